@@ -1,0 +1,38 @@
+"""ESTIME: how consistent is a summary with its source? (Vasilyev & Bohannon 2021)
+
+Importing this package loads no model and no toolkit; names are looked up when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from estime_metric._version import __version__
+
+if TYPE_CHECKING:
+    from estime_metric.config import EstimeConfig as EstimeConfig
+    from estime_metric.engine.loading import EncoderUnavailableError as EncoderUnavailableError
+    from estime_metric.functional import estime as estime
+    from estime_metric.result import EstimeResult as EstimeResult
+    from estime_metric.scorer import EstimeScorer as EstimeScorer
+
+_ROOMS = {
+    "EncoderUnavailableError": "estime_metric.engine.loading",
+    "EstimeConfig": "estime_metric.config",
+    "EstimeResult": "estime_metric.result",
+    "EstimeScorer": "estime_metric.scorer",
+    "estime": "estime_metric.functional",
+}
+
+__all__ = ["EncoderUnavailableError", "EstimeConfig", "EstimeResult", "EstimeScorer", "__version__", "estime"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return getattr(import_module(_ROOMS[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,188 @@
+"""Every option of the measure, in one frozen, validated, hashable place."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from estime_metric._version import __version__
+
+#: The paper's encoder (section 2) and the layer of its best row, ESTIME-21.
+PAPER_MODEL = "bert-large-uncased-whole-word-masking"
+PAPER_LAYER = 21
+PAPER_DEPTH = 24
+
+#: The name of the small encoder that ships with the package.
+EMBEDDED_MODEL = "embedded"
+
+UNITS = ("token",)
+DTYPES = ("float32", "bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class EstimeConfig:
+    """Options of ESTIME. Frozen, hashable, and refused by name where a value makes no sense.
+
+    Args:
+        model: name on the Hugging Face Hub, local folder, or ``"embedded"`` for the small encoder that ships with
+            the package. The default is the paper's encoder (section 2).
+        revision: commit, tag or branch of a Hub model; ``None`` takes the Hub's default branch. A local folder and
+            ``"embedded"`` have none.
+        layers: hidden layer(s) that embeddings are read from, one integer or several; 0 is the embedding layer's
+            output, ``k`` the output of block ``k``. Several layers cost one run to the deepest. ``None`` takes layer
+            21 of the paper's encoder, the layer chosen for ``"embedded"``, ``round(21 / 24 * blocks)`` of any other.
+        unit: what is masked and compared; ``"token"`` is the paper's.
+        window: longest run of tokens the encoder sees at once, special tokens not counted (``W``, section 2).
+        margin: tokens at a window's edge that are never masked there, unless the edge is the text's own
+            (``M``, section 2).
+        distance: least distance of two masked units in one window (``L``, section 2).
+        normalize: scale embeddings to length one before the dot product (appendix C); the paper does not.
+        dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"`` for the encoder; dot products are float32 always.
+        device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one,
+            else the CPU.
+        token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that suits the device.
+            It changes memory and speed, never a score.
+
+    Raises:
+        TypeError, ValueError: an option is of the wrong type or out of range; the message names it.
+
+    Example:
+        >>> EstimeConfig(model="embedded", layers=[3, 5]).layers
+        (3, 5)
+        >>> EstimeConfig(window=90, margin=50)
+        Traceback (most recent call last):
+        ...
+        ValueError: Expected argument `window` to be more than twice `margin` (50), but got 90.
+    """
+
+    model: str = PAPER_MODEL
+    revision: str | None = None
+    layers: int | tuple[int, ...] | None = None
+    unit: str = "token"
+    window: int = 450
+    margin: int = 50
+    distance: int = 8
+    normalize: bool = False
+    dtype: str = "float32"
+    device: str | None = None
+    token_budget: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_text("model", self.model)
+        if self.revision is not None:
+            _require_text("revision", self.revision)
+        object.__setattr__(self, "layers", _layer_tuple(self.layers))
+        _require_choice("unit", self.unit, UNITS)
+        _require_integer("margin", self.margin, least=0)
+        _require_integer("window", self.window, least=1)
+        if self.window <= 2 * self.margin:
+            raise ValueError(
+                f"Expected argument `window` to be more than twice `margin` ({self.margin}), but got {self.window}."
+            )
+        _require_integer("distance", self.distance, least=1)
+        if not isinstance(self.normalize, bool):
+            raise TypeError(f"Expected argument `normalize` to be a bool, but got {self.normalize!r}.")
+        _require_choice("dtype", self.dtype, DTYPES)
+        if self.device is not None:
+            object.__setattr__(self, "device", str(self.device))
+        if self.token_budget is not None:
+            _require_integer("token_budget", self.token_budget, least=1)
+
+    @property
+    def layer_tuple(self) -> tuple[int, ...]:
+        """The layers as a tuple; empty where they are left open."""
+        return self.layers if isinstance(self.layers, tuple) else ()
+
+    @classmethod
+    def from_options(cls, config: EstimeConfig | None, options: Mapping[str, Any]) -> EstimeConfig:
+        """``config`` (or the defaults) with ``options`` laid over it.
+
+        Raises:
+            TypeError: ``config`` is no ``EstimeConfig``, or an option has no such name.
+        """
+        if config is None:
+            config = cls()
+        elif not isinstance(config, EstimeConfig):
+            raise TypeError(f"Expected argument `config` to be an EstimeConfig, but got {type(config).__name__}.")
+        known = {field.name for field in dataclasses.fields(cls)}
+        for name in options:
+            if name not in known:
+                raise TypeError(f"Expected an option among {', '.join(sorted(known))}, but got `{name}`.")
+        return dataclasses.replace(config, **options)
+
+    def signature(self) -> str:
+        """One line that says how a score came about: equal signatures, equal measure.
+
+        Options that cannot change a score (device, token budget) are left out. Before the encoder is loaded its
+        revision and default layer may still be open; they then read ``default``. A result's signature is complete.
+
+        Example:
+            >>> EstimeConfig(layers=21, revision="abc").signature()
+            ... # doctest: +ELLIPSIS
+            'ESTIME|model:bert-large-uncased-whole-word-masking@abc|layers:21|unit:token|window:450|...|version:...'
+        """
+        parts = {
+            "model": f"{_escape(self.model)}@{_escape(self.revision or 'default')}",
+            "layers": ",".join(map(str, self.layer_tuple)) or "default",
+            "unit": self.unit,
+            "window": str(self.window),
+            "margin": str(self.margin),
+            "distance": str(self.distance),
+            "normalize": "yes" if self.normalize else "no",
+            "dtype": self.dtype,
+            "version": __version__,
+        }
+        return "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def default_layer(blocks: int) -> int:
+    """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder of that many blocks.
+
+    Example:
+        >>> [default_layer(blocks) for blocks in (24, 12, 6, 2)]
+        [21, 10, 5, 2]
+    """
+    return round(PAPER_LAYER / PAPER_DEPTH * blocks)
+
+
+def _layer_tuple(layers: Any) -> tuple[int, ...] | None:
+    if layers is None:
+        return None
+    several = isinstance(layers, Iterable) and not isinstance(layers, (str, bytes))
+    numbers = tuple(layers) if several else (layers,)
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError(f"Expected argument `layers` to be an integer or several, but got {layers!r}.")
+        if number < 0:
+            raise ValueError(f"Expected argument `layers` to hold no negative number, but got {layers!r}.")
+    if not numbers:
+        raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
+    return numbers
+
+
+def _require_text(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(value).__name__}.")
+    if not value.strip():
+        raise ValueError(f"Expected argument `{name}` to be a name, but got {value!r}.")
+
+
+def _require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"Expected argument `{name}` to be one of {', '.join(choices)}, but got {value!r}.")
+
+
+def _require_integer(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
+    if value < least:
+        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
+
+
+def _escape(text: str) -> str:
+    """Keeps a name from breaking the signature's line: ``%``, ``|``, ``@`` and control characters as ``%XX``."""
+    return "".join(f"%{ord(sign):02X}" if sign in "%|@" or ord(sign) < 32 else sign for sign in text)

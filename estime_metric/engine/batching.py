@@ -1,0 +1,126 @@
+"""Windows of many texts -> batches under a token budget.
+
+Axes: ``b`` windows in a batch, ``p`` positions in the longest of them, ``r`` positions read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from estime_metric.engine.masking import Window
+from estime_metric.engine.text import BoolArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MaskedText:
+    """One text with its windows.
+
+    Attributes:
+        ids: token ids of the whole text, int64 of shape (n,).
+        windows: the windows to run, in any order.
+        wanted: how many positions are read in all windows together.
+    """
+
+    ids: IntArray
+    windows: Sequence[Window]
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialTokens:
+    """Ids that the encoder's tokenizer puts around a text, and its mask and padding."""
+
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    mask: int
+    padding: int
+
+    @property
+    def around(self) -> int:
+        """How many positions of an input the special tokens take."""
+        return len(self.before) + len(self.after)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Batch:
+    """One input of the encoder.
+
+    Attributes:
+        ids: masked, padded token ids, int64 of shape (b, p).
+        attended: True where ``ids`` is no padding, of shape (b, p); ``None`` where there is no padding at all.
+        row, column: where to read hidden states, int64 of shape (r,) each.
+        target: row of the result that each goes to, int64 of shape (r,).
+    """
+
+    ids: IntArray
+    attended: BoolArray | None
+    row: IntArray
+    column: IntArray
+    target: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One window of one text, and the row of the result at which that text begins."""
+
+    ids: IntArray
+    window: Window
+    offset: int
+
+
+def jobs_of(texts: Sequence[MaskedText]) -> list[Job]:
+    """All windows of all texts, longest first, so that neighbours need little padding."""
+    jobs = []
+    offset = 0
+    for text in texts:
+        jobs += [Job(text.ids, window, offset) for window in text.windows]
+        offset += text.wanted
+    return sorted(jobs, key=lambda job: -len(job.window))
+
+
+def pack(lengths: Sequence[int], budget: int) -> list[range]:
+    """Cuts a descending list of lengths into batches of at most ``budget`` positions, padding included.
+
+    A single input that is longer than the budget makes a batch of its own.
+
+    Example:
+        >>> pack([5, 4, 4, 2, 1], budget=10)
+        [range(0, 2), range(2, 4), range(4, 5)]
+    """
+    batches = []
+    start = 0
+    while start < len(lengths):
+        stop = min(len(lengths), start + max(1, budget // lengths[start]))
+        batches.append(range(start, stop))
+        start = stop
+    return batches
+
+
+def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
+    """Lays windows side by side: special tokens around each, masks put in, short ones padded."""
+    longest = max(len(job.window) for job in jobs) + special.around
+    ids = np.full((len(jobs), longest), special.padding, dtype=np.int64)  # (b, p)
+    attended = np.zeros((len(jobs), longest), dtype=np.bool_)  # (b, p)
+    row, column, target = [], [], []
+    shift = len(special.before)
+    for number, job in enumerate(jobs):
+        window = job.window
+        end = shift + len(window)
+        ids[number, :shift] = special.before
+        ids[number, shift:end] = job.ids[window.start : window.stop]
+        ids[number, end : end + len(special.after)] = special.after
+        ids[number, [shift + position - window.start for position in window.masked]] = special.mask
+        attended[number, : end + len(special.after)] = True
+        row += [number] * len(window.read)
+        column += [shift + position - window.start for position in window.read]
+        target += [job.offset + wanted for wanted in window.rows]
+    return Batch(
+        ids,
+        None if attended.all() else attended,
+        np.asarray(row, dtype=np.int64),
+        np.asarray(column, dtype=np.int64),
+        np.asarray(target, dtype=np.int64),
+    )

@@ -1,0 +1,120 @@
+"""Reads hidden layers out of any BERT-like model, and drops the blocks that nobody reads.
+
+Layer ``k`` is what ``transformers`` returns as ``hidden_states[k]``: the input of block ``k`` and, after the last
+block, the model's output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class BlockTaps:
+    """Taps on the blocks of one model.
+
+    On construction the blocks above ``depth`` are taken off the model. A probe checks, against the whole model, that
+    this leaves the layers below as they were; where an architecture resists, all blocks stay.
+
+    Args:
+        model: a base model of ``transformers``, without head, in eval mode.
+        blocks: how many blocks it runs.
+        depth: the deepest layer that will be read.
+        probe: token ids of shape (1, p) for the check.
+
+    Raises:
+        ValueError: the model does not run its blocks in a way that can be followed.
+    """
+
+    def __init__(self, model: Any, blocks: int, depth: int, probe: Tensor) -> None:
+        self._model = model
+        self._blocks = blocks
+        self._list = _block_list(model, blocks)
+        self._kept = blocks
+        expected = model(input_ids=probe, output_hidden_states=True).hidden_states
+        whole = list(self._list)
+        self._drop_above(max(depth, 1))
+        if not self._agrees(probe, expected, depth):
+            self._restore(whole)
+            if not self._agrees(probe, expected, depth):
+                raise ValueError(
+                    "Expected argument `model` to name a BERT-like encoder whose hidden layers can be read one by one, "
+                    f"but those of {type(model).__name__} cannot."
+                )
+
+    @property
+    def kept(self) -> int:
+        """How many blocks are still run."""
+        return self._kept
+
+    def read(
+        self, ids: Tensor, attended: Tensor | None, layers: Sequence[int], pick: Callable[[Tensor], Tensor]
+    ) -> list[Tensor]:
+        """Runs the model once and returns ``pick`` of each of the layers, in their order.
+
+        Hidden states that are not picked are let go at once: memory does not grow with the number of layers.
+
+        Args:
+            ids: token ids, int64 of shape (b, p).
+            attended: bool of shape (b, p), False at padding; ``None`` where there is none.
+            layers: layers to read, none deeper than the taps' depth.
+            pick: takes hidden states of shape (b, p, d).
+        """
+        taken: dict[int, Tensor] = {}
+        calls = 0
+
+        def before_block(module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+            if calls in layers:
+                taken[calls] = pick(arguments[0] if arguments else named["hidden_states"])
+
+        def after_block(module: nn.Module, arguments: tuple[Any, ...], output: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls == self._kept < self._blocks and calls in layers:
+                taken[calls] = pick(output[0] if isinstance(output, tuple) else output)
+
+        with ExitStack() as hooks:
+            for block in self._list:
+                hooks.callback(block.register_forward_pre_hook(before_block, with_kwargs=True).remove)
+                hooks.callback(block.register_forward_hook(after_block).remove)
+            last = self._model(input_ids=ids, attention_mask=attended).last_hidden_state
+        if self._blocks in layers:
+            taken[self._blocks] = pick(last)
+        return [taken[layer] for layer in layers]
+
+    def _drop_above(self, depth: int) -> None:
+        if len(self._list) == self._blocks:
+            del self._list[depth:]
+        else:  # one group of weights run again and again: nothing to drop, but fewer runs
+            self._model.config.num_hidden_layers = depth
+        self._kept = depth
+
+    def _restore(self, whole: Sequence[nn.Module]) -> None:
+        self._list.extend(whole[len(self._list) :])
+        self._model.config.num_hidden_layers = self._blocks
+        self._kept = self._blocks
+
+    def _agrees(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> bool:
+        layers = range(depth + 1)
+        try:
+            found = self.read(probe, None, layers, lambda hidden: hidden)
+        except (KeyError, IndexError):
+            return False
+        return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3) for k in layers)
+
+
+def _block_list(model: nn.Module, blocks: int) -> nn.ModuleList:
+    """The list of blocks: the outermost of the right length, or ALBERT's groups, which are run again and again."""
+    lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    for candidate in lists:
+        if len(candidate) == blocks:
+            return candidate
+    if lists:
+        return lists[0]
+    raise ValueError(
+        f"Expected argument `model` to name an encoder made of a list of blocks, but {type(model).__name__} has none."
+    )

@@ -1,0 +1,187 @@
+"""The encoder: shared, cut to the blocks that are needed, run on windows under a token budget.
+
+Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions read, ``l`` layers, ``d`` hidden width.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from weakref import WeakValueDictionary
+
+import torch
+from torch import Tensor
+
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.batching import Batch, MaskedText, assemble, jobs_of, pack
+from estime_metric.engine.blocks import BlockTaps
+from estime_metric.engine.loading import Pretrained, load_pretrained, location
+
+#: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
+#: caches; a GPU needs them to be busy.
+BUDGETS = {"cpu": 2_000, "cuda": 65_536}
+BUDGET_ELSEWHERE = 16_384
+
+_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+
+
+class MaskedEncoder:
+    """A BERT-like encoder that returns hidden states at masked positions; nobody's submodule.
+
+    It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a module that holds it.
+    It stays in eval mode and in its own dtype whatever surrounds it. Ask for one with `shared`.
+
+    Attributes:
+        facts: the model's name, revision, size and special tokens.
+        tokenizer: its own fast tokenizer.
+        depth: the deepest layer that can be read; the blocks above it are gone.
+        device: where it runs.
+    """
+
+    def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
+        self.facts = pretrained.facts
+        self.tokenizer = pretrained.tokenizer
+        self.depth = depth
+        self.device = device
+        self._model = pretrained.model.to(device).requires_grad_(False)
+        self._dtype = pretrained.dtype
+        special = self.facts.special
+        probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
+        with _undisturbed(device):
+            self._taps = BlockTaps(self._model, self.facts.blocks, depth, probe)
+        self._lock = threading.Lock()
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one number of a hidden state."""
+        return self._dtype.itemsize
+
+    @classmethod
+    def shared(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
+        """The encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
+
+        Asking twice for the same model, dtype, device and depth gives the same object. It is held weakly: when the
+        last holder lets go, its memory is free.
+
+        Raises:
+            EncoderUnavailableError: the model cannot be had; the message says what to do.
+            ValueError: the model has no mask token, a layer is out of its range, or the window exceeds its positions.
+        """
+        device = choose_device(config.device)
+        key = (location(config.model), config.revision, config.dtype, str(device))
+        with _SHARED_LOCK:
+            family = _SHARED.setdefault(key, WeakValueDictionary())
+            for relative in list(family.values()):
+                resolved = relative.facts.resolve(config)
+                encoder = family.get(max(resolved.layer_tuple))
+                if encoder is not None:
+                    return encoder, resolved
+            pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+            resolved = pretrained.facts.resolve(config)
+            encoder = cls(pretrained, max(resolved.layer_tuple), device)
+            family[encoder.depth] = encoder
+            return encoder, resolved
+
+    def encode(
+        self,
+        texts: Sequence[MaskedText],
+        layers: Sequence[int],
+        *,
+        token_budget: int | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> list[Tensor]:
+        """Hidden states at the masked positions of many texts.
+
+        The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
+        so memory is bounded however long a text is. Where memory runs out, the budget is halved and the batch tried
+        again, with one warning. The budget never changes what is returned, rounding apart.
+
+        Args:
+            texts: texts with their windows.
+            layers: layers to read, none deeper than ``depth``.
+            token_budget: most positions in a forward pass; ``None`` takes the device's default.
+            on_progress: called after each batch with the share of all positions that it was.
+
+        Returns:
+            For each text a tensor of shape (l, wanted, d) in the encoder's dtype on its device, ``l`` in the order of
+            ``layers``, rows in the order of the wanted positions.
+        """
+        jobs = jobs_of(texts)
+        sizes = [text.wanted for text in texts]
+        flat = torch.empty(len(layers), sum(sizes), self.facts.width, dtype=self._dtype, device=self.device)
+        whole = sum(len(job.window) for job in jobs)
+        budget = token_budget or BUDGETS.get(self.device.type, BUDGET_ELSEWHERE)
+        while jobs:
+            for batch in pack([len(job.window) + self.facts.special.around for job in jobs], budget):
+                try:
+                    with self._lock, _undisturbed(self.device):
+                        self._run(assemble([jobs[i] for i in batch], self.facts.special), layers, flat)
+                except (RuntimeError, MemoryError) as error:
+                    if not _is_out_of_memory(error) or len(batch) == 1:
+                        raise
+                    longest = len(jobs[batch.start].window) + self.facts.special.around
+                    budget = max(longest, len(batch) * longest // 2)
+                    jobs = jobs[batch.start :]
+                    break
+                if on_progress is not None:
+                    on_progress(sum(len(jobs[i].window) for i in batch) / whole)
+            else:
+                jobs = []
+                continue
+            warnings.warn(
+                f"Out of memory on {self.device}: going on with a token budget of {budget}. The scores stay the same.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return list(torch.split(flat, sizes, dim=1))
+
+    def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
+        """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
+        row = torch.from_numpy(batch.row).to(self.device)  # (r,)
+        column = torch.from_numpy(batch.column).to(self.device)  # (r,)
+        target = torch.from_numpy(batch.target).to(self.device)  # (r,)
+        ids = torch.from_numpy(batch.ids).to(self.device)  # (b, p)
+        attended = None if batch.attended is None else torch.from_numpy(batch.attended).to(self.device)  # (b, p)
+        states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column])  # l times (r, d)
+        for number, state in enumerate(states):
+            flat[number].index_copy_(0, target, state)
+
+
+def choose_device(device: str | None) -> torch.device:
+    """The device asked for; a CUDA device where none is asked for and there is one, else the CPU.
+
+    Raises:
+        ValueError: ``device`` is no name of a device.
+    """
+    if device is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"Expected argument `device` to name a torch device, but got {device!r}.") from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(
+        phrase in str(error).lower() for phrase in _OUT_OF_MEMORY
+    )
+
+
+@contextmanager
+def _undisturbed(device: torch.device) -> Iterator[None]:
+    """No gradients, no autocast, and float32 products in float32, whatever the code around has set."""
+    precision = torch.get_float32_matmul_precision()
+    if precision != "highest":
+        torch.set_float32_matmul_precision("highest")
+    try:
+        with torch.inference_mode(), torch.autocast(device.type, enabled=False):
+            yield
+    finally:
+        if precision != "highest":
+            torch.set_float32_matmul_precision(precision)
+
+
+_SHARED: dict[tuple[object, ...], WeakValueDictionary[int, MaskedEncoder]] = {}
+_SHARED_LOCK = threading.Lock()

@@ -1,0 +1,219 @@
+"""Loads an encoder from the Hub, a folder or the package, and states the facts that the measure needs of it.
+
+The only room of the engine that imports ``transformers``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+from transformers.utils import logging as transformers_logging
+
+from estime_metric import embedded
+from estime_metric.config import EMBEDDED_MODEL, EstimeConfig, default_layer
+from estime_metric.engine.batching import SpecialTokens
+
+
+class EncoderUnavailableError(OSError):
+    """The encoder cannot be had: no such model, no network, no safetensors. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the measure needs to know of an encoder.
+
+    Attributes:
+        name: as the user gave it.
+        revision: the Hub's commit, or ``sha256-`` and twelve digits of the content of a local folder.
+        blocks: blocks of the whole model.
+        width: width of its hidden states.
+        positions: longest input, special tokens included; ``None`` where there is no limit.
+        special: its special tokens.
+        layer: the layer that is read where the configuration names none.
+    """
+
+    name: str
+    revision: str
+    blocks: int
+    width: int
+    positions: int | None
+    special: SpecialTokens
+    layer: int
+
+    def resolve(self, config: EstimeConfig) -> EstimeConfig:
+        """``config`` with revision and layers filled in.
+
+        Raises:
+            ValueError: a layer is out of the encoder's range, or the window does not fit its positions.
+        """
+        layers = (self.layer,) if config.layers is None else config.layers
+        resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
+        for layer in resolved.layer_tuple:
+            if layer > self.blocks:
+                raise ValueError(
+                    f"Expected argument `layers` to lie within 0..{self.blocks}, the layers of {self.name!r}, "
+                    f"but got {layer}."
+                )
+        if self.positions is not None and config.window + self.special.around > self.positions:
+            raise ValueError(
+                f"Expected argument `window` to be at most {self.positions - self.special.around}, the positions of "
+                f"{self.name!r} less its special tokens, but got {config.window}."
+            )
+        return resolved
+
+
+@dataclass(frozen=True, eq=False)
+class Pretrained:
+    """A whole model without its prediction head, its dtype, its tokenizer and the facts."""
+
+    model: nn.Module
+    dtype: torch.dtype
+    tokenizer: Any
+    facts: Facts
+
+
+def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
+    """Loads tokenizer and weights: safetensors only, no code from the Hub, no head, on the CPU, in eval mode.
+
+    Raises:
+        EncoderUnavailableError: the model cannot be had.
+        ValueError: it has no mask token, no fast tokenizer, or a weight of it is missing.
+    """
+    source = str(embedded.PATH) if model == EMBEDDED_MODEL else model
+    try:
+        with _quiet():
+            tokenizer = AutoTokenizer.from_pretrained(source, revision=revision)
+            config = AutoConfig.from_pretrained(source, revision=revision)
+            if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
+                config.reference_compile = False
+            headed, report = AutoModelForMaskedLM.from_pretrained(
+                source,
+                config=config,
+                revision=revision,
+                dtype=dtype,
+                use_safetensors=True,
+                output_loading_info=True,
+            )
+    except (OSError, ImportError) as error:
+        raise EncoderUnavailableError(_advice(model, error)) from error
+    base = headed.base_model
+    _check_weights(model, base, headed.base_model_prefix, report)
+    if tokenizer.mask_token_id is None:
+        raise ValueError(f"Expected argument `model` to name an encoder with a mask token, but {model!r} has none.")
+    if not tokenizer.is_fast:
+        raise ValueError(
+            f"Expected argument `model` to name an encoder with a fast tokenizer, which tells the characters of each "
+            f"token, but {model!r} has none."
+        )
+    blocks = int(config.num_hidden_layers)
+    facts = Facts(
+        name=model,
+        revision=getattr(config, "_commit_hash", None) or _content_hash(Path(source)),
+        blocks=blocks,
+        width=int(config.hidden_size),
+        positions=_positions(base, config),
+        special=_special_tokens(tokenizer),
+        layer=embedded.DEFAULT_LAYER if model == EMBEDDED_MODEL else default_layer(blocks),
+    )
+    return Pretrained(base.eval(), dtype, tokenizer, facts)
+
+
+def location(model: str) -> tuple[str, ...]:
+    """What tells two loads of ``model`` apart: its name, and for a folder the state of its files."""
+    folder = embedded.PATH if model == EMBEDDED_MODEL else Path(model)
+    if not folder.is_dir():
+        return (model,)
+    states = (f"{file.name}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in _content_files(folder))
+    return (str(folder.resolve()), *states)
+
+
+def _advice(model: str, error: Exception) -> str:
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return (
+        f"The encoder {model!r} cannot be loaded: {reason} "
+        f"Either connect to the Hugging Face Hub once, so that the model is in the local cache, "
+        f"or pass the folder of a copy as `model`, with weights in safetensors, "
+        f'or pass model="embedded" for the small English encoder that ships with estime-metric.'
+    )
+
+
+def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, Any]) -> None:
+    """Refuses a checkpoint that leaves part of the encoder at random values."""
+    own = set(base.state_dict())
+    missing = sorted(name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own)
+    if missing:
+        raise ValueError(
+            f"Expected argument `model` to name a complete encoder, but {model!r} lacks {len(missing)} of its weights: "
+            f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}."
+        )
+
+
+def _positions(base: nn.Module, config: Any) -> int | None:
+    """The longest input. Models whose position 0 is the padding (RoBERTa, MPNet) lose the positions up to it."""
+    limit = getattr(config, "max_position_embeddings", None)
+    if not isinstance(limit, int) or limit <= 0:
+        return None
+    for name, module in base.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            unused = 0 if module.padding_idx is None else module.padding_idx + 1
+            return module.num_embeddings - unused
+    return limit
+
+
+def _special_tokens(tokenizer: Any) -> SpecialTokens:
+    """Reads off an example what the tokenizer puts before and after a text."""
+    bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
+    full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
+    begin = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+    padding = tokenizer.pad_token_id
+    return SpecialTokens(
+        before=tuple(full[:begin]),
+        after=tuple(full[begin + len(bare) :]),
+        mask=tokenizer.mask_token_id,
+        padding=0 if padding is None else padding,
+    )
+
+
+def _content_files(folder: Path) -> list[Path]:
+    names = ("config.json", "tokenizer.json", "vocab.txt")
+    return sorted(file for file in folder.iterdir() if file.name in names or file.suffix == ".safetensors")
+
+
+def _content_hash(folder: Path) -> str:
+    """Twelve digits that change with the weights, the tokenizer or the configuration in a folder."""
+    digest = hashlib.sha256()
+    for file in _content_files(folder):
+        digest.update(file.name.encode())
+        with file.open("rb") as stream:
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
+    return f"sha256-{digest.hexdigest()[:12]}"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keeps the reports of an ordinary load (a head left out) and its bars off the screen; changes no log level."""
+    logger = logging.getLogger("transformers.modeling_utils")
+    bars = transformers_logging.is_progress_bar_enabled()
+
+    def drop(record: logging.LogRecord) -> bool:
+        return record.levelno > logging.WARNING
+
+    logger.addFilter(drop)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)
+        if bars:
+            transformers_logging.enable_progress_bar()

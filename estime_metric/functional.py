@@ -1,0 +1,37 @@
+"""The measure as one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from estime_metric.result import EstimeResult
+from estime_metric.scorer import EstimeScorer
+
+
+def estime(predictions: Sequence[str], sources: Sequence[str], **options: Any) -> EstimeResult:
+    """Scores summaries against their sources.
+
+    The encoder is held only while the call runs: to score again and again, keep an `EstimeScorer`.
+
+    Args:
+        predictions: the summaries.
+        sources: the texts that they are judged against, one for each.
+        options: any option of `EstimeConfig`.
+
+    Returns:
+        The scores in input order. ``alarms``: 0 and up, lower is better.
+
+    Raises:
+        TypeError, ValueError: bad texts or options; the message names the argument and the index.
+        EncoderUnavailableError: the encoder cannot be had.
+
+    Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
+
+    Example:
+        >>> source = "The cat sat on the mat while the dog slept in the garden."
+        >>> result = estime(["The cat slept in the garden."], [source], model="embedded")
+        >>> result.values("overlap").tolist()
+        [7.0]
+    """
+    return EstimeScorer(**options).score(predictions, sources)
