@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from estime_metric._version import __version__
@@ -115,16 +116,19 @@ class EstimeConfig:
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
-        Options that cannot change a score (device, token budget) are left out. Before the encoder is loaded its
-        revision and default layer may still be open; they then read ``default``. A result's signature is complete.
+        Options that cannot change a score (device, token budget) are left out. A local folder goes by its last part;
+        its revision is a hash of its content. Before the encoder is loaded, revision and layers may still be open;
+        they then read ``default``. The signature of a result is complete.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()
             ... # doctest: +ELLIPSIS
             'ESTIME|model:bert-large-uncased-whole-word-masking@abc|layers:21|unit:token|window:450|...|version:...'
         """
+        local = self.revision is not None and self.revision.startswith("sha256-")
+        name = Path(self.model).name if local else self.model
         parts = {
-            "model": f"{_escape(self.model)}@{_escape(self.revision or 'default')}",
+            "model": f"{_escape(name)}@{_escape(self.revision or 'default')}",
             "layers": ",".join(map(str, self.layer_tuple)) or "default",
             "unit": self.unit,
             "window": str(self.window),

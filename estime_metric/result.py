@@ -33,6 +33,11 @@ class EstimeResult:
         return self.config.layer_tuple
 
     @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures that `values` gives."""
+        return tuple(MEASURES)
+
+    @property
     def signature(self) -> str:
         """One line that says how these numbers came about; see `EstimeConfig.signature`."""
         return self.config.signature()

@@ -92,8 +92,8 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     source = str(embedded.PATH) if model == EMBEDDED_MODEL else model
     try:
         with _quiet():
-            tokenizer = AutoTokenizer.from_pretrained(source, revision=revision)
             config = AutoConfig.from_pretrained(source, revision=revision)
+            tokenizer = AutoTokenizer.from_pretrained(source, revision=revision)
             if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
                 config.reference_compile = False
             headed, report = AutoModelForMaskedLM.from_pretrained(

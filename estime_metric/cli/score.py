@@ -1,0 +1,142 @@
+"""``estime score``: pairs in a file -> alarms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from estime_metric.cli import options, tables
+from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.examples import PATH as EXAMPLES
+
+if TYPE_CHECKING:
+    from estime_metric.result import EstimeResult
+
+#: More pairs than this are not listed on the screen.
+LISTED = 30
+
+
+def score(
+    file: Annotated[
+        Path | None, typer.Argument(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")
+    ] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Score the pairs that ship with the package, with its own encoder.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write scores to a .jsonl or .csv file; '-' for the screen.")
+    ] = None,
+    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
+    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
+    model: options.Model = None,
+    revision: options.Revision = None,
+    layers: options.Layers = None,
+    unit: options.Unit = None,
+    window: options.Window = None,
+    margin: options.Margin = None,
+    distance: options.Distance = None,
+    normalize: options.Normalize = False,
+    dtype: options.Dtype = None,
+    device: options.Device = None,
+    token_budget: options.TokenBudget = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Score summaries against their sources: the number of alarms, lower is better.
+
+    Exit status: 0, all rows scored; 1, some rows hold no pair, the rest is scored; 2, nothing could be scored.
+    """
+    if (file is None) != example:
+        raise typer.BadParameter("give a FILE or --example, one of the two.")
+    given: dict[str, Any] = {
+        "model": EMBEDDED_MODEL if example and model is None else model,
+        "revision": revision,
+        "layers": options.parse_layers(layers),
+        "unit": unit,
+        "window": window,
+        "margin": margin,
+        "distance": distance,
+        "normalize": normalize,
+        "dtype": dtype,
+        "device": device,
+        "token_budget": token_budget,
+    }
+    try:
+        if output is not None:
+            tables.check_writable(output)
+        pairs = tables.read_pairs(file or EXAMPLES, source_column, summary_column)
+        for problem in pairs.problems:
+            typer.secho(f"skipped {problem}", fg="yellow", err=True)
+        if not pairs.lines:
+            raise ValueError(f"There is no pair in {file}.")
+        from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+
+        scorer = EstimeScorer(**{name: value for name, value in given.items() if value is not None})
+        result = scorer.score(pairs.summaries, pairs.sources, progress=not quiet)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        typer.secho(f"error: {error}", fg="red", err=True)
+        raise typer.Exit(2) from error
+    if output is not None:
+        tables.write_rows(output, _rows(pairs, result))
+    elif len(result) <= LISTED:
+        _print_pairs(pairs, result)
+    if str(output) != "-":
+        _print_summary(pairs, result)
+    if pairs.problems:
+        raise typer.Exit(1)
+
+
+def _rows(pairs: tables.Pairs, result: EstimeResult) -> list[tables.Row]:
+    """One row a pair: its line, its further columns, its measures, the signature."""
+    columns = {
+        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()
+        for layer in result.layers
+        for measure in result.measures
+    }
+    return [
+        {
+            "line": line,
+            **others,
+            **{name: tables.plain(values[place]) for name, values in columns.items()},
+            "signature": result.signature,
+        }
+        for place, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True))
+    ]
+
+
+def _print_pairs(pairs: tables.Pairs, result: EstimeResult) -> None:
+    """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it, is shown too."""
+    judged = any("verdict" in others for others in pairs.others)
+    several = len(result.layers) > 1
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for name in ("line", *(["layer"] if several else []), "alarms", "overlap", "tokens", "alarm_rate"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    if judged:
+        table.add_column("verdict", no_wrap=True, min_width=len("unfaithful"))
+    table.add_column("summary", no_wrap=True, overflow="ellipsis")
+    for place, (line, summary, others) in enumerate(zip(pairs.lines, pairs.summaries, pairs.others, strict=True)):
+        for layer in result.layers:
+            counts = (f"{result.values(name, layer)[place]:.0f}" for name in ("alarms", "overlap", "tokens"))
+            cells = [str(line), *([str(layer)] if several else []), *counts]
+            cells.append(f"{result.values('alarm_rate', layer)[place]:.3f}")
+            cells += [str(others.get("verdict", ""))] if judged else []
+            table.add_row(*cells, Text(" ".join(summary.split())))
+    Console().print(table)
+
+
+def _print_summary(pairs: tables.Pairs, result: EstimeResult) -> None:
+    typer.echo(f"{len(result)} pairs scored, {len(pairs.problems)} rows skipped")
+    for layer in result.layers:
+        typer.echo(
+            f"layer {layer}: {result.mean('alarms', layer):.3f} alarms a summary, "
+            f"alarm rate {result.mean('alarm_rate', layer):.4f} (lower is better)"
+        )
+    if result.unchecked:
+        lines = ", ".join(str(pairs.lines[index]) for index in result.unchecked[:10])
+        typer.echo(f"{len(result.unchecked)} pairs share no token, so nothing was checked in them: line {lines}")
+    typer.echo(result.signature)
