@@ -13,6 +13,12 @@ import numpy as np
 from estime_metric.engine.masking import Window
 from estime_metric.engine.text import BoolArray, IntArray
 
+#: A batch of that many positions is worth a forward pass of its own, for the sake of less padding.
+_BUSY = 4_000
+
+#: The share of padding at which such a batch ends.
+_MOST_PADDING = 0.03
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaskedText:
@@ -84,7 +90,8 @@ def jobs_of(texts: Sequence[MaskedText]) -> list[Job]:
 def pack(lengths: Sequence[int], budget: int) -> list[range]:
     """Cuts a descending list of lengths into batches of at most ``budget`` positions, padding included.
 
-    A single input that is longer than the budget makes a batch of its own.
+    A single input that is longer than the budget makes a batch of its own. A batch that is large enough to keep a
+    device busy also ends where more than a few percent of it would be padding.
 
     Example:
         >>> pack([5, 4, 4, 2, 1], budget=10)
@@ -93,7 +100,16 @@ def pack(lengths: Sequence[int], budget: int) -> list[range]:
     batches = []
     start = 0
     while start < len(lengths):
-        stop = min(len(lengths), start + max(1, budget // lengths[start]))
+        longest = lengths[start]
+        last = min(len(lengths), start + max(1, budget // longest))
+        stop = start + 1
+        padding = 0
+        while stop < last:
+            padding += longest - lengths[stop]
+            size = (stop + 1 - start) * longest
+            if size > _BUSY and padding > _MOST_PADDING * size:
+                break
+            stop += 1
         batches.append(range(start, stop))
         start = stop
     return batches

@@ -81,7 +81,8 @@ class BlockTaps:
             for block in self._list:
                 hooks.callback(block.register_forward_pre_hook(before_block, with_kwargs=True).remove)
                 hooks.callback(block.register_forward_hook(after_block).remove)
-            last = self._model(input_ids=ids, attention_mask=attended).last_hidden_state
+            mask = None if attended is None else attended.long()  # some encoders calculate with it: no bool
+            last = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
         if self._blocks in layers:
             taken[self._blocks] = pick(last)
         return [taken[layer] for layer in layers]

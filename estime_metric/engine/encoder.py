@@ -5,6 +5,7 @@ Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions rea
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -52,6 +53,7 @@ class MaskedEncoder:
         with _undisturbed(device):
             self._taps = BlockTaps(self._model, self.facts.blocks, depth, probe)
         self._lock = threading.Lock()
+        self._most = sys.maxsize  # lowered for good where memory runs out
 
     @property
     def itemsize(self) -> int:
@@ -96,7 +98,8 @@ class MaskedEncoder:
 
         The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
         so memory is bounded however long a text is. Where memory runs out, the budget is halved and the batch tried
-        again, with one warning. The budget never changes what is returned, rounding apart.
+        again until it fits, with one warning; the encoder then keeps to that budget. The budget never changes what is
+        returned, rounding apart.
 
         Args:
             texts: texts with their windows.
@@ -112,7 +115,9 @@ class MaskedEncoder:
         sizes = [text.wanted for text in texts]
         flat = torch.empty(len(layers), sum(sizes), self.facts.width, dtype=self._dtype, device=self.device)
         whole = sum(len(job.window) for job in jobs)
-        budget = token_budget or BUDGETS.get(self.device.type, BUDGET_ELSEWHERE)
+        asked = token_budget or BUDGETS.get(self.device.type, BUDGET_ELSEWHERE)
+        budget = min(asked, self._most)
+        held = self._most
         while jobs:
             for batch in pack([len(job.window) + self.facts.special.around for job in jobs], budget):
                 try:
@@ -122,16 +127,16 @@ class MaskedEncoder:
                     if not _is_out_of_memory(error) or len(batch) == 1:
                         raise
                     longest = len(jobs[batch.start].window) + self.facts.special.around
-                    budget = max(longest, len(batch) * longest // 2)
+                    budget = self._most = max(longest, len(batch) * longest // 2)
                     jobs = jobs[batch.start :]
                     break
                 if on_progress is not None:
                     on_progress(sum(len(jobs[i].window) for i in batch) / whole)
             else:
                 jobs = []
-                continue
+        if self._most < held:
             warnings.warn(
-                f"Out of memory on {self.device}: going on with a token budget of {budget}. The scores stay the same.",
+                f"Out of memory on {self.device}: went on with a token budget of {budget}. The scores stay the same.",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
@@ -25,7 +26,14 @@ from estime_metric.engine.batching import SpecialTokens
 
 
 class EncoderUnavailableError(OSError):
-    """The encoder cannot be had: no such model, no network, no safetensors. The message says what to do."""
+    """The encoder cannot be had: no such model, no network, no safetensors, no masked language model.
+
+    The message says what to do.
+    """
+
+
+#: What ``transformers`` raises where a model is absent, spoilt, of a foreign kind or wants its own code to be run.
+_FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
 
 
 @dataclass(frozen=True)
@@ -92,8 +100,10 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     source = str(embedded.PATH) if model == EMBEDDED_MODEL else model
     try:
         with _quiet():
-            config = AutoConfig.from_pretrained(source, revision=revision)
-            tokenizer = AutoTokenizer.from_pretrained(source, revision=revision)
+            config = AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
+            # Said outright: where it is left open, `transformers` asks at the terminal whether to run foreign code.
+            tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False)
+            _check_tokenizer(model, tokenizer)
             if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
                 config.reference_compile = False
             headed, report = AutoModelForMaskedLM.from_pretrained(
@@ -102,19 +112,15 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
                 revision=revision,
                 dtype=dtype,
                 use_safetensors=True,
+                trust_remote_code=False,
                 output_loading_info=True,
             )
-    except (OSError, ImportError) as error:
+    except _UnsuitableError:
+        raise
+    except _FAILURES as error:
         raise EncoderUnavailableError(_advice(model, error)) from error
     base = headed.base_model
     _check_weights(model, base, headed.base_model_prefix, report)
-    if tokenizer.mask_token_id is None:
-        raise ValueError(f"Expected argument `model` to name an encoder with a mask token, but {model!r} has none.")
-    if not tokenizer.is_fast:
-        raise ValueError(
-            f"Expected argument `model` to name an encoder with a fast tokenizer, which tells the characters of each "
-            f"token, but {model!r} has none."
-        )
     blocks = int(config.num_hidden_layers)
     facts = Facts(
         name=model,
@@ -147,12 +153,34 @@ def _advice(model: str, error: Exception) -> str:
     )
 
 
+class _UnsuitableError(ValueError):
+    """The model was found, but the measure cannot use it."""
+
+
+def _check_tokenizer(model: str, tokenizer: Any) -> None:
+    """Refuses a tokenizer that the measure cannot use."""
+    if tokenizer.mask_token_id is None:
+        raise _UnsuitableError(
+            f"Expected argument `model` to name an encoder with a mask token, but {model!r} has none."
+        )
+    if not tokenizer.is_fast:
+        raise _UnsuitableError(
+            f"Expected argument `model` to name an encoder with a fast tokenizer, which tells the characters of each "
+            f"token, but {model!r} has none."
+        )
+    # Where a folder holds no tokenizer, `transformers` 5 makes up an empty one without a word.
+    if len(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)) < 2:
+        raise _UnsuitableError(
+            f"Expected argument `model` to name an encoder with its tokenizer, but {model!r} has none."
+        )
+
+
 def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, Any]) -> None:
     """Refuses a checkpoint that leaves part of the encoder at random values."""
     own = set(base.state_dict())
     missing = sorted(name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own)
     if missing:
-        raise ValueError(
+        raise _UnsuitableError(
             f"Expected argument `model` to name a complete encoder, but {model!r} lacks {len(missing)} of its weights: "
             f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}."
         )

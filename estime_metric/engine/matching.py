@@ -45,7 +45,7 @@ class Matches:
     def ties(self) -> Tensor:
         """Where ``same`` and ``other`` are so close that rounding may change the verdict; bool of shape (l, s)."""
         scale = torch.maximum(self.same.abs(), self.other.abs())
-        return (self.other - self.same).abs() <= TIE_TOLERANCE * scale
+        return scale.isfinite() & ((self.other - self.same).abs() <= TIE_TOLERANCE * scale)
 
     def statistics(self) -> dict[str, Tensor]:
         """Sums over the summary units, each of shape (l,)."""

@@ -19,7 +19,7 @@ BoolArray = NDArray[np.bool_]
 class Tokenizer(Protocol):
     """The part of a fast ``transformers`` tokenizer that this room uses."""
 
-    unk_token_id: int | None
+    all_special_ids: list[int]
 
     def __call__(self, text: Any, **options: Any) -> Any:
         """Encodes one text or several."""
@@ -30,9 +30,11 @@ class Units:
     """The units of one text.
 
     Attributes:
-        ids: token ids, int64 of shape (n,). Special tokens are never among them, also where the text spells one out.
+        ids: token ids, int64 of shape (n,). No special tokens are added, and where the text spells one out it is
+            split like any text, as far as the tokenizer can: a Unigram model may still know it as one piece.
         spans: start and end of each unit in the text, in characters, int64 of shape (n, 2).
-        known: False where the tokenizer has no token of its own for the characters, bool of shape (n,).
+        known: False where the id is a special one, bool of shape (n,): most often the unknown token, where the
+            tokenizer has no token of its own for the characters.
     """
 
     ids: IntArray
@@ -71,7 +73,7 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
     units = []
     for ids, spans in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True):
         numbers = np.asarray(ids, dtype=np.int64)
-        known = numbers != (-1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id)
+        known = ~np.isin(numbers, tokenizer.all_special_ids)
         units.append(Units(numbers, np.asarray(spans, dtype=np.int64).reshape(-1, 2), known))
     return units
 
@@ -79,7 +81,8 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
 def occurring(summary: Units, source: Units) -> BoolArray:
     """Which units of the summary occur in the source: those that Eq. 1 sums over.
 
-    An unknown token stands for characters that the tokenizer cannot tell apart, so it never counts as occurring.
+    An unknown token stands for characters that the tokenizer cannot tell apart, so it never counts as occurring, nor
+    does any other special token.
 
     Returns:
         bool of shape (n,), ``n`` being the summary's units.

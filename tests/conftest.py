@@ -1,0 +1,117 @@
+"""Fixtures for all rooms: small random encoders of every family, SummEval where it is at hand, seeds."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
+
+SUMMEVAL = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "summeval"
+
+
+@pytest.fixture(autouse=True)
+def _seeds() -> None:
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """family -> the folder of its small random encoder, made once."""
+    root = tmp_path_factory.mktemp("encoders")
+
+    def folder(family: str) -> str:
+        path = root / family
+        if not path.exists():
+            save_encoder(path, family)
+        return str(path)
+
+    return folder
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> str:
+    """Each family's name in turn."""
+    return str(request.param)
+
+
+@pytest.fixture
+def folder(family: str, encoder_folder: Callable[[str], str]) -> str:
+    """The folder of each family's encoder in turn."""
+    return encoder_folder(family)
+
+
+@pytest.fixture(scope="session")
+def bert_folder(encoder_folder: Callable[[str], str]) -> str:
+    """The folder of the small BERT, for tests that need just one encoder."""
+    return encoder_folder("bert")
+
+
+@pytest.fixture(scope="session")
+def bert_tokenizer(bert_folder: str) -> transformers.PreTrainedTokenizerFast:
+    """The small BERT's tokenizer, as it is loaded from its folder. Not to be changed by a test."""
+    return transformers.AutoTokenizer.from_pretrained(bert_folder)
+
+
+@pytest.fixture
+def tokenizer(folder: str) -> transformers.PreTrainedTokenizerFast:
+    """Each family's tokenizer in turn, as it is loaded from its folder."""
+    return transformers.AutoTokenizer.from_pretrained(folder)
+
+
+@pytest.fixture(scope="session")
+def pairs() -> list[tuple[str, str]]:
+    """Sixteen pairs (summary, source): three sources of different lengths, faithful and unfaithful summaries."""
+    dice = random.Random(1)
+    sources = [" ".join(SENTENCES[:2]), " ".join(SENTENCES[2:9]), " ".join(SENTENCES)]
+    words = " ".join(SENTENCES).split()
+    made = []
+    for number in range(16):
+        source = sources[number % 3]
+        own = source.split()
+        start = dice.randrange(max(1, len(own) - 25))
+        summary = own[start : start + dice.randrange(3, 25)]
+        for _ in range(number // 3):  # some words from elsewhere
+            summary[dice.randrange(len(summary))] = dice.choice(words)
+        made.append((" ".join(summary), source))
+    return made
+
+
+@pytest.fixture(scope="session")
+def summeval() -> list[tuple[str, str]]:
+    """All 1,600 pairs (summary, source) of SummEval, source by source."""
+    if not (SUMMEVAL / "summeval.jsonl").is_file():
+        pytest.skip("SummEval is not at hand: it is looked for in shared/data/summeval beside the repository")
+    sources = {row["doc_id"]: row["source"] for row in _rows("documents.jsonl")}
+    order = {name: place for place, name in enumerate(sources)}
+    rows = sorted(_rows("summeval.jsonl"), key=lambda row: order[row["doc_id"]])
+    return [(row["summary"], sources[row["doc_id"]]) for row in rows]
+
+
+@pytest.fixture(scope="session")
+def summeval_encoder(tmp_path_factory: pytest.TempPathFactory, summeval: list[tuple[str, str]]) -> Callable[[str], str]:
+    """family -> the folder of a small random encoder whose tokenizer was trained on SummEval's sources."""
+    root = tmp_path_factory.mktemp("summeval")
+    texts = list(dict.fromkeys(source for _, source in summeval))
+
+    def folder(family: str) -> str:
+        path = root / family
+        if not path.exists():
+            save_encoder(path, family, make_tokenizer(family, texts, size=4000))
+        return str(path)
+
+    return folder
+
+
+def _rows(name: str) -> list[dict]:
+    with (SUMMEVAL / name).open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]

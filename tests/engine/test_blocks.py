@@ -1,0 +1,133 @@
+"""Blocks: what the taps read is what the whole model returns, and nothing above it is kept."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import transformers
+from torch import nn
+
+from estime_metric.engine.blocks import BlockTaps
+from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
+
+PROBE = torch.tensor([[2, 4, 4, 3]])
+
+
+def whole(folder: str) -> nn.Module:
+    return transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model.eval()
+
+
+def batch() -> tuple[torch.Tensor, torch.Tensor]:
+    """Three inputs of different lengths; padding is not attended to."""
+    ids = torch.randint(5, 200, (3, 40))
+    attended = torch.ones(3, 40, dtype=torch.bool)
+    for row, length in enumerate((40, 25, 13)):
+        attended[row, length:] = False
+    return ids, attended
+
+
+def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:
+    ids, attended = batch()
+    expected = model(input_ids=ids, attention_mask=attended.long(), output_hidden_states=True).hidden_states
+    layers = list(range(depth + 1))
+    for order in (layers, layers[::-1], layers[-1:], layers[:1]):
+        found = taps.read(ids, attended, order, lambda hidden: hidden[attended])
+        for layer, state in zip(order, found, strict=True):
+            torch.testing.assert_close(state, expected[layer][attended], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("depth", range(BLOCKS + 1))
+@torch.no_grad()
+def test_every_layer_is_the_hidden_state_of_that_number(family: str, folder: str, depth: int) -> None:
+    taps = BlockTaps(whole(folder), BLOCKS, depth, PROBE)
+    assert_reads(taps, whole(folder), depth)
+    assert taps.kept == max(depth, 1)
+
+
+@pytest.mark.parametrize("depth", range(BLOCKS + 1))
+@torch.no_grad()
+def test_the_blocks_above_are_gone(family: str, folder: str, depth: int) -> None:
+    model = whole(folder)
+    before = sum(weight.numel() for weight in model.parameters())
+    parts = [module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == BLOCKS]
+    a_block = sum(weight.numel() for weight in parts[0][-1].parameters()) if parts else 0
+    BlockTaps(model, BLOCKS, depth, PROBE)
+    gone = before - sum(weight.numel() for weight in model.parameters())
+    if family in SHARED_WEIGHTS:
+        assert gone == 0  # one block's weights serve for all: there is nothing to take off
+    else:
+        assert a_block > 1000
+        assert gone == (BLOCKS - max(depth, 1)) * a_block
+
+
+@torch.no_grad()
+def test_fewer_blocks_are_run(family: str, folder: str) -> None:
+    model = whole(folder)
+    runs = 0
+
+    def count(*_: object) -> None:
+        nonlocal runs
+        runs += 1
+
+    taps = BlockTaps(model, BLOCKS, 2, PROBE)
+    for blocks in [module for module in model.modules() if isinstance(module, nn.ModuleList)][:1]:
+        for block in blocks:
+            block.register_forward_hook(count)
+    taps.read(PROBE, None, [2], lambda hidden: hidden)
+    assert runs == 2
+
+
+@torch.no_grad()
+def test_no_hook_is_left_behind(bert_folder: str) -> None:
+    model = whole(bert_folder)
+    taps = BlockTaps(model, BLOCKS, 3, PROBE)
+    before = [(len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()]
+    taps.read(PROBE, None, [0, 3], lambda hidden: hidden)
+    with pytest.raises(IndexError):
+        taps.read(torch.tensor([[10**6]]), None, [3], lambda hidden: hidden)
+    assert before == [(len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()]
+
+
+@torch.no_grad()
+def test_only_what_is_picked_is_kept(bert_folder: str) -> None:
+    taps = BlockTaps(whole(bert_folder), BLOCKS, 3, PROBE)
+    seen = []
+    taps.read(PROBE, None, [1, 3], lambda hidden: seen.append(hidden.shape) or hidden)
+    assert seen == [(1, 4, 32), (1, 4, 32)]
+
+
+@torch.no_grad()
+def test_an_architecture_that_resists_keeps_all_its_blocks() -> None:
+    """DeBERTa-v2's convolution after the first block: layer 1 is more than that block's output."""
+    tokenizer = make_tokenizer("deberta-v2")
+    config = make_config("deberta-v2", tokenizer, conv_kernel_size=3, conv_act="gelu")
+    model = transformers.AutoModel.from_config(config).eval()
+    other = transformers.AutoModel.from_config(config).eval()
+    other.load_state_dict(model.state_dict())
+    taps = BlockTaps(model, BLOCKS, 1, PROBE)
+    assert taps.kept == BLOCKS
+    assert_reads(taps, other, 1)
+    assert BlockTaps(model, BLOCKS, 2, PROBE).kept == 2
+    assert_reads(BlockTaps(model, 2, 2, PROBE), other, 1)
+
+
+@torch.no_grad()
+def test_albert_with_several_groups() -> None:
+    tokenizer = make_tokenizer("albert")
+    config = make_config("albert", tokenizer, num_hidden_groups=2, inner_group_num=1)
+    model = transformers.AutoModel.from_config(config).eval()
+    other = transformers.AutoModel.from_config(config).eval()
+    other.load_state_dict(model.state_dict())
+    for depth in (4, 3, 1):
+        assert_reads(BlockTaps(model, BLOCKS, depth, PROBE), other, depth)
+        model.config.num_hidden_layers = BLOCKS
+
+
+@torch.no_grad()
+def test_a_model_without_a_list_of_blocks_is_refused() -> None:
+    class Flat(nn.Module):
+        def forward(self, input_ids, output_hidden_states=False):
+            raise AssertionError
+
+    with pytest.raises(ValueError, match="`model` to name an encoder made of a list of blocks, but Flat has none"):
+        BlockTaps(Flat(), 2, 1, PROBE)

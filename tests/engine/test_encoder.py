@@ -1,0 +1,313 @@
+"""The encoder: right states, whatever surrounds it, shared, freed, bounded."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import sys
+import threading
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from estime_metric import EncoderUnavailableError, EstimeConfig
+from estime_metric.engine import encoder as room
+from estime_metric.engine.batching import Batch, MaskedText
+from estime_metric.engine.encoder import MaskedEncoder, choose_device
+from estime_metric.engine.masking import plan_token_windows
+from estime_metric.engine.text import tokenize
+from tests.families import BLOCKS, SENTENCES, SHARED_WEIGHTS, WIDTH
+
+LAYERS = list(range(BLOCKS + 1))
+SETTING = {"window": 60, "margin": 10, "distance": 4}
+
+
+def get(folder: str, **options: object) -> MaskedEncoder:
+    options = {"layers": LAYERS, **options}
+    return MaskedEncoder.shared(EstimeConfig(model=folder, device="cpu", **options))[0]  # type: ignore[arg-type]
+
+
+def masked_texts(encoder: MaskedEncoder, texts: list[str]) -> list[MaskedText]:
+    made = []
+    for number, units in enumerate(tokenize(texts, encoder.tokenizer)):
+        wanted = list(range(0, len(units), number % 3 + 1))
+        made.append(MaskedText(units.ids, plan_token_windows(len(units), wanted, **SETTING), len(wanted)))
+    return made
+
+
+TEXTS = [SENTENCES[0], " ".join(SENTENCES[:8]), "", " ".join(SENTENCES[8:10]), "cat", " ".join(SENTENCES[10:])]
+
+
+def assert_close(one: list[torch.Tensor], another: list[torch.Tensor], tolerance: float = 1e-4) -> None:
+    assert len(one) == len(another)
+    for a, b in zip(one, another, strict=True):
+        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+
+
+@torch.no_grad()
+def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str, folder: str) -> None:
+    encoder = get(folder)
+    texts = masked_texts(encoder, TEXTS)
+    found = encoder.encode(texts, LAYERS)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    for text, states in zip(texts, found, strict=True):
+        assert states.shape == (len(LAYERS), text.wanted, WIDTH)
+        seen = set()
+        for window in text.windows:
+            ids = text.ids[window.start : window.stop].copy()
+            ids[[position - window.start for position in window.masked]] = tokenizer.mask_token_id
+            full = torch.tensor([[tokenizer.cls_token_id, *ids.tolist(), tokenizer.sep_token_id]])
+            hidden = model(input_ids=full, output_hidden_states=True).hidden_states
+            for row, position in zip(window.rows, window.read, strict=True):
+                seen.add(row)
+                for place, layer in enumerate(LAYERS):
+                    expected = hidden[layer][0, 1 + position - window.start]
+                    torch.testing.assert_close(states[place, row], expected, rtol=1e-4, atol=1e-4)
+        assert seen == set(range(text.wanted))
+
+
+def test_only_the_blocks_that_are_read_are_in_memory(family: str, folder: str) -> None:
+    def size(layers: list[int]) -> int:
+        return sum(weight.numel() for weight in get(folder, layers=layers)._model.parameters())
+
+    sizes = [size([layer]) for layer in LAYERS]
+    if family in SHARED_WEIGHTS:
+        assert len(set(sizes)) == 1
+    else:
+        assert sizes[0] == sizes[1] < sizes[2] < sizes[3] < sizes[4]
+    assert size([0, 3]) == sizes[3]
+
+
+@pytest.mark.parametrize("layers", [[0], [2], [4], [1, 3], [4, 0, 2]])
+def test_several_layers_in_one_run_are_those_of_single_runs(family: str, folder: str, layers: list[int]) -> None:
+    encoder = get(folder)
+    texts = masked_texts(encoder, TEXTS[:2])
+    everything = encoder.encode(texts, LAYERS)
+    for one, all_layers in zip(encoder.encode(texts, layers), everything, strict=True):
+        assert torch.equal(one, all_layers[layers])
+    single = get(folder, layers=layers)
+    assert single.depth == max(layers)
+    assert_close(single.encode(texts, layers), [states[layers] for states in everything])
+
+
+@pytest.mark.parametrize("budget", [1, 100, 2_000, 10**9])
+def test_the_budget_changes_nothing(family: str, folder: str, budget: int) -> None:
+    encoder = get(folder)
+    texts = masked_texts(encoder, TEXTS)
+    assert_close(encoder.encode(texts, LAYERS, token_budget=budget), encoder.encode(texts, LAYERS))
+
+
+def test_nothing_to_encode(bert_folder: str) -> None:
+    encoder = get(bert_folder)
+    assert encoder.encode([], LAYERS) == []
+    (states,) = encoder.encode([MaskedText(np.zeros(0, dtype=np.int64), [], 0)], LAYERS)
+    assert states.shape == (len(LAYERS), 0, WIDTH)
+
+
+def test_progress_adds_up_to_one(bert_folder: str) -> None:
+    encoder = get(bert_folder)
+    shares: list[float] = []
+    encoder.encode(masked_texts(encoder, TEXTS), [1], token_budget=200, on_progress=shares.append)
+    assert len(shares) > 5
+    assert sum(shares) == pytest.approx(1.0)
+
+
+# What surrounds it
+
+
+def test_it_is_no_module_and_stays_as_it_is(bert_folder: str) -> None:
+    encoder = get(bert_folder)
+    holder = torch.nn.Module()
+    holder.encoder = encoder
+    holder.train().half()
+    assert not list(holder.parameters())
+    assert not holder.state_dict()
+    assert not any(module.training for module in encoder._model.modules())
+    assert {weight.dtype for weight in encoder._model.parameters()} == {torch.float32}
+    assert not any(weight.requires_grad for weight in encoder._model.parameters())
+
+
+def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: str) -> None:
+    encoder = get(bert_folder)
+    texts = masked_texts(encoder, TEXTS[:2])
+    expected = encoder.encode(texts, LAYERS)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        under_autocast = encoder.encode(texts, LAYERS)
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16  # still on
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        in_medium = encoder.encode(texts, LAYERS)
+        assert torch.get_float32_matmul_precision() == "medium"  # as the user left it
+    finally:
+        torch.set_float32_matmul_precision(before)
+    with torch.enable_grad():
+        with_gradients = encoder.encode(texts, LAYERS)
+    torch.set_default_dtype(torch.float64)
+    try:
+        in_double = encoder.encode(texts, LAYERS)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for found in (under_autocast, in_medium, with_gradients, in_double):
+        for one, another in zip(found, expected, strict=True):
+            assert one.dtype == torch.float32
+            assert not one.requires_grad
+            assert torch.equal(one, another)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> None:
+    encoder = get(bert_folder, dtype=dtype)
+    texts = masked_texts(encoder, TEXTS[:2])
+    found = encoder.encode(texts, [0, 1])
+    assert {states.dtype for states in found} == {getattr(torch, dtype)}
+    exact = get(bert_folder).encode(texts, [0, 1])
+    for one, another in zip(found, exact, strict=True):
+        similar = torch.nn.functional.cosine_similarity(one.float(), another, dim=-1)
+        assert (similar > 0.98).all()
+
+
+# Sharing
+
+
+def test_the_same_ask_gets_the_same_object(bert_folder: str) -> None:
+    first = get(bert_folder, layers=[2])
+    assert get(bert_folder, layers=[2]) is first
+    assert get(bert_folder, layers=[0, 2], window=200, distance=3, token_budget=5) is first  # of the same depth
+    assert get(bert_folder + "/", layers=[2]) is not None
+    assert get(bert_folder, layers=[3]) is not first
+    assert get(bert_folder, layers=[2], dtype="bfloat16") is not first
+
+
+def test_a_changed_folder_is_loaded_anew(bert_folder: str, encoder_folder, tmp_path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(bert_folder, folder)
+    first = get(str(folder), layers=[2])
+    shutil.copy(encoder_folder("bert") + "/model.safetensors", folder / "model.safetensors.new")
+    (folder / "model.safetensors.new").replace(folder / "model.safetensors")
+    assert get(str(folder), layers=[2]) is not first
+
+
+def test_it_is_freed_with_its_last_holder(bert_folder: str) -> None:
+    holders = [get(bert_folder, layers=[1], dtype="float16") for _ in range(2)]
+    watched, weights = weakref.ref(holders[0]), weakref.ref(next(holders[0]._model.parameters()))
+    holders.pop()
+    gc.collect()
+    assert watched() is not None
+    holders.pop()
+    gc.collect()
+    assert watched() is None
+    assert weights() is None
+
+
+def test_threads_share_one_load_and_agree(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    loads = []
+    load = room.load_pretrained
+    monkeypatch.setattr(room, "load_pretrained", lambda *given: loads.append(given) or load(*given))
+    found: list[tuple[MaskedEncoder, list[torch.Tensor]]] = []
+
+    def work() -> None:
+        encoder = get(bert_folder, layers=[1, 3], dtype="bfloat16")
+        found.append((encoder, encoder.encode(masked_texts(encoder, TEXTS), [1, 3])))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(loads) == 1
+    assert len({id(encoder) for encoder, _ in found}) == 1
+    for _, states in found[1:]:
+        for one, another in zip(states, found[0][1], strict=True):
+            assert torch.equal(one, another)
+
+
+def test_a_refused_ask_leaves_nothing_behind(bert_folder: str) -> None:
+    with pytest.raises(ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}"):
+        get(bert_folder, layers=[BLOCKS + 1])
+    with pytest.raises(ValueError, match="`window` to be at most 510"):
+        get(bert_folder, window=511)
+    with pytest.raises(EncoderUnavailableError):
+        get(bert_folder + "-which-is-not-there")
+    assert get(bert_folder).encode([], [1]) == []
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", ""])
+def test_a_device_of_no_such_name(device: str) -> None:
+    with pytest.raises(ValueError, match=f"`device` to name a torch device, but got '{device}'"):
+        choose_device(device)
+
+
+def test_the_device_is_the_fastest_where_none_is_asked_for() -> None:
+    assert choose_device(None).type == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert choose_device("cpu") == torch.device("cpu")
+
+
+# Memory
+
+
+def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception) -> list[int]:
+    """Lets a forward pass of more than ``most`` positions fail; returns the sizes of those that ran."""
+    run, sizes = MaskedEncoder._run, []
+
+    def limited(self: MaskedEncoder, batch: Batch, *others: object) -> None:
+        if batch.ids.size > most:
+            raise error
+        sizes.append(batch.ids.size)
+        run(self, batch, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MaskedEncoder, "_run", limited)
+    return sizes
+
+
+@pytest.mark.parametrize(
+    "error",
+    [torch.OutOfMemoryError("CUDA out of memory."), MemoryError(),
+     RuntimeError("[enforce fail at alloc_cpu.cpp:117] . DefaultCPUAllocator: can't allocate memory: you tried")],
+)  # fmt: skip
+def test_out_of_memory_halves_the_budget_with_one_warning(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    encoder = get(bert_folder)
+    monkeypatch.setattr(encoder, "_most", sys.maxsize)  # the tests share it: undone at the end
+    texts = masked_texts(encoder, TEXTS)
+    expected = encoder.encode(texts, LAYERS)
+    sizes = short_of_memory(monkeypatch, 300, error)
+    shares: list[float] = []
+    with pytest.warns(RuntimeWarning, match="Out of memory on cpu: .* budget of .* scores stay the same") as caught:
+        found = encoder.encode(texts, LAYERS, token_budget=100_000, on_progress=shares.append)
+    assert len(caught) == 1
+    assert max(sizes) <= 300
+    assert sum(shares) == pytest.approx(1.0)
+    assert_close(found, expected)
+    assert_close(encoder.encode(texts, LAYERS, token_budget=100_000), expected)  # no second warning: it has learnt
+
+
+def test_one_window_that_does_not_fit_is_an_error(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = get(bert_folder)
+    monkeypatch.setattr(encoder, "_most", sys.maxsize)
+    short_of_memory(monkeypatch, 20, torch.OutOfMemoryError("out of memory"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        with pytest.raises(torch.OutOfMemoryError):
+            encoder.encode(masked_texts(encoder, TEXTS), LAYERS)
+
+
+def test_another_error_is_not_taken_for_a_lack_of_memory(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = get(bert_folder)
+    short_of_memory(monkeypatch, 20, RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        encoder.encode(masked_texts(encoder, TEXTS), LAYERS)
+
+
+def test_no_batch_exceeds_the_budget(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = get(bert_folder)
+    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
+    encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 10)]), [1], token_budget=500)
+    assert max(sizes) <= 500
+    assert len(sizes) > 20

@@ -1,0 +1,215 @@
+"""Best matches, alarms and winners against plain loops."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from estime_metric.engine.matching import Matches, match
+
+INFINITE = -math.inf
+
+
+def naive(summary, source, summary_ids, source_ids) -> list[list[tuple[float, float, int]]]:
+    """(s, o, winners) for each layer and summary unit, with float64 loops."""
+    found = []
+    for layer in range(len(summary)):
+        row = []
+        for i, own in enumerate(summary_ids.tolist()):
+            same, others = INFINITE, []
+            for j, token in enumerate(source_ids.tolist()):
+                dot = sum(
+                    a * b for a, b in zip(summary[layer, i].tolist(), source[layer, j].tolist(), strict=True)
+                )  # fmt: skip
+                if token == own:
+                    same = max(same, dot)
+                else:
+                    others.append(dot)
+            row.append((same, max(others, default=INFINITE), sum(dot > same for dot in others)))
+        found.append(row)
+    return found
+
+
+def example(layers: int = 2, rows: int = 7, columns: int = 23, kinds: int = 5, width: int = 4):
+    """Embeddings of small whole numbers, whose dot products are exact in float32, so that ties are real ties."""
+    torch.manual_seed(rows + columns + kinds)
+    return (
+        torch.randint(-3, 4, (layers, rows, width)).float(),
+        torch.randint(-3, 4, (layers, columns, width)).float(),
+        torch.randint(0, kinds, (rows,)),
+        torch.randint(0, kinds, (columns,)),
+    )
+
+
+def assert_equal(one: Matches, another: Matches) -> None:
+    for name in Matches.__dataclass_fields__:
+        assert torch.equal(getattr(one, name), getattr(another, name)), name
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 5, 40])
+@pytest.mark.parametrize("columns", [1, 2, 23])
+def test_matches_are_those_of_plain_loops(kinds: int, columns: int) -> None:
+    inputs = example(columns=columns, kinds=kinds)
+    found = match(*inputs)
+    for layer, row in enumerate(naive(*inputs)):
+        for i, (same, other, winners) in enumerate(row):
+            assert (found.same[layer, i], found.other[layer, i]) == (same, other)
+            assert found.winners[layer, i] == winners
+            assert bool(found.alarms[layer, i]) is (other > same)
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 40])
+def test_positions_point_at_the_best_match_the_first_of_equals(kinds: int) -> None:
+    summary, source, summary_ids, source_ids = example(kinds=kinds)
+    found = match(summary, source, summary_ids, source_ids)
+    dots = summary @ source.transpose(1, 2)
+    for layer in range(2):
+        for i in range(7):
+            equal = source_ids == summary_ids[i]
+            for best, at, of_kind in (
+                (found.same, found.same_at, equal),
+                (found.other, found.other_at, ~equal),
+            ):
+                if of_kind.any():
+                    places = torch.nonzero(of_kind & (dots[layer, i] == best[layer, i])).flatten()
+                    assert int(at[layer, i]) == int(places[0])
+                else:
+                    assert best[layer, i] == INFINITE
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 5, 23, 24, 46, 100, 321, 322, 10**9])
+def test_chunks_change_nothing(chunk: int) -> None:
+    inputs = example()
+    assert_equal(match(*inputs, chunk=chunk), match(*inputs))
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 500])
+def test_chunks_change_nothing_for_real_numbers(chunk: int) -> None:
+    torch.manual_seed(3)
+    inputs = (torch.randn(3, 11, 16), torch.randn(3, 50, 16), torch.randint(0, 6, (11,)), torch.randint(0, 6, (50,)))
+    parts, whole = match(*inputs, chunk=chunk), match(*inputs)
+    assert torch.allclose(parts.same, whole.same)
+    assert torch.allclose(parts.other, whole.other)
+    assert torch.equal(parts.same_at, whole.same_at)
+    assert torch.equal(parts.alarms, whole.alarms)
+    assert torch.equal(parts.winners, whole.winners)
+
+
+@pytest.mark.parametrize("chunk", [1, 4_000_000])
+def test_an_equal_dot_product_is_no_alarm(chunk: int) -> None:
+    summary = torch.tensor([[[1.0, 0.0]]])
+    source = torch.tensor([[[2.0, 5.0], [2.0, -5.0], [1.0, 0.0]]])
+    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 9]), chunk=chunk)
+    assert found.same.item() == found.other.item() == 2.0
+    assert not found.alarms.item()
+    assert found.winners.item() == 0
+    assert found.statistics()["ties"].tolist() == [1]
+
+
+def test_a_greater_dot_product_is_an_alarm_and_every_one_wins() -> None:
+    summary = torch.tensor([[[1.0]]])
+    source = torch.tensor([[[2.0], [3.0], [2.5], [1.0], [2.0]]])
+    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 9, 7]))
+    assert found.statistics() == {
+        "alarms": torch.tensor([1]),
+        "winners": torch.tensor([2]),
+        "overlap": torch.tensor([1]),
+        "ties": torch.tensor([0]),
+    }
+    assert (found.other_at.item(), found.same_at.item()) == (1, 0)
+
+
+def test_ties_are_relative() -> None:
+    def ties(same: float, other: float) -> int:
+        source = torch.tensor([[[same], [other]]])
+        found = match(torch.ones(1, 1, 1), source, torch.tensor([1]), torch.tensor([1, 2]))
+        return int(found.statistics()["ties"])
+
+    assert ties(1000.0, 1000.05) == 1
+    assert ties(1000.0, 1000.5) == 0
+    assert ties(-1000.0, -1000.05) == 1
+    assert ties(0.001, 0.0010005) == 0
+    assert ties(1.0, -1.0) == 0
+    assert ties(0.0, 0.0) == 1
+
+
+def test_a_source_of_one_kind_raises_no_alarm() -> None:
+    summary, source, summary_ids, source_ids = example(kinds=1)
+    matches = match(summary, source, summary_ids, source_ids)
+    assert (matches.other == INFINITE).all()
+    found = matches.statistics()
+    assert found["alarms"].tolist() == found["winners"].tolist() == found["ties"].tolist() == [0, 0]
+    assert found["overlap"].tolist() == [7, 7]
+
+
+@pytest.mark.parametrize("chunk", [1, 4_000_000])
+@pytest.mark.parametrize(("rows", "columns"), [(0, 5), (3, 0), (0, 0)])
+def test_an_empty_side_has_nothing_to_check(rows: int, columns: int, chunk: int) -> None:
+    found = match(
+        torch.zeros(2, rows, 4), torch.zeros(2, columns, 4), torch.zeros(rows).long(), torch.zeros(columns).long(),
+        chunk=chunk,
+    )  # fmt: skip
+    assert found.same.shape == (2, rows)
+    assert {name: value.tolist() for name, value in found.statistics().items()} == {
+        "alarms": [0, 0], "winners": [0, 0], "overlap": [0, 0], "ties": [0, 0],
+    }  # fmt: skip
+
+
+def test_layers_do_not_mix() -> None:
+    inputs = example(layers=3)
+    whole = match(*inputs)
+    for layer in range(3):
+        alone = match(inputs[0][layer : layer + 1], inputs[1][layer : layer + 1], *inputs[2:])
+        assert torch.equal(alone.same[0], whole.same[layer])
+        assert torch.equal(alone.winners[0], whole.winners[layer])
+
+
+@pytest.mark.parametrize("chunk", [3, 4_000_000])
+def test_normalized_embeddings_are_compared_by_angle(chunk: int) -> None:
+    summary = torch.tensor([[[1.0, 0.0], [10.0, 1.0]]])
+    source = torch.tensor([[[1.0, 0.1], [30.0, 30.0]]])
+    ids = torch.tensor([7, 7]), torch.tensor([7, 8])
+    assert match(summary, source, *ids, chunk=chunk).alarms.tolist() == [[True, True]]
+    found = match(summary, source, *ids, normalize=True, chunk=chunk)
+    assert found.alarms.tolist() == [[False, False]]
+    assert found.same[0].tolist() == pytest.approx([1 / math.sqrt(1.01), 1.0])
+    assert found.other[0, 0].item() == pytest.approx(math.sqrt(0.5))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_low_precision_embeddings_are_matched_in_float32(dtype: torch.dtype) -> None:
+    torch.manual_seed(5)
+    summary, source = torch.randn(1, 9, 64).to(dtype), torch.randn(1, 40, 64).to(dtype)
+    ids = torch.randint(0, 4, (9,)), torch.randint(0, 4, (40,))
+    found = match(summary, source, *ids)
+    assert found.same.dtype == torch.float32
+    assert_equal(found, match(summary.float(), source.float(), *ids))
+    # 257 and 256 are one number in bfloat16, 4097 and 4096 in float16: a sum in the embeddings' own dtype ties them
+    one, least = (256, 1) if dtype is torch.bfloat16 else (4096, 1)
+    near = torch.tensor([[[one, 0.0], [one, least]]]).to(dtype)
+    close = match(torch.ones(1, 1, 2).to(dtype), near, torch.tensor([7]), torch.tensor([7, 8]))
+    assert close.alarms.item()
+
+
+def test_memory_does_not_grow_with_the_product_of_both_sides() -> None:
+    torch.manual_seed(0)
+    rows, columns = 300, 100_000
+    summary, source = torch.randn(1, rows, 8), torch.randn(1, columns, 8)
+    ids = torch.randint(0, 1000, (rows,)), torch.randint(0, 1000, (columns,))
+    largest = 0
+
+    class Watch(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            nonlocal largest
+            made = function(*args, **(kwargs or {}))
+            if isinstance(made, torch.Tensor):
+                largest = max(largest, made.numel())
+            return made
+
+    with Watch():
+        found = match(summary, source, *ids, chunk=500_000)
+    assert largest <= columns * 8  # the source itself; all dot products would be 30 million
+    some = match(summary[:, :4], source, ids[0][:4], ids[1])
+    assert torch.equal(found.winners[:, :4], some.winners)

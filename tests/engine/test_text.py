@@ -1,0 +1,145 @@
+"""Texts to units: whole, without special tokens, with exact spans."""
+
+from __future__ import annotations
+
+import unicodedata
+import warnings
+
+import numpy as np
+import pytest
+import transformers
+
+from estime_metric.engine.text import Units, occurring, positions, tokenize
+from tests.families import SENTENCES
+
+LONG = " ".join(SENTENCES * 40)
+
+
+def test_units_are_the_encoders_own_tokens(tokenizer) -> None:
+    units = tokenize(SENTENCES, tokenizer)
+    assert len(units) == len(SENTENCES)
+    for text, unit in zip(SENTENCES, units, strict=True):
+        assert unit.ids.tolist() == tokenizer(text, add_special_tokens=False)["input_ids"]
+        assert unit.ids.dtype == unit.spans.dtype == np.int64
+        assert unit.spans.shape == (len(unit), 2)
+        assert unit.known.shape == (len(unit),)
+
+
+def test_a_text_is_the_same_alone_and_in_company(tokenizer) -> None:
+    together = tokenize(SENTENCES, tokenizer)
+    for text, unit in zip(SENTENCES, together, strict=True):
+        alone = tokenize([text], tokenizer)[0]
+        assert alone.ids.tolist() == unit.ids.tolist()
+        assert alone.spans.tolist() == unit.spans.tolist()
+
+
+def test_special_tokens_spelled_out_are_ordinary_text(tokenizer) -> None:
+    special = tokenizer.all_special_tokens
+    spelled = " ".join(f"a {token} b" for token in special)
+    (unit,) = tokenize([spelled], tokenizer)
+    assert not unit.known[np.isin(unit.ids, tokenizer.all_special_ids)].any()
+    assert not occurring(unit, unit)[np.isin(unit.ids, tokenizer.all_special_ids)].any()
+    if "Unigram" in type(tokenizer.backend_tokenizer.model).__name__:
+        return  # a Unigram model knows its special tokens as pieces
+    assert not np.isin(unit.ids, [i for i in tokenizer.all_special_ids if i != tokenizer.unk_token_id]).any()
+    for token in special:
+        place = spelled.index(token)
+        starts, stops = unit.spans[:, 0], unit.spans[:, 1]
+        assert ((starts >= place) & (stops <= place + len(token))).sum() > 1  # several pieces, not one special token
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t  "])
+def test_blank_texts_have_no_units_that_stand_for_anything(tokenizer, text: str) -> None:
+    (unit,) = tokenize([text], tokenizer)
+    assert unit.spans.shape == (len(unit), 2)
+    if not text:
+        assert len(unit) == 0
+
+
+def test_no_texts() -> None:
+    assert tokenize([], None) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("limit", [16, None])
+def test_nothing_is_cut_off_and_nothing_is_said(tokenizer, limit: int | None, recwarn, caplog, capfd) -> None:
+    expected = len(tokenizer.backend_tokenizer.encode(LONG, add_special_tokens=False).ids)
+    tokenizer.model_max_length = int(1e30) if limit is None else limit
+    if limit is not None:
+        tokenizer.backend_tokenizer.enable_truncation(limit)
+        tokenizer.backend_tokenizer.enable_padding(length=5000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (unit,) = tokenize([LONG], tokenizer)
+    assert len(unit) == expected > 5000
+    assert unit.spans[-1, 1] == len(LONG)
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_stored_limit_cuts_nothing_off(bert_folder: str, tmp_path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert_folder)
+    tokenizer.backend_tokenizer.enable_truncation(8)
+    tokenizer.save_pretrained(tmp_path)
+    loaded = transformers.AutoTokenizer.from_pretrained(str(tmp_path))
+    assert loaded.backend_tokenizer.truncation is not None
+    (unit,) = tokenize([LONG], loaded)
+    assert len(unit) > 5000
+
+
+def test_unknown_characters_are_never_checked(bert_tokenizer) -> None:
+    summary, source = tokenize(["the 猫 sat", "a 犬 and the 猫 sat"], bert_tokenizer)
+    unknown = summary.ids == bert_tokenizer.unk_token_id
+    assert unknown.tolist() == [False, True, False]
+    assert summary.known.tolist() == [True, False, True]
+    assert occurring(summary, source).tolist() == [True, False, True]
+    assert positions(occurring(summary, source)) == [0, 2]
+
+
+def test_unk_spelled_out_is_not_an_unknown_token_of_one_piece(bert_tokenizer) -> None:
+    (unit,) = tokenize(["the [UNK] cat"], bert_tokenizer)
+    assert len(unit) > 3
+
+
+def test_a_tokenizer_without_an_unknown_token_knows_everything(bert_folder: str) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(bert_folder)
+    tokenizer.unk_token = None
+    (unit,) = tokenize(["the cat"], tokenizer)
+    assert unit.known.all()
+
+
+def test_occurrence_is_by_id() -> None:
+    def units(*ids: int) -> Units:
+        numbers = np.asarray(ids, dtype=np.int64)
+        return Units(numbers, np.zeros((len(ids), 2), dtype=np.int64), numbers != 1)
+
+    assert occurring(units(5, 6, 5, 7, 1), units(7, 5, 1)).tolist() == [True, False, True, True, False]
+    assert occurring(units(), units(7)).tolist() == []
+    assert occurring(units(7), units()).tolist() == [False]
+    plain = positions(occurring(units(6, 5), units(5)))
+    assert plain == [1]
+    assert type(plain[0]) is int
+
+
+COMPOSED = "Café 😀 naïve 👩‍👩‍👧 über"
+DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
+
+
+@pytest.mark.parametrize(
+    "text", [COMPOSED, DECOMPOSED, "😀 the 😀 cat", "e\u0301\u0302 cat", "the ﬁne cat", "ﷺ the cat"]
+)
+def test_spans_lie_in_the_text_and_keep_its_order(tokenizer, text: str) -> None:
+    (unit,) = tokenize([text], tokenizer)
+    starts, stops = unit.spans[:, 0], unit.spans[:, 1]
+    assert (starts >= 0).all()
+    assert (stops <= len(text)).all()
+    assert (starts <= stops).all()
+    assert (np.diff(starts) >= 0).all()
+
+
+@pytest.mark.parametrize("before", ["", "😀 ", "👩‍👩‍👧👩‍👩‍👧 ", "e\u0301e\u0301 ", "ﬁ ", "\U0001d518\U0001d52b "])
+def test_spans_are_exact_behind_any_characters(tokenizer, before: str) -> None:
+    text = before + "the cat sat."
+    (unit,) = tokenize([text], tokenizer)
+    tail = [text[start:stop] for start, stop in unit.spans if stop > len(before)]  # the space may belong to a token
+    assert "".join(tail).strip().replace(" ", "") == "thecatsat."
+    assert tail[-1] == "."

@@ -1,0 +1,198 @@
+"""A naive ESTIME, written from the paper: loops, float64, the whole model, one window at a time.
+
+It shares no code with the package. Steps and names follow Figure 1 of the preprint (arXiv 2104.05156v1), the edges of
+the input windows section 2 of the published version, alarms and winners its Eqs. 1 to 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+import transformers
+
+#: Two dot products are nearly equal when they differ by no more than this share of the greater.
+NEARLY = 1e-4
+
+
+@dataclass
+class Checked:
+    """One summary token that occurs in the source.
+
+    Attributes:
+        position: its position in the summary.
+        same: s(i), Eq. 2.
+        other: o(i), the best dot product with a token of another id; -inf where the source has no other.
+        winners: how many source tokens of another id exceed s(i).
+        least_winners, most_winners: the same, with dot products that nearly equal s(i) left out or counted in.
+    """
+
+    position: int
+    same: float
+    other: float
+    winners: int
+    least_winners: int
+    most_winners: int
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the token is an alarm: the Heaviside step is 0 at 0."""
+        return self.other > self.same
+
+    @property
+    def near_tie(self) -> bool:
+        """Whether rounding may change the verdict."""
+        return nearly_equal(self.same, self.other)
+
+
+@dataclass
+class Verdict:
+    """One pair at one layer."""
+
+    tokens: int
+    checked: list[Checked] = field(default_factory=list)
+
+    @property
+    def alarms(self) -> int:
+        """N_a, Eq. 1."""
+        return sum(token.alarm for token in self.checked)
+
+    @property
+    def winners(self) -> int:
+        """N_w, Eq. 3."""
+        return sum(token.winners for token in self.checked)
+
+    @property
+    def overlap(self) -> int:
+        """How many summary tokens occur in the source."""
+        return len(self.checked)
+
+    @property
+    def near_ties(self) -> int:
+        """How many alarms hang on rounding."""
+        return sum(token.near_tie for token in self.checked)
+
+    @property
+    def least_winners(self) -> int:
+        """The fewest winners that rounding may leave."""
+        return sum(token.least_winners for token in self.checked)
+
+    @property
+    def most_winners(self) -> int:
+        """The most winners that rounding may make."""
+        return sum(token.most_winners for token in self.checked)
+
+
+def nearly_equal(one: float, another: float) -> bool:
+    """Whether two dot products are within ``NEARLY`` of each other, relative to the greater."""
+    if not (np.isfinite(one) and np.isfinite(another)):
+        return False
+    return abs(one - another) <= NEARLY * max(abs(one), abs(another))
+
+
+def schedule(
+    length: int, wanted: set[int], window: int, margin: int, distance: int
+) -> list[tuple[int, int, list[int]]]:
+    """Figure 1, sentence by sentence: start, stop and masked positions of each input window."""
+    windows = []
+    not_taken = set(wanted)
+    while not_taken:
+        # "Select leftmost token t with embedding not yet taken"
+        t = min(not_taken)
+        # "Make input window of size W start to the left by M tokens from the index of t"
+        start = t - margin
+        if start < 0:
+            start = 0
+        stop = start + window
+        if stop > length:
+            stop = length
+        # "Starting from token t, in the input window mask each L-th token with embedding not yet taken"
+        masked = []
+        for position in range(t, stop):
+            touches_end = stop == length
+            within_right_margin = position >= stop - margin
+            if within_right_margin and not touches_end:
+                continue
+            if position not in not_taken:
+                continue
+            if masked and position - masked[-1] < distance:
+                continue
+            masked.append(position)
+        windows.append((start, stop, masked))
+        for position in masked:
+            not_taken.remove(position)
+    return windows
+
+
+class Oracle:
+    """Scores one pair at a time with a model and a tokenizer from a folder."""
+
+    def __init__(self, folder: str, window: int = 450, margin: int = 50, distance: int = 8, normalize: bool = False):
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        self.model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+        self.window, self.margin, self.distance, self.normalize = window, margin, distance, normalize
+        self.known: dict[str, np.ndarray] = {}
+
+    def tokens(self, text: str) -> list[int]:
+        """The encoder's own tokens, without special tokens."""
+        return list(self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+
+    @torch.no_grad()
+    def hidden_states(self, ids: list[int]) -> list[np.ndarray]:
+        """The hidden states of one input with its two special tokens put around it, and taken off again; float64."""
+        full = [self.tokenizer.cls_token_id, *ids, self.tokenizer.sep_token_id]
+        states = self.model(input_ids=torch.tensor([full]), output_hidden_states=True).hidden_states
+        return [state[0, 1:-1].double().numpy() for state in states]
+
+    def embeddings(self, ids: list[int], wanted: set[int]) -> dict[int, np.ndarray]:
+        """Position -> its embedding at every layer, of shape (layers, width)."""
+        taken = {}
+        for start, stop, masked in schedule(len(ids), wanted, self.window, self.margin, self.distance):
+            piece = list(ids[start:stop])
+            for position in masked:
+                piece[position - start] = self.tokenizer.mask_token_id
+            states = self.hidden_states(piece)
+            for position in masked:
+                taken[position] = np.stack([state[position - start] for state in states])
+        if self.normalize:
+            taken = {at: e / np.linalg.norm(e, axis=-1, keepdims=True) for at, e in taken.items()}
+        return taken
+
+    def source_embeddings(self, source: str) -> np.ndarray:
+        """All tokens' embeddings, of shape (tokens, layers, width)."""
+        if source not in self.known:
+            ids = self.tokens(source)
+            taken = self.embeddings(ids, set(range(len(ids))))
+            self.known[source] = np.stack([taken[position] for position in range(len(ids))])
+        return self.known[source]
+
+    def score(self, summary: str, source: str, layers: list[int]) -> dict[int, Verdict]:
+        """The verdict at each of the layers."""
+        summary_ids, source_ids = self.tokens(summary), self.tokens(source)
+        verdicts = {layer: Verdict(len(summary_ids)) for layer in layers}
+        # An unknown token stands for any characters that the tokenizer cannot tell: neither it nor any other special
+        # token is checked.
+        special = self.tokenizer.all_special_ids
+        checked = {i for i, token in enumerate(summary_ids) if token in source_ids and token not in special}
+        if not checked:
+            return verdicts
+        of_summary = self.embeddings(summary_ids, checked)
+        of_source = self.source_embeddings(source)
+        for layer in layers:
+            for i in sorted(checked):
+                dots = of_source[:, layer] @ of_summary[i][layer]  # one dot product with each source token
+                equal = np.array(source_ids) == summary_ids[i]
+                same, others = float(dots[equal].max()), dots[~equal]
+                near = np.abs(others - same) <= NEARLY * np.maximum(np.abs(others), abs(same))
+                verdicts[layer].checked.append(
+                    Checked(
+                        position=i,
+                        same=same,
+                        other=float(others.max(initial=-np.inf)),
+                        winners=int((others > same).sum()),
+                        least_winners=int(((others > same) & ~near).sum()),
+                        most_winners=int(((others > same) | near).sum()),
+                    )
+                )
+        return verdicts

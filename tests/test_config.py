@@ -1,0 +1,145 @@
+"""Options: defaults, refusals, signature."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import re
+
+import pytest
+import torch
+
+from estime_metric import EstimeConfig, __version__
+from estime_metric.config import default_layer
+
+
+def test_the_defaults_are_the_papers() -> None:
+    config = EstimeConfig()
+    assert config.model == "bert-large-uncased-whole-word-masking"
+    assert (config.window, config.margin, config.distance) == (450, 50, 8)
+    assert (config.unit, config.normalize, config.dtype) == ("token", False, "float32")
+    assert config.layers is None
+    assert config.layer_tuple == ()
+    assert default_layer(24) == 21
+
+
+def test_it_is_frozen_hashable_and_equal_by_value() -> None:
+    one, same, other = EstimeConfig(layers=[1, 2]), EstimeConfig(layers=(1, 2)), EstimeConfig(layers=(2, 1))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.window = 3  # type: ignore[misc]
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert len({one, same, other}) == 2
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+@pytest.mark.parametrize(
+    ("layers", "expected"),
+    [(0, (0,)), (21, (21,)), ([12, 21, 24], (12, 21, 24)), ((5, 3), (5, 3)), (range(3), (0, 1, 2)), (iter([4]), (4,))],
+)
+def test_layers_may_be_one_or_several(layers: object, expected: tuple[int, ...]) -> None:
+    assert EstimeConfig(layers=layers).layer_tuple == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"model": None}, TypeError, "`model` to be a str, but got NoneType"),
+        ({"model": b"embedded"}, TypeError, "`model` to be a str, but got bytes"),
+        ({"model": "  "}, ValueError, "`model` to be a name, but got '  '"),
+        ({"revision": 3}, TypeError, "`revision` to be a str, but got int"),
+        ({"revision": ""}, ValueError, "`revision` to be a name, but got ''"),
+        ({"layers": "21"}, TypeError, "`layers` to be an integer or several, but got '21'"),
+        ({"layers": 2.0}, TypeError, "`layers` to be an integer or several, but got 2.0"),
+        ({"layers": True}, TypeError, "`layers` to be an integer or several, but got True"),
+        ({"layers": [1, None]}, TypeError, re.escape("`layers` to be an integer or several, but got [1, None]")),
+        ({"layers": -1}, ValueError, "`layers` to hold no negative number, but got -1"),
+        ({"layers": []}, ValueError, "`layers` to name at least one layer, but got none"),
+        ({"layers": [3, 3]}, ValueError, re.escape("`layers` to name each layer once, but got [3, 3]")),
+        ({"unit": "sentence"}, ValueError, "`unit` to be one of token.*, but got 'sentence'"),
+        ({"unit": None}, ValueError, "`unit` to be one of .*, but got None"),
+        ({"window": 450.0}, TypeError, "`window` to be an integer, but got 450.0"),
+        ({"window": True, "margin": 0}, TypeError, "`window` to be an integer, but got True"),
+        ({"window": 0, "margin": 0}, ValueError, "`window` to be at least 1, but got 0"),
+        ({"window": 100}, ValueError, r"`window` to be more than twice `margin` \(50\), but got 100"),
+        ({"margin": -1}, ValueError, "`margin` to be at least 0, but got -1"),
+        ({"margin": "50"}, TypeError, "`margin` to be an integer, but got '50'"),
+        ({"margin": 225}, ValueError, r"`window` to be more than twice `margin` \(225\), but got 450"),
+        ({"distance": 0}, ValueError, "`distance` to be at least 1, but got 0"),
+        ({"distance": None}, TypeError, "`distance` to be an integer, but got None"),
+        ({"normalize": "yes"}, TypeError, "`normalize` to be a bool, but got 'yes'"),
+        ({"normalize": 1}, TypeError, "`normalize` to be a bool, but got 1"),
+        ({"dtype": "int8"}, ValueError, "`dtype` to be one of float32, bfloat16, float16, but got 'int8'"),
+        ({"dtype": torch.float32}, ValueError, "`dtype` to be one of .*, but got torch.float32"),
+        ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
+        ({"token_budget": 1e4}, TypeError, "`token_budget` to be an integer, but got 10000.0"),
+    ],
+)
+def test_a_bad_value_is_refused_by_name(options: dict[str, object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        EstimeConfig(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"window": 101}, {"window": 1, "margin": 0}, {"distance": 10_000}, {"token_budget": 1}, {"dtype": "float16"}],
+)
+def test_the_least_legal_values_are_taken(options: dict[str, object]) -> None:
+    config = EstimeConfig(**options)  # type: ignore[arg-type]
+    assert all(getattr(config, name) == value for name, value in options.items())
+
+
+def test_a_device_may_be_a_torch_device() -> None:
+    assert EstimeConfig(device=torch.device("cuda", 1)).device == "cuda:1"  # type: ignore[arg-type]
+
+
+def test_options_are_laid_over_a_configuration() -> None:
+    base = EstimeConfig(window=200, distance=4)
+    laid = EstimeConfig.from_options(base, {"distance": 6})
+    assert (laid.window, laid.distance) == (200, 6)
+    assert base.distance == 4
+    assert EstimeConfig.from_options(None, {}) == EstimeConfig()
+    with pytest.raises(TypeError, match=r"an option among .*window.*, but got `windows`"):
+        EstimeConfig.from_options(None, {"windows": 3})
+    with pytest.raises(TypeError, match="`config` to be an EstimeConfig, but got dict"):
+        EstimeConfig.from_options({"window": 450}, {})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="`distance`"):
+        EstimeConfig.from_options(base, {"distance": 0})
+
+
+def test_the_signature_is_this_line() -> None:
+    config = EstimeConfig(model="org/name", revision="0a1b", layers=[12, 21], normalize=True, dtype="bfloat16")
+    assert config.signature() == (
+        "ESTIME|model:org/name@0a1b|layers:12,21|unit:token|window:450|margin:50|distance:8|normalize:yes|"
+        f"dtype:bfloat16|version:{__version__}"
+    )
+    assert "@default|layers:default|" in EstimeConfig().signature()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"model": "embedded"}, {"revision": "x"}, {"layers": 3}, {"window": 449}, {"margin": 49}, {"distance": 9},
+     {"normalize": True}, {"dtype": "bfloat16"}],
+)  # fmt: skip
+def test_what_changes_a_score_changes_the_signature(change: dict[str, object]) -> None:
+    assert EstimeConfig(**change).signature() != EstimeConfig().signature()  # type: ignore[arg-type]
+
+
+def test_what_changes_no_score_leaves_the_signature() -> None:
+    assert EstimeConfig(device="cpu", token_budget=7).signature() == EstimeConfig().signature()
+
+
+@pytest.mark.parametrize("model", ["a|b", "a@b", "a%7Cb", "a\nb", "ü|\t"])
+def test_no_name_breaks_the_line(model: str) -> None:
+    signature = EstimeConfig(model=model).signature()
+    assert "\n" not in signature
+    assert signature.count("|") == EstimeConfig().signature().count("|")
+    assert signature.count("@") == 1
+    others = {EstimeConfig(model=other).signature() for other in ("a|b", "a@b", "a%7Cb", "a\nb", "ü|\t")}
+    assert len(others) == 5  # escaping keeps names apart
+
+
+@pytest.mark.parametrize(("blocks", "layer"), [(24, 21), (12, 10), (6, 5), (22, 19), (4, 4), (2, 2), (1, 1)])
+def test_the_default_layer_keeps_the_papers_relative_depth(blocks: int, layer: int) -> None:
+    assert default_layer(blocks) == layer

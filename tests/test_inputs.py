@@ -1,0 +1,59 @@
+"""Checks of what users pass in: the argument, the index, what was expected, what came."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
+
+
+@pytest.mark.parametrize("texts", [["a", ""], ("a", ""), {"a": 1, "": 2}, iter(["a", ""])])
+def test_iterables_of_strings_become_lists(texts: object) -> None:
+    assert check_texts("predictions", texts) == ["a", ""]
+
+
+def test_a_list_is_copied() -> None:
+    given = ["a"]
+    assert check_texts("predictions", given) is not given
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("abc", "`sources` to be a list of strings, but got one bare str."),
+        (b"abc", "`sources` to be a list of strings, but got one bare bytes."),
+        (None, "`sources` to be a list of strings, but got NoneType."),
+        (7, "`sources` to be a list of strings, but got int."),
+        ([None], "`sources` to hold strings only, but got NoneType at index 0."),
+        (["a", b"b"], "`sources` to hold strings only, but got bytes at index 1."),
+        (["a", "b", ["c"]], "`sources` to hold strings only, but got list at index 2."),
+    ],
+)
+def test_other_things_are_refused(texts: object, message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        check_texts("sources", texts)
+
+
+def test_one_text() -> None:
+    assert check_text("source", "") == ""
+    with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
+        check_text("source", None)
+
+
+def test_pairs() -> None:
+    assert check_pairs(["a"], ("b",)) == (["a"], ["b"])
+    assert check_pairs([], []) == ([], [])
+    with pytest.raises(ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"):
+        check_pairs(["a"], ["b", "c"])
+    with pytest.raises(TypeError, match="`predictions`"):
+        check_pairs("a", "b")
+    with pytest.raises(TypeError, match="`sources`"):
+        check_pairs(["a"], "b")
+
+
+def test_choices() -> None:
+    check_choice("layer", 2, (2, 5))
+    with pytest.raises(ValueError, match="`layer` to be one of 2, 5, but got '2'"):
+        check_choice("layer", "2", (2, 5))

@@ -1,0 +1,449 @@
+"""The scorer: the oracle's verdicts, and nothing but the pair itself changes a score."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import random
+import weakref
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from estime_metric import EstimeConfig, EstimeResult, EstimeScorer, embedded
+from estime_metric import scorer as room
+from estime_metric.config import default_layer
+from estime_metric.engine.batching import MaskedText
+from estime_metric.engine.encoder import MaskedEncoder
+from tests.families import BLOCKS, SENTENCES
+from tests.oracle import Oracle, Verdict
+
+SHORT = {"window": 60, "margin": 10, "distance": 4}
+MEASURES = ("alarms", "winners", "overlap", "tokens", "alarm_rate")
+Pairs = list[tuple[str, str]]
+
+
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch) -> list[list[MaskedText]]:
+    """The texts of each call of the encoder."""
+    calls: list[list[MaskedText]] = []
+    encode = MaskedEncoder.encode
+
+    def spy(self: MaskedEncoder, texts: list[MaskedText], *others: object, **named: object) -> list[Tensor]:
+        calls.append(list(texts))
+        return encode(self, texts, *others, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MaskedEncoder, "encode", spy)
+    return calls
+
+
+def split(pairs: Pairs) -> tuple[list[str], list[str]]:
+    return [summary for summary, _ in pairs], [source for _, source in pairs]
+
+
+def everything(result: EstimeResult) -> Tensor:
+    return torch.stack([result.values(measure, layer) for measure in MEASURES for layer in result.layers])
+
+
+def few_kinds(number: int) -> Pairs:
+    """Pairs of a few words said again and again, on which random encoders are often right and often wrong."""
+    dice = random.Random(7)
+    words = ["the", "cat", "sat", "on", "and"]
+    source = " ".join(dice.choice(words) for _ in range(90))
+    return [(" ".join(dice.choice(words) for _ in range(15)), source) for _ in range(number)]
+
+
+def disagreements(result: EstimeResult, verdicts: list[dict[int, Verdict]]) -> tuple[int, int, int]:
+    """Alarms that differ from the oracle's, verdicts that hang on rounding, checked tokens.
+
+    Every difference must be one that rounding can make.
+    """
+    differing = near = checked = 0
+    for layer in result.layers:
+        found = {measure: result.values(measure, layer).tolist() for measure in MEASURES}
+        for row, by_layer in enumerate(verdicts):
+            verdict = by_layer[layer]
+            assert found["tokens"][row] == verdict.tokens
+            assert found["overlap"][row] == verdict.overlap
+            difference = abs(found["alarms"][row] - verdict.alarms)
+            assert difference <= verdict.near_ties, (row, layer, found["alarms"][row], verdict.alarms)
+            assert verdict.least_winners <= found["winners"][row] <= verdict.most_winners, (row, layer)
+            assert found["alarm_rate"][row] == found["alarms"][row] / max(1, verdict.overlap)
+            differing += int(difference)
+            near += verdict.near_ties
+            checked += verdict.overlap
+    return differing, near, checked
+
+
+def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: object) -> None:
+    oracle = Oracle(folder, **setting)  # type: ignore[arg-type]
+    verdicts = [oracle.score(summary, source, layers) for summary, source in pairs]
+    result = EstimeScorer(model=folder, layers=layers, device="cpu", **setting).score(*split(pairs))
+    differing, near, checked = disagreements(result, verdicts)
+    alarms = sum(verdict.alarms for by_layer in verdicts for verdict in by_layer.values())
+    print(
+        f"{name}: {len(pairs)} pairs, layers {layers}: {alarms} alarms among {checked} checked tokens; "
+        f"{near} verdicts within 1e-4; {differing} alarms differ, all among those"
+    )
+    assert 0.1 < alarms / checked < 0.999  # neither answer is the only one
+    for layer in layers:
+        assert result.ties(layer) == pytest.approx(sum(one[layer].near_ties for one in verdicts), abs=near * 0.2 + 2)
+
+
+# The oracle
+
+
+def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs) -> None:
+    compare(folder, [*pairs[:9], *few_kinds(8)], [1, 2, BLOCKS], family, **SHORT)
+
+
+def test_normalized_verdicts_are_those_of_the_paper(bert_folder: str, pairs: Pairs) -> None:
+    compare(bert_folder, [*pairs[:6], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT)
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
+def test_verdicts_on_summeval_are_those_of_the_paper(
+    family: str, summeval: Pairs, summeval_encoder: Callable[[str], str]
+) -> None:
+    compare(summeval_encoder(family), summeval[: 7 * 16], [2], f"{family} on SummEval")
+
+
+@pytest.mark.skipif(
+    not (embedded.PATH / "model.safetensors").is_file(), reason="the embedded encoder has no weights yet"
+)
+def test_verdicts_of_the_embedded_encoder_are_those_of_the_paper(summeval: Pairs) -> None:
+    compare(str(embedded.PATH), [*summeval[:3], *summeval[800:803]], [embedded.DEFAULT_LAYER], "embedded on SummEval")
+
+
+# What changes nothing
+
+
+@pytest.fixture
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", **SHORT)
+
+
+def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None = None) -> None:
+    a, b = everything(one), everything(another)
+    differing = (a if rows is None else a[:, rows]) != b
+    assert not differing.any()
+
+
+def test_order_changes_nothing(scorer: EstimeScorer, pairs: Pairs) -> None:
+    whole = scorer.score(*split(pairs))
+    order = list(range(len(pairs)))
+    for seed in range(3):
+        random.Random(seed).shuffle(order)
+        assert_same(whole, scorer.score(*split([pairs[row] for row in order])), order)
+
+
+def test_company_changes_nothing(scorer: EstimeScorer, pairs: Pairs) -> None:
+    whole = scorer.score(*split(pairs))
+    for row, pair in enumerate(pairs):
+        assert_same(whole, scorer.score(*split([pair])), [row])
+    for size in (2, 5):
+        for start in range(0, len(pairs), size):
+            rows = list(range(start, min(start + size, len(pairs))))
+            assert_same(whole, scorer.score(*split([pairs[row] for row in rows])), rows)
+
+
+def test_duplicates_change_nothing_and_cost_nothing(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
+    whole = scorer.score(*split(pairs))
+    rows = [row for row in range(len(pairs)) for _ in range(3)] + list(range(len(pairs)))
+    assert_same(whole, scorer.score(*split([pairs[row] for row in rows])), rows)
+    first, second = encoded
+    assert sum(len(text.windows) for text in first) == sum(len(text.windows) for text in second)
+
+
+@pytest.mark.parametrize("budget", [1, 70, 500, 10**7])
+def test_the_budget_changes_nothing(scorer: EstimeScorer, pairs: Pairs, budget: int) -> None:
+    other = EstimeScorer(scorer.config, token_budget=budget)
+    assert other.encoder is scorer.encoder
+    assert_same(scorer.score(*split(pairs)), other.score(*split(pairs)))
+    assert other.signature == scorer.signature
+
+
+@pytest.mark.parametrize("size", [1, 20_000, 100_000])
+def test_portions_change_nothing(
+    scorer: EstimeScorer, pairs: Pairs, size: int, monkeypatch: pytest.MonkeyPatch, encoded
+) -> None:
+    whole = scorer.score(*split(pairs))
+    monkeypatch.setattr(room, "PORTION_BYTES", size)
+    assert_same(whole, scorer.score(*split(pairs)))
+    first, *portions = encoded
+    assert len(portions) > 1
+    # also in portions every source is encoded once
+    assert sum(len(text.windows) for texts in portions for text in texts) == sum(len(text.windows) for text in first)
+
+
+def test_layers_change_nothing_for_each_other(bert_folder: str, scorer: EstimeScorer, pairs: Pairs) -> None:
+    both = scorer.score(*split(pairs))
+    assert both.layers == (1, 3)
+    for layer in (1, 3):
+        single = EstimeScorer(model=bert_folder, layers=layer, device="cpu", **SHORT).score(*split(pairs))
+        for measure in MEASURES:
+            assert torch.equal(single.values(measure), both.values(measure, layer))
+
+
+def test_candidates_are_scored_as_pairs(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
+    source = pairs[2][1]
+    summaries = [summary for summary, _ in pairs]
+    candidates = scorer.score_candidates(source, summaries)
+    assert_same(candidates, scorer.score(summaries, [source] * len(summaries)))
+    assert candidates.signature == scorer.signature
+    of_source = len(scorer.encoder.tokenizer(source, add_special_tokens=False)["input_ids"])
+    assert [sum(text.wanted == of_source for text in texts) for texts in encoded] == [1, 1]
+
+
+def test_a_source_is_encoded_once_wherever_it_stands(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
+    scorer.score(*split(pairs))
+    lengths = {
+        source: len(scorer.encoder.tokenizer(source, add_special_tokens=False)["input_ids"]) for _, source in pairs
+    }
+    (texts,) = encoded
+    whole = [len(text.ids) for text in texts if text.wanted == len(text.ids) and len(text.ids) in lengths.values()]
+    assert sorted(whole) == sorted(lengths.values())
+    assert len(texts) == len(lengths) + len(set(pairs))
+
+
+def test_only_what_occurs_in_the_source_is_masked_in_a_summary(scorer: EstimeScorer, encoded) -> None:
+    scorer.score(["the cat zzz"], ["the dog"])
+    tokenizer = scorer.encoder.tokenizer
+    of_source = set(tokenizer("the dog", add_special_tokens=False)["input_ids"])
+    summary = tokenizer("the cat zzz", add_special_tokens=False)["input_ids"]
+    (texts,) = encoded
+    masked = [position for window in texts[1].windows for position in window.masked]
+    assert sorted(masked) == [place for place, token in enumerate(summary) if token in of_source]
+
+
+# Emptiness
+
+
+@pytest.mark.parametrize("summary", ["", "  \n", "...", "zqj", "The cat sat."])
+@pytest.mark.parametrize("source", ["", "  \n", "!!!"])
+def test_nothing_in_common_is_zero(scorer: EstimeScorer, summary: str, source: str) -> None:
+    result = scorer.score([summary], [source])
+    for layer in (1, 3):
+        for measure in ("alarms", "alarm_rate", "winners", "overlap"):
+            assert result.values(measure, layer).tolist() == [0.0]
+    assert result.unchecked == [0]
+    tokens = len(scorer.encoder.tokenizer(summary, add_special_tokens=False)["input_ids"])
+    assert result.values("tokens", 1).tolist() == [tokens]
+
+
+def test_the_empty_among_others_disturb_nobody(scorer: EstimeScorer, pairs: Pairs) -> None:
+    empty = [("", pairs[0][1]), (pairs[0][0], ""), ("", ""), ("...", "!!!")]
+    result = scorer.score(*split([empty[0], *pairs[:3], *empty[1:], *pairs[3:6]]))
+    assert_same(scorer.score(*split(pairs[:6])), EstimeResult(result._statistics[[1, 2, 3, 7, 8, 9]], result.config))
+    assert result.unchecked == [0, 4, 5, 6]
+
+
+def test_punctuation_is_checked_like_any_token(scorer: EstimeScorer) -> None:
+    result = scorer.score(["..."], ["The cat sat. The dog ran. ..."])
+    assert result.values("overlap", 1).tolist() == [3.0]
+    assert result.unchecked == []
+
+
+def test_a_source_of_one_token_raises_no_alarm(scorer: EstimeScorer) -> None:
+    result = scorer.score(["cat cat cat"], ["cat"])
+    assert result.values("overlap", 1).tolist() == [3.0]
+    assert result.values("alarms", 1).tolist() == result.values("winners", 1).tolist() == [0.0]
+    assert result.ties(1) == 0
+
+
+def test_no_pairs(scorer: EstimeScorer) -> None:
+    for result in (scorer.score([], []), scorer.score_candidates("the cat", [])):
+        assert len(result) == 0
+        assert result.values("alarms", 1).shape == (0,)
+        assert result.mean("alarms", 1) == 0.0
+
+
+def test_a_summary_that_is_its_source_has_no_alarm(scorer: EstimeScorer, pairs: Pairs) -> None:
+    """Every token is masked in the same window on both sides, so its own embedding is there."""
+    source = SENTENCES[0]
+    result = EstimeScorer(scorer.config, normalize=True, layers=[2]).score([source], [source])
+    assert result.values("alarms").tolist() == [0.0]
+    assert result.values("overlap").tolist() == result.values("tokens").tolist()
+
+
+# Long texts
+
+
+def long_text(scorer: EstimeScorer, least: int) -> tuple[str, list[str]]:
+    """At least so many tokens, and some words of one token each that are not among them."""
+    dice = random.Random(3)
+    words = [
+        "the",
+        "cat",
+        "sat",
+        "on",
+        "a",
+        "mat",
+        "while",
+        "heavy",
+        "rain",
+        "fell",
+        "over",
+        "hills",
+        "and",
+        "a",
+        "river",
+        "rose",
+    ]
+    text = " ".join(dice.choice(words) for _ in range(least))
+    tokenizer = scorer.encoder.tokenizer
+    used = tokenizer(text, add_special_tokens=False)["input_ids"]
+    assert len(used) >= least
+    fresh = [word for word, number in sorted(tokenizer.get_vocab().items()) if word.isalpha() and number not in used]
+    return text, [word for word in fresh if len(word) > 3][:2]
+
+
+def test_an_error_at_the_end_of_a_long_summary_is_seen(bert_folder: str, encoded) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=[2], device="cpu")
+    text, (one, another) = long_text(scorer, 2000)
+    result = scorer.score_candidates(
+        f"{text} {one} {another}", [text, f"{text} {one} {another}", f"{text} {another} {one}"]
+    )
+    tokens, overlap, winners = (result.values(measure).tolist() for measure in ("tokens", "overlap", "winners"))
+    assert tokens[1] == tokens[2] == tokens[0] + 2
+    assert overlap[1] == overlap[2] == overlap[0] + 2
+    assert winners[1] != winners[2]  # the same words where they make no sense: other context, other matches
+    for summary in encoded[0][2:]:
+        last = max(position for window in summary.windows for position in window.masked)
+        assert last == len(summary.ids) - 1 > 2000
+
+
+def test_evidence_far_down_a_long_source_is_seen(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=[2], device="cpu")
+    text, (one, _) = long_text(scorer, 3000)
+    assert scorer.score([f"the {one}"], [text]).values("overlap").item() == 1.0
+    assert scorer.score([f"the {one}"], [f"{text} the {one} rose"]).values("overlap").item() == 2.0
+
+
+def test_a_word_longer_than_a_window_is_scored(encoder_folder: Callable[[str], str]) -> None:
+    scorer = EstimeScorer(model=encoder_folder("roberta"), layers=[1], device="cpu", **SHORT)
+    word = " supercalifragilistic" + "supercalifragilistic" * 30
+    result = scorer.score([word], [f"the{word} sat"])
+    assert result.values("overlap").item() == result.values("tokens").item() > 200
+
+
+# Holding the encoder
+
+
+def test_it_loads_at_first_use_only(tmp_path) -> None:
+    scorer = EstimeScorer(model=str(tmp_path / "not-there"))
+    assert "not-there" in repr(scorer)
+    with pytest.raises(OSError, match="not-there"):
+        scorer.score(["a"], ["a"])
+
+
+def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
+    scorer = EstimeScorer(model=str(tmp_path / "not-there"))
+    with pytest.raises(TypeError, match="`predictions`"):
+        scorer.score("a", ["a"])
+    with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
+        scorer.score_candidates(None, ["a"])  # type: ignore[arg-type]
+
+
+def test_unloading_frees_the_encoder_and_the_next_use_loads_it_again(bert_folder: str, pairs: Pairs) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=[1], dtype="bfloat16", device="cpu", **SHORT)
+    before = scorer.score(*split(pairs[:3]))
+    watched = weakref.ref(scorer.encoder)
+    scorer.unload()
+    gc.collect()
+    assert watched() is None
+    assert_same(before, scorer.score(*split(pairs[:3])))
+
+
+def test_scorers_share_the_encoder(bert_folder: str) -> None:
+    options = {"model": bert_folder, "layers": [1], "device": "cpu"}
+    one, another = EstimeScorer(**options), EstimeScorer(EstimeConfig(**options), distance=3)
+    assert one.encoder is another.encoder
+    one.unload()
+    gc.collect()
+    assert another.score(["the cat"], ["the cat"]).values("tokens").tolist() == [2.0]
+
+
+def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
+    expected = scorer.score(*split(pairs[:4]))
+    stored = pickle.dumps(scorer)
+    assert len(stored) < 2_000  # no weights
+    restored = pickle.loads(stored)
+    assert restored.config == scorer.config
+    assert_same(expected, restored.score(*split(pairs[:4])))
+    assert pickle.loads(pickle.dumps(expected)).signature == expected.signature
+
+
+def test_the_signature_is_complete(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, device="cpu")
+    result = scorer.score(["the cat"], ["the cat"])
+    assert result.signature == scorer.signature
+    assert result.layers == (default_layer(BLOCKS),)
+    assert "default" not in result.signature
+    assert "@sha256-" in result.signature
+
+
+def test_gradients_default_dtype_and_seeds_of_the_caller_stay(scorer: EstimeScorer, pairs: Pairs) -> None:
+    state = torch.random.get_rng_state()
+    result = scorer.score(*split(pairs[:2]))
+    assert torch.is_grad_enabled()
+    assert not torch.is_inference_mode_enabled()
+    assert torch.equal(state, torch.random.get_rng_state())
+    values = result.values("alarms", 1)
+    assert values.dtype == torch.float64
+    assert (values * torch.ones(2, dtype=torch.float64, requires_grad=True)).requires_grad  # no inference tensor
+
+
+def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(scorer: EstimeScorer, pairs: Pairs, capsys) -> None:
+    scorer.score(*split(pairs))
+    assert capsys.readouterr() == ("", "")
+    scorer.score(*split([*pairs, *pairs]), progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "32/32" in shown.err
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("predictions", "sources", "error", "message"),
+    [
+        ("a", ["a"], TypeError, "`predictions` to be a list of strings, but got one bare str"),
+        (["a"], "a", TypeError, "`sources` to be a list of strings, but got one bare str"),
+        (None, ["a"], TypeError, "`predictions` to be a list of strings, but got NoneType"),
+        (["a"], 3, TypeError, "`sources` to be a list of strings, but got int"),
+        (["a", None], ["a", "b"], TypeError, "`predictions` to hold strings only, but got NoneType at index 1"),
+        (["a", "b"], ["a", float("nan")], TypeError, "`sources` to hold strings only, but got float at index 1"),
+        ([["a"]], ["a"], TypeError, "`predictions` to hold strings only, but got list at index 0"),
+        (["a", "b"], ["a"], ValueError, "`predictions` and `sources` to be of one length, but got 2 and 1"),
+        ([], ["a"], ValueError, "`predictions` and `sources` to be of one length, but got 0 and 1"),
+    ],
+)
+def test_bad_pairs_are_refused_by_argument_and_index(
+    scorer: EstimeScorer, predictions: object, sources: object, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        scorer.score(predictions, sources)  # type: ignore[arg-type]
+
+
+def test_bad_candidates_are_refused_by_argument_and_index(scorer: EstimeScorer) -> None:
+    with pytest.raises(TypeError, match="`summaries` to be a list of strings, but got one bare str"):
+        scorer.score_candidates("a", "b")
+    with pytest.raises(TypeError, match="`summaries` to hold strings only, but got int at index 2"):
+        scorer.score_candidates("a", ["b", "c", 3])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="`source` to be a str, but got list"):
+        scorer.score_candidates(["a"], ["b"])  # type: ignore[arg-type]
+
+
+def test_any_iterable_of_strings_will_do(scorer: EstimeScorer, pairs: Pairs) -> None:
+    summaries, sources = split(pairs[:3])
+    expected = scorer.score(summaries, sources)
+    assert_same(expected, scorer.score(tuple(summaries), iter(sources)))  # type: ignore[arg-type]
+
+
+def test_lone_surrogates_and_odd_characters_are_scored(scorer: EstimeScorer) -> None:
+    odd = "the \x00 cat \u202e sat \ufeff on 😀 e\u0301"
+    assert scorer.score([odd], [odd]).values("overlap", 1).item() >= 4
