@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -118,15 +119,17 @@ def _print_pairs(pairs: tables.Pairs, result: EstimeResult) -> None:
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     if judged:
         table.add_column("verdict", no_wrap=True, min_width=len("unfaithful"))
-    table.add_column("summary", no_wrap=True, overflow="ellipsis")
+    table.add_column("summary")
+    console = Console()
+    room = max(20, console.width - table.__rich_measure__(console, console.options).minimum - 2)
     for place, (line, summary, others) in enumerate(zip(pairs.lines, pairs.summaries, pairs.others, strict=True)):
         for layer in result.layers:
             counts = (f"{result.values(name, layer)[place]:.0f}" for name in ("alarms", "overlap", "tokens"))
             cells = [str(line), *([str(layer)] if several else []), *counts]
             cells.append(f"{result.values('alarm_rate', layer)[place]:.3f}")
             cells += [str(others.get("verdict", ""))] if judged else []
-            table.add_row(*cells, Text(" ".join(summary.split())))
-    Console().print(table)
+            table.add_row(*cells, Text(shorten(summary, room, placeholder=" ...")))
+    console.print(table)
 
 
 def _print_summary(pairs: tables.Pairs, result: EstimeResult) -> None:
