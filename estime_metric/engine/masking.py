@@ -166,7 +166,7 @@ def plan_word_windows(
             first = words[group[0]][0]
             start = max(0, first - margin)
             stop = min(length, start + window)
-            last = start + window - margin  # the last token that may be masked
+            last = start + window - max(margin, 1)  # the last token that may be masked
             taken = next((i for i, row in enumerate(group) if words[row][1] - 1 > last), len(group))
             rows, group = group[: max(taken, 1)], group[max(taken, 1) :]
             masked = tuple(token for row in rows for token in range(words[row][0], min(words[row][1], stop)))

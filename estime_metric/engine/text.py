@@ -157,13 +157,16 @@ def leave_out_tags(
     decomposed, places = decompose(text)
     words = list(splitter(decomposed))
     tags = tags_of(words, tagger)
-    starts = np.asarray([places[start] for start, _ in locate_words(decomposed, words)], dtype=np.int64)
     kept_word = np.asarray(
         [(keep is None or tag in keep) and (drop is None or tag not in drop) for tag in tags], dtype=np.bool_
     )
     if not len(words):
         return units.only(np.zeros(len(units), dtype=np.bool_))
-    word = np.searchsorted(starts, units.spans[:, 0], side="right") - 1
+    if units.names.dtype == object:  # the units are words, numbered as these are
+        return units.only(kept_word[units.place])
+    starts = np.asarray([places[start] for start, _ in locate_words(decomposed, words)], dtype=np.int64)
+    begins = [stop - len(text[start:stop].lstrip()) for start, stop in units.spans.tolist()]  # "▁the", "Ġthe"
+    word = np.searchsorted(starts, begins, side="right") - 1
     return units.only(kept_word[np.clip(word, 0, None)])
 
 

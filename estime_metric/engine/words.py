@@ -18,21 +18,28 @@ Tagger = Callable[[list[str]], Sequence[Any]]
 
 Span = tuple[int, int]
 
-_WORD = re.compile(r"\w+(?:[-'\u2019.,]\w+)*|[^\w\s]")
+#: Stands for every mark that joins the sign before it: accents of decomposed letters, vowel signs, emoji variants.
+_MARK = "\u0300"
+
+_WORD = re.compile(rf"(?:\w{_MARK}*)+(?:[-'\u2019.,](?:\w{_MARK}*)+)*|[^\w\s]{_MARK}*")
 
 #: What NLTK's splitter writes in place of quotation marks.
-_REWRITTEN = {"``": ('"', "\u201c"), "''": ('"', "\u201d")}
+_REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}
 
 
 def split_words(text: str) -> list[str]:
     """The default splitter: runs of letters and digits, held together by inner hyphens, apostrophes, points and
-    commas; any other sign is a word of its own. It needs no data and knows no language.
+    commas; any other sign is a word of its own. Marks stay with the sign before them, so that an accented letter is
+    one whether it is decomposed or not. It needs no data and knows no language.
 
     Example:
         >>> split_words("It's 1,200 well-kept cars (U.S. made).")
         ["It's", '1,200', 'well-kept', 'cars', '(', 'U.S', '.', 'made', ')', '.']
     """
-    return _WORD.findall(text)
+    if text.isascii():
+        return _WORD.findall(text)
+    shadow = "".join(_MARK if unicodedata.category(sign)[0] == "M" else sign for sign in text)
+    return [text[found.start() : found.end()] for found in _WORD.finditer(shadow)]
 
 
 def find_splitter(splitter: str | Splitter) -> Splitter:
@@ -86,13 +93,18 @@ def tags_of(words: list[str], tagger: Tagger) -> list[str]:
 def locate_words(text: str, words: Sequence[str]) -> list[Span]:
     """The characters of each word, found from left to right.
 
-    A word that does not stand in the text as it is (a splitter may rewrite) gets the empty span where it was looked
-    for; NLTK's rewritten quotation marks are known.
+    White space around a word is not looked for. A splitter may rewrite: words in other capitals and NLTK's quotation
+    marks are found; any other word that does not stand in the rest of the text gets the empty span where it was
+    looked for.
+
+    Example:
+        >>> locate_words('He said "no".', ["He", "said", "``", "no", "''", "."])
+        [(0, 2), (3, 7), (8, 9), (9, 11), (11, 12), (12, 13)]
     """
     spans = []
     cursor = 0
     for word in words:
-        start, length = _find(text, word, cursor)
+        start, length = _find(text, word.strip(), cursor)
         spans.append((start, start + length))
         cursor = start + length
     return spans
@@ -115,19 +127,21 @@ def decompose(text: str) -> tuple[str, list[int]]:
     start = 0
     while start < len(text):
         stop = start + 1
-        while stop < len(text) and unicodedata.combining(text[stop]):
+        while stop < len(text) and unicodedata.combining(unicodedata.normalize("NFKD", text[stop])[0]):
             stop += 1
         part = unicodedata.normalize("NFKD", text[start:stop])
         parts.append(part)
-        places += [start] * len(part)
+        places += range(start, stop) if part == text[start:stop] else [start] * len(part)
         start = stop
     return "".join(parts), [*places, len(text)]
 
 
 def _find(text: str, word: str, cursor: int) -> tuple[int, int]:
     """Where ``word`` begins at or after ``cursor``, and how long it is there."""
-    while cursor < len(text) and text[cursor].isspace():
+    while word and cursor < len(text) and text[cursor].isspace():
         cursor += 1
+    if text[cursor : cursor + len(word)].lower() == word.lower():
+        return cursor, len(word)
     found = [(text.find(form, cursor), len(form)) for form in (word, *_REWRITTEN.get(word, ()))]
     return min(((start, length) for start, length in found if start >= 0), default=(cursor, 0))
 
