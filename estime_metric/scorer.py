@@ -137,10 +137,11 @@ class EstimeScorer:
         for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
             groups.setdefault(source, {}).setdefault(prediction, []).append(row)
         statistics = torch.zeros(len(predictions), len(config.layer_tuple), len(STATISTICS), dtype=torch.float64)
+        context_free = _context_free(encoder, config)
         with _progress_bar(len(predictions), progress) as advance:
             for portion in self._portions(groups):
                 pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
-                _score_portion(portion, encoder, config, statistics, partial(advance, pairs))
+                _score_portion(portion, encoder, config, context_free, statistics, partial(advance, pairs))
         return EstimeResult(statistics, config)
 
     def _portions(self, groups: dict[str, dict[str, list[int]]]) -> Iterator[_Portion]:
@@ -197,6 +198,7 @@ def _score_portion(
     portion: _Portion,
     encoder: MaskedEncoder,
     config: EstimeConfig,
+    context_free: Callable[[Units], Tensor] | None,
     statistics: Tensor,
     on_progress: Callable[[float], None],
 ) -> None:
@@ -213,7 +215,6 @@ def _score_portion(
     encoded = iter(encoder.encode(texts, config.layer_tuple, token_budget=config.token_budget, on_progress=on_progress))
     for source in fresh:
         source.embeddings = next(encoded)
-    context_free = _context_free(encoder, config)
     for source, summaries in portion:
         for summary in summaries:
             matched = [_match(units, next(encoded), source, config) for units in summary.encodings]
