@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,15 @@ PAPER_DEPTH = 24
 #: The name of the small encoder that ships with the package.
 EMBEDDED_MODEL = "embedded"
 
-UNITS = ("token",)
+UNITS = ("token", "word")
+SPLITTERS = ("regex", "nltk")
+TAGGERS = ("nltk",)
+
+#: Names of all measures; ``estime_metric.engine.measures`` says what they are.
+BASE_MEASURES = ("alarms", "alarm_rate", "alarms_adjusted", "winners", "overlap", "tokens")
+#: Those for which every unit of the summary is encoded, also units that do not occur in the source.
+ALL_UNIT_MEASURES = ("alarms_alltokens", "soft", "coherence")
+
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -32,14 +40,28 @@ class EstimeConfig:
         revision: commit, tag or branch of a Hub model; ``None`` takes the Hub's default branch. A local folder and
             ``"embedded"`` have none.
         layers: hidden layer(s) that embeddings are read from, one integer or several; 0 is the embedding layer's
-            output, ``k`` the output of block ``k``. Several layers cost one run to the deepest. ``None`` takes layer
+            output, ``k`` the output of block ``k``. Several layers cost one run to the deepest, also ``"all"`` of them
+            (appendix A). ``None`` takes layer
             21 of the paper's encoder, the layer chosen for ``"embedded"``, ``round(21 / 24 * blocks)`` of any other.
-        unit: what is masked and compared; ``"token"`` is the paper's.
+        unit: what is masked and compared: ``"token"`` is the paper's, ``"word"`` that of the authors' released code.
         window: longest run of tokens the encoder sees at once, special tokens not counted (``W``, section 2).
         margin: tokens at a window's edge that are never masked there, unless the edge is the text's own
             (``M``, section 2).
         distance: least distance of two masked units in one window (``L``, section 2).
         normalize: scale embeddings to length one before the dot product (appendix C); the paper does not.
+        splitter: text -> words: ``"regex"``, which needs no data, ``"nltk"`` (the released code's choice; extra
+            ``words``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger.
+        tagger: words -> parts of speech: ``"nltk"`` (extra ``words``) or any callable from a list of words to a tag
+            for each, or to (word, tag) pairs; ``None`` for none.
+        keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, and an empty set
+            keeps none.
+        drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever ``keep_tags`` says;
+            ``None`` or empty for none.
+        measures: the measures to compute beside ``BASE_MEASURES``, which cost nothing more: any of
+            ``ALL_UNIT_MEASURES``. With the unit ``"token"`` a summary that has tokens which do not occur in the source
+            is encoded once more for them, so that asking for more measures never changes the others.
+        soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the vocabulary of
+            ``model``. ``None`` takes those of ``model`` itself (the released code: ``"bert-base-uncased"``).
         dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"`` for the encoder; dot products are float32 always.
         device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one,
             else the CPU.
@@ -60,12 +82,18 @@ class EstimeConfig:
 
     model: str = PAPER_MODEL
     revision: str | None = None
-    layers: int | tuple[int, ...] | None = None
+    layers: int | tuple[int, ...] | str | None = None
     unit: str = "token"
     window: int = 450
     margin: int = 50
     distance: int = 8
     normalize: bool = False
+    splitter: str | Callable[[str], Sequence[str]] = "regex"
+    tagger: str | Callable[[list[str]], Sequence[Any]] | None = None
+    keep_tags: frozenset[str] | None = None
+    drop_tags: frozenset[str] | None = None
+    measures: tuple[str, ...] = ()
+    soft_model: str | None = None
     dtype: str = "float32"
     device: str | None = None
     token_budget: int | None = None
@@ -85,6 +113,18 @@ class EstimeConfig:
         _require_integer("distance", self.distance, least=1)
         if not isinstance(self.normalize, bool):
             raise TypeError(f"Expected argument `normalize` to be a bool, but got {self.normalize!r}.")
+        _require_callable("splitter", self.splitter, SPLITTERS)
+        if self.tagger is not None:
+            _require_callable("tagger", self.tagger, TAGGERS)
+        for name in ("keep_tags", "drop_tags"):
+            tags = getattr(self, name)
+            if tags is not None:
+                object.__setattr__(self, name, _tag_set(name, tags))
+                if self.tagger is None:
+                    raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
+        object.__setattr__(self, "measures", _measure_tuple(self.measures))
+        if self.soft_model is not None:
+            _require_text("soft_model", self.soft_model)
         _require_choice("dtype", self.dtype, DTYPES)
         if self.device is not None:
             object.__setattr__(self, "device", str(self.device))
@@ -113,6 +153,11 @@ class EstimeConfig:
                 raise TypeError(f"Expected an option among {', '.join(sorted(known))}, but got `{name}`.")
         return dataclasses.replace(config, **options)
 
+    @property
+    def needs_every_unit(self) -> bool:
+        """Whether a measure is asked for that needs every unit of the summary encoded."""
+        return any(name in ALL_UNIT_MEASURES for name in self.measures)
+
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
@@ -129,15 +174,23 @@ class EstimeConfig:
         name = Path(self.model).name if local else self.model
         parts = {
             "model": f"{_escape(name)}@{_escape(self.revision or 'default')}",
-            "layers": ",".join(map(str, self.layer_tuple)) or "default",
+            "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"),
             "unit": self.unit,
             "window": str(self.window),
             "margin": str(self.margin),
             "distance": str(self.distance),
             "normalize": "yes" if self.normalize else "no",
             "dtype": self.dtype,
-            "version": __version__,
         }
+        if self.unit == "word" or self.tagger is not None:
+            parts["splitter"] = _callable_name(self.splitter)
+        if self.tagger is not None:
+            parts["tagger"] = _callable_name(self.tagger)
+            parts["keep"] = "all" if self.keep_tags is None else _escape(",".join(sorted(self.keep_tags)))
+            parts["drop"] = _escape(",".join(sorted(self.drop_tags or ())))
+        if "soft" in self.measures:
+            parts["soft"] = _escape(self.soft_model or "own")
+        parts["version"] = __version__
         return "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
 
 
@@ -151,9 +204,11 @@ def default_layer(blocks: int) -> int:
     return round(PAPER_LAYER / PAPER_DEPTH * blocks)
 
 
-def _layer_tuple(layers: Any) -> tuple[int, ...] | None:
+def _layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
     if layers is None:
         return None
+    if layers == "all":
+        return "all"
     several = isinstance(layers, Iterable) and not isinstance(layers, (str, bytes))
     numbers = tuple(layers) if several else (layers,)
     for number in numbers:
@@ -166,6 +221,36 @@ def _layer_tuple(layers: Any) -> tuple[int, ...] | None:
     if len(set(numbers)) < len(numbers):
         raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
     return numbers
+
+
+def _measure_tuple(measures: Any) -> tuple[str, ...]:
+    names = (measures,) if isinstance(measures, str) else tuple(measures)
+    for name in names:
+        _require_choice("measures", name, (*BASE_MEASURES, *ALL_UNIT_MEASURES))
+    return tuple(dict.fromkeys(names))
+
+
+def _tag_set(name: str, tags: Any) -> frozenset[str]:
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
+    for tag in tags:
+        _require_text(name, tag)
+    return frozenset(tags)
+
+
+def _callable_name(function: Any) -> str:
+    """A name for the signature; two callables of one name cannot be told apart by it."""
+    if isinstance(function, str):
+        return function
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return _escape(f"{function.__module__}.{name}")
+
+
+def _require_callable(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if not callable(value) and value not in choices:
+        raise ValueError(
+            f"Expected argument `{name}` to be one of {', '.join(choices)} or a callable, but got {value!r}."
+        )
 
 
 def _require_text(name: str, value: Any) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from estime_metric.config import EstimeConfig
-from estime_metric.engine.measures import MEASURES, STATISTICS, compute
+from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, EstimeConfig
+from estime_metric.engine.measures import STATISTICS, compute
 from estime_metric.inputs import check_choice
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class EstimeResult:
     @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measures that `values` gives."""
-        return tuple(MEASURES)
+        return (*BASE_MEASURES, *(name for name in self.config.measures if name in ALL_UNIT_MEASURES))
 
     @property
     def signature(self) -> str:
@@ -58,15 +58,19 @@ class EstimeResult:
         """One measure for every pair.
 
         Args:
-            measure: ``alarms``, ``alarm_rate``, ``winners``, ``overlap`` or ``tokens``.
+            measure: ``alarms``, ``alarm_rate``, ``alarms_adjusted``, ``winners``, ``overlap``, ``tokens``, and of
+                ``alarms_alltokens``, ``soft``, ``coherence`` those that `EstimeConfig.measures` asked for.
             layer: one of ``layers``; may be left out where there is just one.
 
         Returns:
             float64 of shape (pairs,), in input order, on the CPU.
 
         Raises:
-            ValueError: an unknown measure, a layer that was not read, or none given where several were read.
+            ValueError: a measure that is unknown or was not asked for, a layer that was not read, or none given where
+                several were read.
         """
+        if measure in ALL_UNIT_MEASURES and measure not in self.config.measures:
+            raise ValueError(f"Expected argument `measures` to name {measure!r} when scoring, but it did not.")
         return compute(measure, self._statistics[:, self._place(layer)])
 
     def mean(self, measure: str = "alarms", layer: int | None = None) -> float:
@@ -96,7 +100,7 @@ class EstimeResult:
             "pair": pairs.repeat_interleave(len(layers)).numpy(),
             "layer": layers.repeat(len(pairs)).numpy(),
         }
-        for measure in MEASURES:
+        for measure in self.measures:
             columns[measure] = compute(measure, self._statistics).flatten().numpy()
         return pandas.DataFrame(columns)
 

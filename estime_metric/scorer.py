@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ from tqdm import tqdm
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import MaskedText
 from estime_metric.engine.encoder import MaskedEncoder
-from estime_metric.engine.masking import plan_token_windows
-from estime_metric.engine.matching import match
+from estime_metric.engine.masking import plan_token_windows, plan_word_windows
+from estime_metric.engine.matching import Matches, cosine_sum, kendall_tau_c, match
 from estime_metric.engine.measures import STATISTICS
-from estime_metric.engine.text import Units, occurring, positions, tokenize
+from estime_metric.engine.text import BoolArray, Units, leave_out_tags, occurring, split_into_words, tokenize
+from estime_metric.engine.words import find_splitter, find_tagger
 from estime_metric.inputs import check_pairs, check_text, check_texts
 from estime_metric.result import EstimeResult
 
@@ -26,8 +28,8 @@ from estime_metric.result import EstimeResult
 #: number; a portion is large enough to find windows of equal length for every batch.
 PORTION_BYTES = 256_000_000
 
-#: Summaries of one source that are tokenized in one call.
-_TOKENIZED_AT_ONCE = 256
+#: Summaries of one source that are taken apart in one call.
+_TAKEN_APART_AT_ONCE = 256
 
 
 @dataclass(eq=False, slots=True)
@@ -40,10 +42,19 @@ class _Source:
 
 @dataclass(eq=False, slots=True)
 class _Summary:
-    """A summary under way: its units, the positions that are checked, the rows of the result that it fills."""
+    """A summary under way.
+
+    Attributes:
+        units: its units.
+        checked: which of them occur in the source, bool of shape (n,).
+        encodings: the sets of units that are encoded, each with a masking schedule of its own: those that are checked
+            (unit ``token``), all (unit ``word``), or one after the other.
+        rows: the rows of the result that it fills.
+    """
 
     units: Units
-    checked: list[int]
+    checked: BoolArray
+    encodings: list[Units]
     rows: list[int]
 
 
@@ -109,6 +120,7 @@ class EstimeScorer:
     def unload(self) -> None:
         """Lets go of the encoder; its memory is free once no other scorer holds it. The next use loads it again."""
         self._ready = None
+        gc.collect()  # modules of some encoders hold each other
 
     def __getstate__(self) -> dict[str, Any]:
         return {"config": self.config, "_ready": None}
@@ -127,20 +139,21 @@ class EstimeScorer:
         for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
             groups.setdefault(source, {}).setdefault(prediction, []).append(row)
         statistics = torch.zeros(len(predictions), len(config.layer_tuple), len(STATISTICS), dtype=torch.float64)
+        context_free = _context_free(encoder, config)
         with _progress_bar(len(predictions), progress) as advance:
             for portion in self._portions(groups):
                 pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
-                _score_portion(portion, encoder, config, statistics, partial(advance, pairs))
+                _score_portion(portion, encoder, config, context_free, statistics, partial(advance, pairs))
         return EstimeResult(statistics, config)
 
     def _portions(self, groups: dict[str, dict[str, list[int]]]) -> Iterator[_Portion]:
-        """Tokenizes source by source and cuts the work into portions of bounded memory."""
+        """Takes the texts apart, source by source, and cuts the work into portions of bounded memory."""
         encoder, config = self._load()
         room = PORTION_BYTES // (len(config.layer_tuple) * encoder.facts.width * encoder.itemsize)
         portion: _Portion = []
         taken = 0
         for text, summaries in groups.items():
-            source = _Source(tokenize([text], encoder.tokenizer)[0])
+            source = _Source(self._units([text])[0])
             portion.append((source, []))
             taken += len(source.units)
             for summary in self._summaries(source, summaries):
@@ -148,56 +161,134 @@ class EstimeScorer:
                     yield portion
                     portion, taken = [(source, [])], 0
                 portion[-1][1].append(summary)
-                taken += len(summary.checked)
+                taken += sum(map(len, summary.encodings))
         if portion:
             yield portion
 
     def _summaries(self, source: _Source, summaries: dict[str, list[int]]) -> Iterator[_Summary]:
-        """Tokenizes the summaries of one source and finds what is to be checked in each."""
+        """Takes the summaries of one source apart and finds what is to be checked in each."""
         texts = list(summaries)
-        for start in range(0, len(texts), _TOKENIZED_AT_ONCE):
-            some = texts[start : start + _TOKENIZED_AT_ONCE]
-            for text, units in zip(some, tokenize(some, self.encoder.tokenizer), strict=True):
-                yield _Summary(units, positions(occurring(units, source.units)), summaries[text])
+        for start in range(0, len(texts), _TAKEN_APART_AT_ONCE):
+            some = texts[start : start + _TAKEN_APART_AT_ONCE]
+            for text, units in zip(some, self._units(some), strict=True):
+                checked = occurring(units, source.units)
+                if self.config.unit == "word":
+                    encodings = [units]
+                elif self.config.needs_every_unit and not checked.all():
+                    encodings = [units.only(checked), units]
+                else:
+                    encodings = [units.only(checked)]
+                yield _Summary(units, checked, encodings, summaries[text])
+
+    def _units(self, texts: list[str]) -> list[Units]:
+        """The units of each text, parts of speech that are left out excepted."""
+        config, tokenizer = self.config, self.encoder.tokenizer
+        if config.unit == "word":
+            found = split_into_words(texts, tokenizer, find_splitter(config.splitter))
+        else:
+            found = tokenize(texts, tokenizer)
+        if config.tagger is None:
+            return found
+        splitter, tagger = find_splitter(config.splitter), find_tagger(config.tagger)
+        return [
+            leave_out_tags(text, units, splitter, tagger, config.keep_tags, config.drop_tags)
+            for text, units in zip(texts, found, strict=True)
+        ]
 
 
 def _score_portion(
     portion: _Portion,
     encoder: MaskedEncoder,
     config: EstimeConfig,
+    context_free: Callable[[Units], Tensor] | None,
     statistics: Tensor,
     on_progress: Callable[[float], None],
 ) -> None:
     """Encodes the sources and summaries of a portion side by side and writes the statistics of their pairs."""
-    texts: list[MaskedText] = []
-    fresh = [source for source, summaries in portion if source.embeddings is None and any(s.checked for s in summaries)]
-    texts += [_masked(source.units, range(len(source.units)), config) for source in fresh]
-    texts += [_masked(summary.units, summary.checked, config) for _, summaries in portion for summary in summaries]
+    fresh = [
+        source
+        for source, summaries in portion
+        if source.embeddings is None and any(len(units) for summary in summaries for units in summary.encodings)
+    ]
+    texts = [_masked(source.units, config) for source in fresh]
+    texts += [
+        _masked(units, config) for _, summaries in portion for summary in summaries for units in summary.encodings
+    ]
     encoded = iter(encoder.encode(texts, config.layer_tuple, token_budget=config.token_budget, on_progress=on_progress))
     for source in fresh:
         source.embeddings = next(encoded)
     for source, summaries in portion:
         for summary in summaries:
-            counts = _count(summary, source, next(encoded), config.normalize)
+            matched = [_match(units, next(encoded), source, config) for units in summary.encodings]
+            counts = _count(summary, source, matched, config, context_free)
             for place, name in enumerate(STATISTICS):
                 statistics[summary.rows, :, place] = counts[name].to(statistics)
 
 
-def _count(summary: _Summary, source: _Source, embeddings: Tensor, normalize: bool) -> dict[str, Tensor]:
-    """The statistics of one pair, each of shape (l,); ``embeddings`` are those of the checked tokens, (l, s, d)."""
-    if source.embeddings is None:
+def _masked(units: Units, config: EstimeConfig) -> MaskedText:
+    """The windows in which the units of a text are masked."""
+    length = len(units.tokens)
+    first = units.first.tolist()
+    sizes = {"window": config.window, "margin": config.margin, "distance": config.distance}
+    if config.unit == "word":
+        words = list(zip(first, units.stop.tolist(), strict=True))
+        windows = plan_word_windows(length, words, units.place.tolist(), **sizes)
+    else:
+        windows = plan_token_windows(length, first, **sizes)
+    return MaskedText(units.tokens, windows, len(units))
+
+
+def _match(units: Units, embeddings: Tensor, source: _Source, config: EstimeConfig) -> Matches:
+    """The best matches of a summary's units, whose embeddings are of shape (l, s, d)."""
+    if source.embeddings is None:  # no unit of any summary was encoded
         source.embeddings = embeddings.new_empty(len(embeddings), 0, embeddings.shape[-1])
-    ids = torch.from_numpy(summary.units.ids[summary.checked]).to(embeddings.device)
-    source_ids = torch.from_numpy(source.units.ids).to(embeddings.device)
-    matches = match(embeddings, source.embeddings, ids, source_ids, normalize=normalize)
-    return {**matches.statistics(), "tokens": torch.full((len(embeddings),), len(summary.units))}
+    ids = torch.from_numpy(units.ids).to(embeddings.device)
+    source_ids = torch.from_numpy(source.units.ids[: source.embeddings.shape[1]]).to(embeddings.device)
+    return match(embeddings, source.embeddings, ids, source_ids, normalize=config.normalize)
 
 
-def _masked(units: Units, wanted: Sequence[int], config: EstimeConfig) -> MaskedText:
-    windows = plan_token_windows(
-        len(units), wanted, window=config.window, margin=config.margin, distance=config.distance
-    )
-    return MaskedText(units.ids, windows, len(wanted))
+def _count(
+    summary: _Summary,
+    source: _Source,
+    matched: list[Matches],
+    config: EstimeConfig,
+    context_free: Callable[[Units], Tensor] | None,
+) -> dict[str, Tensor]:
+    """The statistics of one pair, each of shape (l,)."""
+    checked, every = matched[0], matched[-1]
+    overlap = int(summary.checked.sum())
+    if config.unit == "word" and overlap:
+        checked = every.only(torch.from_numpy(summary.checked).to(every.same.device))
+    layers = len(every.same)
+    counts = {
+        **checked.counts(),
+        "overlap": torch.full((layers,), overlap),
+        "tokens": torch.full((layers,), len(summary.units)),
+        **dict.fromkeys(("alarms_alltokens", "cosines", "coherence"), torch.full((layers,), torch.nan)),
+    }
+    if config.unit == "word" and not overlap:  # the released code's rule
+        counts["alarms"] = every.alarms_or_unmatched
+    if config.needs_every_unit:
+        counts["alarms_alltokens"] = every.alarms_or_unmatched
+        counts["coherence"] = kendall_tau_c(every.best_at)
+    if context_free is not None:
+        counts["cosines"] = cosine_sum(context_free(summary.units), context_free(source.units), every.best_at)
+    return counts
+
+
+def _context_free(encoder: MaskedEncoder, config: EstimeConfig) -> Callable[[Units], Tensor] | None:
+    """What gives the input embeddings of units, of shape (n, d), where ``soft`` is asked for."""
+    if "soft" not in config.measures:
+        return None
+    if config.soft_model is None:
+        other = encoder
+    else:
+        asked = EstimeConfig(
+            model=config.soft_model, layers=0, window=1, margin=0, dtype=config.dtype, device=config.device
+        )
+        other, _ = MaskedEncoder.shared(asked)
+        other.check_vocabulary(encoder)
+    return lambda units: other.input_embeddings(units.ids)
 
 
 @contextmanager

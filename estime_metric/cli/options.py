@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from estime_metric.config import DTYPES, PAPER_MODEL, UNITS
+from estime_metric.config import ALL_UNIT_MEASURES, DTYPES, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
 
 Model = Annotated[
     str | None,
@@ -24,7 +24,7 @@ Layers = Annotated[
         "--layers",
         "-l",
         metavar="LAYER[,LAYER...]",
-        help="Hidden layer(s), for example 21 or 12,21,24. (default: by model)",
+        help="Hidden layer(s), for example 21 or 12,21,24, or 'all'. (default: by model)",
     ),
 ]
 Unit = Annotated[str | None, typer.Option(help=f"What is compared: {', '.join(UNITS)}. (default: token)")]
@@ -32,19 +32,34 @@ Window = Annotated[int | None, typer.Option(help="Tokens the encoder sees at onc
 Margin = Annotated[int | None, typer.Option(help="Unmasked tokens at a window's edge. (default: 50)")]
 Distance = Annotated[int | None, typer.Option(help="Least distance of two masked units. (default: 8)")]
 Normalize = Annotated[bool, typer.Option("--normalize", help="Compare embeddings scaled to length one.")]
+Measures = Annotated[
+    str | None,
+    typer.Option(metavar="NAME[,NAME...]", help=f"Further measures: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
+]
+SoftModel = Annotated[str | None, typer.Option(help="Encoder whose input embeddings 'soft' compares. (default: own)")]
+Splitter = Annotated[str | None, typer.Option(help=f"Text to words: {', '.join(SPLITTERS)}. (default: regex)")]
+Tagger = Annotated[str | None, typer.Option(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")]
+DropTags = Annotated[
+    str | None, typer.Option(metavar="TAG[,TAG...]", help="Parts of speech to leave out; needs --tagger.")
+]
 Dtype = Annotated[str | None, typer.Option(help=f"{', '.join(DTYPES)}. (default: float32)")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ... (default: cuda if there, else cpu)")]
 TokenBudget = Annotated[int | None, typer.Option(help="Tokens in one forward pass; sets memory and speed only.")]
 
 
-def parse_layers(text: str | None) -> tuple[int, ...] | None:
-    """``"12,21"`` as ``(12, 21)``.
+def parse_names(text: str | None) -> tuple[str, ...] | None:
+    """``"soft,coherence"`` as ``("soft", "coherence")``."""
+    return None if text is None else tuple(part.strip() for part in text.split(","))
+
+
+def parse_layers(text: str | None) -> tuple[int, ...] | str | None:
+    """``"12,21"`` as ``(12, 21)``; ``"all"`` as it is.
 
     Raises:
         typer.BadParameter: it is no list of integers.
     """
-    if text is None:
-        return None
+    if text is None or text == "all":
+        return text
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:

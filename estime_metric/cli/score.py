@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +42,11 @@ def score(
     margin: options.Margin = None,
     distance: options.Distance = None,
     normalize: options.Normalize = False,
+    measures: options.Measures = None,
+    soft_model: options.SoftModel = None,
+    splitter: options.Splitter = None,
+    tagger: options.Tagger = None,
+    drop_tags: options.DropTags = None,
     dtype: options.Dtype = None,
     device: options.Device = None,
     token_budget: options.TokenBudget = None,
@@ -63,6 +67,11 @@ def score(
         "margin": margin,
         "distance": distance,
         "normalize": normalize,
+        "measures": options.parse_names(measures),
+        "soft_model": soft_model,
+        "splitter": splitter,
+        "tagger": tagger,
+        "drop_tags": options.parse_names(drop_tags),
         "dtype": dtype,
         "device": device,
         "token_budget": token_budget,
@@ -112,24 +121,24 @@ def _rows(pairs: tables.Pairs, result: EstimeResult) -> list[tables.Row]:
 
 def _print_pairs(pairs: tables.Pairs, result: EstimeResult) -> None:
     """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it, is shown too."""
-    judged = any("verdict" in others for others in pairs.others)
     several = len(result.layers) > 1
+    judged = any("verdict" in others for others in pairs.others)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for name in ("line", *(["layer"] if several else []), "alarms", "overlap", "tokens", "alarm_rate"):
-        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    for name in ("line", *(["layer"] if several else []), "alarms", "overlap", "rate"):
+        table.add_column(name, justify="right", no_wrap=True)
     if judged:
-        table.add_column("verdict", no_wrap=True, min_width=len("unfaithful"))
-    table.add_column("summary")
-    console = Console()
-    room = max(20, console.width - table.__rich_measure__(console, console.options).minimum - 2)
-    for place, (line, summary, others) in enumerate(zip(pairs.lines, pairs.summaries, pairs.others, strict=True)):
-        for layer in result.layers:
-            counts = (f"{result.values(name, layer)[place]:.0f}" for name in ("alarms", "overlap", "tokens"))
-            cells = [str(line), *([str(layer)] if several else []), *counts]
-            cells.append(f"{result.values('alarm_rate', layer)[place]:.3f}")
+        table.add_column("verdict", no_wrap=True)
+    table.add_column("summary", no_wrap=True, overflow="ellipsis")
+    table.columns[-1].ratio = 1
+    table.expand = True
+    for layer in result.layers:
+        alarms, overlap, rate = (result.values(name, layer) for name in ("alarms", "overlap", "alarm_rate"))
+        for place, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
+            cells = [str(line), *([str(layer)] if several else [])]
+            cells += [f"{alarms[place]:.0f}", f"{overlap[place]:.0f}", f"{rate[place]:.3f}"]
             cells += [str(others.get("verdict", ""))] if judged else []
-            table.add_row(*cells, Text(shorten(summary, room, placeholder=" ...")))
-    console.print(table)
+            table.add_row(*cells, Text(" ".join(pairs.summaries[place].split())))
+    Console().print(table)
 
 
 def _print_summary(pairs: tables.Pairs, result: EstimeResult) -> None:
@@ -139,6 +148,8 @@ def _print_summary(pairs: tables.Pairs, result: EstimeResult) -> None:
             f"layer {layer}: {result.mean('alarms', layer):.3f} alarms a summary, "
             f"alarm rate {result.mean('alarm_rate', layer):.4f} (lower is better)"
         )
+        for measure in result.config.measures:
+            typer.echo(f"layer {layer}: mean {measure} {result.mean(measure, layer):.4f}")
     if result.unchecked:
         lines = ", ".join(str(pairs.lines[index]) for index in result.unchecked[:10])
         typer.echo(f"{len(result.unchecked)} pairs share no token, so nothing was checked in them: line {lines}")

@@ -19,6 +19,7 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import Batch, MaskedText, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.loading import Pretrained, load_pretrained, location
+from estime_metric.engine.text import IntArray
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
 #: caches; a GPU needs them to be busy.
@@ -47,6 +48,7 @@ class MaskedEncoder:
         self.depth = depth
         self.device = device
         self._model = pretrained.model.to(device).requires_grad_(False)
+        self._input_embeddings: torch.nn.Embedding = pretrained.model.get_input_embeddings()
         self._dtype = pretrained.dtype
         special = self.facts.special
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
@@ -110,6 +112,9 @@ class MaskedEncoder:
         Returns:
             For each text a tensor of shape (l, wanted, d) in the encoder's dtype on its device, ``l`` in the order of
             ``layers``, rows in the order of the wanted positions.
+
+        Raises:
+            FloatingPointError: a hidden state is not finite, as happens where float16 overflows.
         """
         jobs = jobs_of(texts)
         sizes = [text.wanted for text in texts]
@@ -140,7 +145,28 @@ class MaskedEncoder:
                 RuntimeWarning,
                 stacklevel=2,
             )
+        if not flat.isfinite().all():
+            raise FloatingPointError(
+                f"{self.facts.name!r} gave numbers that are not finite in {self._dtype}. "
+                "Its weights are spoilt, or they need another `dtype`: float32 or bfloat16."
+            )
         return list(torch.split(flat, sizes, dim=1))
+
+    def input_embeddings(self, ids: IntArray) -> Tensor:
+        """Context-free embeddings of token ids of shape (n,): rows of the model's input embeddings, of shape (n, d)."""
+        return self._input_embeddings.weight[torch.from_numpy(ids).to(self.device)]
+
+    def check_vocabulary(self, other: MaskedEncoder) -> None:
+        """Refuses to lend input embeddings to an encoder whose token ids mean something else.
+
+        Raises:
+            ValueError: the vocabularies differ.
+        """
+        if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
+            raise ValueError(
+                f"Expected argument `soft_model` to have the vocabulary of {other.facts.name!r}, "
+                f"but that of {self.facts.name!r} differs."
+            )
 
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""

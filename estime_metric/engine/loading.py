@@ -64,7 +64,8 @@ class Facts:
         Raises:
             ValueError: a layer is out of the encoder's range, or the window does not fit its positions.
         """
-        layers = (self.layer,) if config.layers is None else config.layers
+        everything = tuple(range(self.blocks + 1))
+        layers = (self.layer,) if config.layers is None else everything if config.layers == "all" else config.layers
         resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
         for layer in resolved.layer_tuple:
             if layer > self.blocks:
@@ -84,7 +85,7 @@ class Facts:
 class Pretrained:
     """A whole model without its prediction head, its dtype, its tokenizer and the facts."""
 
-    model: nn.Module
+    model: Any
     dtype: torch.dtype
     tokenizer: Any
     facts: Facts

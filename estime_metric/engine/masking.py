@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +114,93 @@ def _check_wanted(length: int, wanted: Sequence[int]) -> None:
                 f"but got {position} after {before}."
             )
         before = position
+
+
+def plan_word_windows(
+    length: int,
+    words: Sequence[tuple[int, int]],
+    places: Sequence[int],
+    *,
+    window: int = 450,
+    margin: int = 50,
+    distance: int = 8,
+) -> list[Window]:
+    """Plans the windows for the words of one text, as the authors' released code does.
+
+    Groups are formed first, over the whole text: from left to right, each word that is left and at least ``distance``
+    words after the last one taken joins the group. Each group is then windowed: its leftmost word that is left, with
+    first token ``t``, opens a window at ``max(0, t - margin)`` that holds up to ``window`` tokens, and every word of
+    the group up to token ``start + window - margin`` is masked in it, at the end of the text too. All tokens of a
+    word are masked together; the hidden state is read at its first.
+
+    A word that is too long for that is masked alone, as far as its window reaches; the released code never ends there.
+
+    Args:
+        length: number of tokens in the text.
+        words: first and one past the last token of each word that wants an embedding; ascending, not overlapping,
+            at least one token each.
+        places: number of each of these words in the text, ascending; what ``distance`` counts.
+        window: most tokens in a window (``W``).
+        margin: tokens before the first masked word, and kept free at the window's far end (``M``).
+        distance: least distance of two masked words in one window, in words (``L``).
+
+    Returns:
+        The windows, group by group; none where there are no words.
+
+    Raises:
+        ValueError: an illegal setting, or ``words`` or ``places`` are out of order.
+
+    Source: the authors' released code, ``blanc`` 0.3.4.
+
+    Example:
+        >>> for w in plan_word_windows(5, [(0, 2), (2, 3), (3, 5)], [0, 1, 2], window=5, margin=1, distance=2):
+        ...     print(w.start, w.stop, w.masked, w.read)
+        0 5 (0, 1, 3, 4) (0, 3)
+        1 5 (2,) (2,)
+    """
+    check_schedule(window, margin, distance)
+    _check_words(length, words, places)
+    windows = []
+    for group in _groups_apart(places, distance):
+        while group:
+            first = words[group[0]][0]
+            start = max(0, first - margin)
+            stop = min(length, start + window)
+            last = start + window - max(margin, 1)  # the last token that may be masked
+            taken = next((i for i, row in enumerate(group) if words[row][1] - 1 > last), len(group))
+            rows, group = group[: max(taken, 1)], group[max(taken, 1) :]
+            masked = tuple(token for row in rows for token in range(words[row][0], min(words[row][1], stop)))
+            windows.append(Window(start, stop, masked, tuple(words[row][0] for row in rows), tuple(rows)))
+    return windows
+
+
+def _groups_apart(places: Sequence[int], distance: int) -> list[list[int]]:
+    """Rows of ``places`` in groups whose members are at least ``distance`` apart, formed greedily."""
+    groups = []
+    left = list(range(len(places)))
+    while left:
+        group: list[int] = []
+        rest: list[int] = []
+        for row in left:
+            apart = not group or places[row] - places[group[-1]] >= distance
+            (group if apart else rest).append(row)
+        groups.append(group)
+        left = rest
+    return groups
+
+
+def _check_words(length: int, words: Sequence[tuple[int, int]], places: Sequence[int]) -> None:
+    if len(words) != len(places):
+        raise ValueError(
+            f"Expected arguments `words` and `places` to be of one length, but got {len(words)} and {len(places)}."
+        )
+    before = 0
+    for first, stop in words:
+        if not before <= first < stop <= length:
+            raise ValueError(
+                f"Expected argument `words` to ascend without overlap within range({length}), "
+                f"but got {(first, stop)} after token {before}."
+            )
+        before = stop
+    if any(later <= earlier for earlier, later in pairwise(places)):
+        raise ValueError("Expected argument `places` to ascend strictly.")

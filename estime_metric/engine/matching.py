@@ -47,13 +47,27 @@ class Matches:
         scale = torch.maximum(self.same.abs(), self.other.abs())
         return scale.isfinite() & ((self.other - self.same).abs() <= TIE_TOLERANCE * scale)
 
-    def statistics(self) -> dict[str, Tensor]:
-        """Sums over the summary units, each of shape (l,)."""
+    @property
+    def best_at(self) -> Tensor:
+        """Position of the best match of any id; the same id wins where both are equal; int64 of shape (l, s)."""
+        return torch.where(self.alarms, self.other_at, self.same_at)
+
+    @property
+    def alarms_or_unmatched(self) -> Tensor:
+        """Alarms together with units whose id the source lacks, also where it is empty; int64 of shape (l,)."""
+        return (self.alarms | self.same.isneginf()).sum(-1)
+
+    def only(self, rows: Tensor) -> Matches:
+        """The matches of some summary units; ``rows`` is bool or int64."""
+        return Matches(*(getattr(self, name)[:, rows] for name in self.__dataclass_fields__))
+
+    def counts(self) -> dict[str, Tensor]:
+        """Alarms, winners, ties and how many units there are, each of shape (l,)."""
         return {
             "alarms": self.alarms.sum(-1),
             "winners": self.winners.sum(-1),
-            "overlap": self.same.isfinite().sum(-1),
             "ties": self.ties.sum(-1),
+            "checked": torch.full((len(self.same),), self.same.shape[1]),
         }
 
 
@@ -93,6 +107,60 @@ def match(
         return parts[0]
     fields = Matches.__dataclass_fields__
     return Matches(*(torch.cat([getattr(part, name) for part in parts], dim=1) for name in fields))
+
+
+def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
+    """Sum over the summary units of the cosine between their context-free embedding and that of their best match.
+
+    Args:
+        summary: input embeddings of the summary units, of shape (s, d).
+        source: those of the source units, of shape (t, d).
+        best_at: best contextual match of each summary unit, int64 of shape (l, s).
+
+    Returns:
+        float32 of shape (l,); 0 where either side is empty. Divided by ``s`` it is ``soft``.
+
+    Source: Vasilyev & Bohannon, arXiv 2112.11638.
+    """
+    if not len(summary) or not len(source):
+        return torch.zeros(len(best_at), device=summary.device)
+    units = _floats(summary, normalize=True)  # (s, d)
+    matched = _floats(source, normalize=True)
+    return torch.stack([(units * matched[row]).sum() for row in best_at])
+
+
+def kendall_tau_c(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
+    """Kendall tau-c between the order of the summary units and that of their best matches.
+
+    ``2 (C - D) / (s^2 (m - 1) / m)``, where ``C`` and ``D`` count the concordant and the discordant pairs of units and
+    ``m`` is how many different places are matched.
+
+    Args:
+        best_at: best match of each summary unit, in the order of the summary, int64 of shape (l, s).
+        chunk: most pairs held at once.
+
+    Returns:
+        float64 of shape (l,), within -1 .. 1, 1 where the summary follows its source; 0 where there is no order to
+        speak of: fewer than two units, or all matched to one place.
+
+    Source: Stuart 1953; Vasilyev & Bohannon, arXiv 2112.11638.
+
+    Example:
+        >>> kendall_tau_c(torch.tensor([[3, 5, 9], [9, 5, 3], [3, 9, 5], [4, 4, 4]])).tolist()
+        [1.0, -1.0, 0.33333333333333337, 0.0]
+    """
+    units = best_at.shape[1]
+    height = max(1, chunk // max(1, units))
+    taus = []
+    for places in best_at:
+        order = sum(
+            (torch.sign(places[None, start:] - places[start : start + height, None]).triu(1).sum())
+            for start in range(0, units, height)
+        )
+        distinct = len(torch.unique(places))
+        whole = units**2 * (distinct - 1) / distinct if distinct > 1 else 0
+        taus.append(2 * float(order) / whole if whole else 0.0)
+    return torch.tensor(taus, dtype=torch.float64)
 
 
 def _match_rows(

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 
 import torch
 from torch import Tensor
 
-#: What is kept of a pair, for each layer, in this order.
-STATISTICS = ("alarms", "winners", "overlap", "tokens", "ties")
+#: What is kept of a pair, for each layer, in this order: alarms, winners and verdicts within rounding over the units
+#: checked, how many were checked, how many occur in the source, how many there are; then, over all units, alarms, the
+#: sum of cosines, and the order of their matches (NaN where these were not asked for).
+STATISTICS = ("alarms", "winners", "ties", "checked", "overlap", "tokens", "alarms_alltokens", "cosines", "coherence")
 
 Formula = Callable[[Mapping[str, Tensor]], Tensor]
 
@@ -40,7 +43,16 @@ class Measure:
 
 
 def _alarm_rate(statistics: Mapping[str, Tensor]) -> Tensor:
-    return statistics["alarms"] / statistics["overlap"].clamp(min=1)
+    return statistics["alarms"] / statistics["checked"].clamp(min=1)
+
+
+def _alarms_adjusted(statistics: Mapping[str, Tensor]) -> Tensor:
+    extrapolated = statistics["alarms"] * statistics["tokens"] / statistics["overlap"].clamp(min=1)
+    return torch.where(statistics["overlap"] > 0, extrapolated, statistics["tokens"])
+
+
+def _soft(statistics: Mapping[str, Tensor]) -> Tensor:
+    return statistics["cosines"] / statistics["tokens"].clamp(min=1)
 
 
 MEASURES: dict[str, Measure] = {
@@ -48,10 +60,11 @@ MEASURES: dict[str, Measure] = {
     for measure in (
         Measure(
             "alarms",
-            lambda statistics: statistics["alarms"],
+            itemgetter("alarms"),
             "0 .. overlap",
             False,
-            "Summary tokens whose best match in the source is a different token; 0 where nothing overlaps.",
+            "Summary units whose best match in the source is a different one. Where nothing overlaps: 0 with tokens, "
+            "and with words the count over all units, as in the released code.",
             "Vasilyev & Bohannon 2021, Eq. 1",
         ),
         Measure(
@@ -59,32 +72,66 @@ MEASURES: dict[str, Measure] = {
             _alarm_rate,
             "0 .. 1",
             False,
-            "Alarms for each token checked (alarms / overlap); 0 where nothing overlaps.",
+            "Alarms for each unit checked; 0 where none was.",
             "this package; compares summaries of different lengths",
         ),
         Measure(
-            "winners",
-            lambda statistics: statistics["winners"],
-            "0 .. overlap * source tokens",
+            "alarms_adjusted",
+            _alarms_adjusted,
+            "0 .. tokens",
             False,
-            "Source tokens that match a summary token better than its own kind does, summed over the summary.",
+            "Alarms extrapolated to the units that do not occur in the source: alarms * tokens / overlap; all units "
+            "where nothing overlaps.",
+            "blanc 0.3.4",
+        ),
+        Measure(
+            "winners",
+            itemgetter("winners"),
+            "0 .. overlap * source units",
+            False,
+            "Source units that match a summary unit better than its own kind does, summed over the summary.",
             "Vasilyev & Bohannon 2021, Eq. 3",
         ),
         Measure(
             "overlap",
-            lambda statistics: statistics["overlap"],
+            itemgetter("overlap"),
             "0 .. tokens",
             None,
-            "Summary tokens that occur in the source: those that are checked.",
+            "Summary units that occur in the source: those that are checked.",
             "Vasilyev & Bohannon 2021, section 2",
         ),
         Measure(
             "tokens",
-            lambda statistics: statistics["tokens"],
+            itemgetter("tokens"),
             "0 ..",
             None,
-            "Summary tokens.",
+            "Summary units.",
             "Vasilyev & Bohannon 2021, section 2",
+        ),
+        Measure(
+            "alarms_alltokens",
+            itemgetter("alarms_alltokens"),
+            "0 .. tokens",
+            False,
+            "Alarms over all summary units; one that does not occur in the source always is an alarm.",
+            "blanc 0.3.4",
+        ),
+        Measure(
+            "soft",
+            _soft,
+            "-1 .. 1",
+            True,
+            "Mean cosine between the input embeddings of a summary unit and of its best match; 0 for empty texts.",
+            "Vasilyev & Bohannon, arXiv 2112.11638",
+        ),
+        Measure(
+            "coherence",
+            itemgetter("coherence"),
+            "-1 .. 1",
+            True,
+            "Kendall tau-c between the order of the summary units and that of their best matches; 0 where there is "
+            "no order.",
+            "Vasilyev & Bohannon, arXiv 2112.11638",
         ),
     )
 }
@@ -104,7 +151,7 @@ def compute(measure: str, statistics: Tensor) -> Tensor:
         ValueError: there is no such measure.
 
     Example:
-        >>> compute("alarm_rate", torch.tensor([3.0, 7.0, 12.0, 15.0, 0.0], dtype=torch.float64))
+        >>> compute("alarm_rate", torch.tensor([3.0, 7, 0, 12, 12, 15, 6, 9.5, 0.8], dtype=torch.float64))
         tensor(0.2500, dtype=torch.float64)
     """
     if measure not in MEASURES:

@@ -1,16 +1,18 @@
 """Text -> units: what is masked and compared, with ids and exact character spans.
 
-Axes: ``n`` units of a text.
+Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` they are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from estime_metric.engine.words import Splitter, Tagger, decompose, locate_words, tags_of
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -30,19 +32,45 @@ class Units:
     """The units of one text.
 
     Attributes:
-        ids: token ids, int64 of shape (n,). No special tokens are added, and where the text spells one out it is
-            split like any text, as far as the tokenizer can: a Unigram model may still know it as one piece.
+        tokens: ids of all tokens of the text, int64 of shape (p,). No special tokens are added, and where the text
+            spells one out it is split like any text, as far as the tokenizer can: a Unigram model may still know it
+            as one piece.
+        first, stop: the tokens of each unit are ``tokens[first:stop]``; int64 of shape (n,) each.
         spans: start and end of each unit in the text, in characters, int64 of shape (n, 2).
-        known: False where the id is a special one, bool of shape (n,): most often the unknown token, where the
-            tokenizer has no token of its own for the characters.
+        place: number of each unit in the text, parts of speech that are left out counted too; int64 of shape (n,).
+        names: what makes two units the same for Eq. 1's ``t_i in T``: token ids, or the words as they are written;
+            of shape (n,).
+        known: False where the unit may not be checked: a token id that is a special one, most often the unknown
+            token; bool of shape (n,).
     """
 
-    ids: IntArray
+    tokens: IntArray
+    first: IntArray
+    stop: IntArray
     spans: IntArray
+    place: IntArray
+    names: NDArray[Any]
     known: BoolArray
 
+    @property
+    def ids(self) -> IntArray:
+        """Token id at which two units are compared, the first of each; int64 of shape (n,)."""
+        return self.tokens[self.first]
+
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.first)
+
+    def only(self, kept: BoolArray) -> Units:
+        """These units without those where ``kept`` is False; the text around them stays."""
+        return Units(
+            self.tokens,
+            self.first[kept],
+            self.stop[kept],
+            self.spans[kept],
+            self.place[kept],
+            self.names[kept],
+            self.known[kept],
+        )
 
 
 def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
@@ -57,8 +85,110 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
 
     Source: Vasilyev & Bohannon 2021, section 2.
     """
+    units = []
+    for ids, spans in _encode(texts, tokenizer):
+        tokens = np.asarray(ids, dtype=np.int64)
+        first = np.arange(len(tokens), dtype=np.int64)
+        known = ~np.isin(tokens, tokenizer.all_special_ids)
+        units.append(Units(tokens, first, first + 1, np.asarray(spans, np.int64).reshape(-1, 2), first, tokens, known))
+    return units
+
+
+def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Splitter) -> list[Units]:
+    """Splits each text into words, and each word by itself into the encoder's tokens.
+
+    The text is brought into Unicode form NFKD first; the spans are those of the text as it came. A word in which the
+    tokenizer finds no token at all (a lone control character, say) is left out.
+
+    Args:
+        texts: any strings, empty ones included.
+        tokenizer: a fast tokenizer.
+        splitter: text -> its words in order.
+
+    Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens takes its neighbour's place.
+    """
+    return [_words_of(text, tokenizer, splitter) for text in texts]
+
+
+def _words_of(text: str, tokenizer: Tokenizer, splitter: Splitter) -> Units:
+    decomposed, places = decompose(text)
+    words = list(splitter(decomposed))
+    pieces = {
+        word: np.asarray(ids, dtype=np.int64)
+        for word, (ids, _) in zip(dict.fromkeys(words), _encode(list(dict.fromkeys(words)), tokenizer), strict=True)
+    }
+    sizes = np.asarray([len(pieces[word]) for word in words], dtype=np.int64)
+    stop = np.cumsum(sizes)
+    spans = [
+        (places[start], max(places[end], places[end - 1] + 1) if end > start else places[start])
+        for start, end in locate_words(decomposed, words)
+    ]
+    units = Units(
+        tokens=np.concatenate([np.empty(0, np.int64), *(pieces[word] for word in words)]),
+        first=stop - sizes,
+        stop=stop,
+        spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
+        place=np.arange(len(words), dtype=np.int64),
+        names=np.asarray(words, dtype=object),
+        known=np.ones(len(words), dtype=np.bool_),
+    )
+    return units.only(sizes > 0)
+
+
+def leave_out_tags(
+    text: str,
+    units: Units,
+    splitter: Splitter,
+    tagger: Tagger,
+    keep: frozenset[str] | None,
+    drop: frozenset[str] | None,
+) -> Units:
+    """The units whose part of speech is kept (appendix E). A token has the tag of the word in which it begins.
+
+    Args:
+        text: the text of ``units``.
+        units: its units.
+        splitter, tagger: the words of the text and their tags.
+        keep: tags of the units to keep, ``None`` for all; an empty set keeps none.
+        drop: tags of the units to leave out, which wins over ``keep``; ``None`` or empty for none.
+
+    Source: Vasilyev & Bohannon 2021, appendix E.
+    """
+    decomposed, places = decompose(text)
+    words = list(splitter(decomposed))
+    tags = tags_of(words, tagger)
+    kept_word = np.asarray(
+        [(keep is None or tag in keep) and (drop is None or tag not in drop) for tag in tags], dtype=np.bool_
+    )
+    if not len(words):
+        return units.only(np.zeros(len(units), dtype=np.bool_))
+    if units.names.dtype == object:  # the units are words, numbered as these are
+        return units.only(kept_word[units.place])
+    starts = np.asarray([places[start] for start, _ in locate_words(decomposed, words)], dtype=np.int64)
+    begins = [stop - len(text[start:stop].lstrip()) for start, stop in units.spans.tolist()]  # "▁the", "Ġthe"
+    word = np.searchsorted(starts, begins, side="right") - 1
+    return units.only(kept_word[np.clip(word, 0, None)])
+
+
+def occurring(summary: Units, source: Units) -> BoolArray:
+    """Which units of the summary occur in the source: those that Eq. 1 sums over.
+
+    Tokens are the same where their ids are. An unknown token stands for characters that the tokenizer cannot tell
+    apart, so it never counts as occurring, nor does any other special token. Words are the same where they are written
+    the same, capitals included.
+
+    Returns:
+        bool of shape (n,), ``n`` being the summary's units.
+    """
+    known = set(source.names.tolist())
+    found = np.fromiter((name in known for name in summary.names.tolist()), dtype=np.bool_, count=len(summary))
+    return found & summary.known
+
+
+def _encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+    """Token ids and spans of each text; white space that a tokenizer counts to the token behind it is cut off."""
     if not texts:
-        return []
+        return
     encoded = tokenizer(
         list(texts),
         add_special_tokens=False,
@@ -70,27 +200,5 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
         return_token_type_ids=False,
         verbose=False,
     )
-    units = []
-    for ids, spans in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True):
-        numbers = np.asarray(ids, dtype=np.int64)
-        known = ~np.isin(numbers, tokenizer.all_special_ids)
-        units.append(Units(numbers, np.asarray(spans, dtype=np.int64).reshape(-1, 2), known))
-    return units
-
-
-def occurring(summary: Units, source: Units) -> BoolArray:
-    """Which units of the summary occur in the source: those that Eq. 1 sums over.
-
-    An unknown token stands for characters that the tokenizer cannot tell apart, so it never counts as occurring, nor
-    does any other special token.
-
-    Returns:
-        bool of shape (n,), ``n`` being the summary's units.
-    """
-    return np.isin(summary.ids, source.ids) & summary.known
-
-
-def positions(chosen: BoolArray) -> list[int]:
-    """The positions at which ``chosen`` is true, as plain integers for the masking schedule."""
-    found: Iterable[int] = np.flatnonzero(chosen).tolist()
-    return list(found)
+    for text, ids, spans in zip(texts, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        yield ids, [(stop - len(text[start:stop].lstrip()), stop) for start, stop in spans]

@@ -1,0 +1,72 @@
+"""``estime verify``: does this installation give the recorded numbers?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from estime_metric.cli import tables
+from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.examples import PATH as EXAMPLES
+
+#: Numbers of the example pairs, recorded with ``estime verify --record``; see `_measure`.
+GOLDEN = EXAMPLES.parent / "golden.json"
+
+
+def verify(
+    record: Annotated[bool, typer.Option("--record", hidden=True, help="Write the numbers anew.")] = False,
+) -> None:
+    """Score the example pairs with the embedded encoder and compare with the numbers recorded at release.
+
+    Exit status: 0, all equal; 1, some differ; they are listed.
+    """
+    measured = _measure()
+    if record:
+        GOLDEN.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+        typer.echo(f"recorded {GOLDEN.name}")
+        return
+    recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    differing = [
+        f"{unit}, layer {layer}, {measure}: expected {expected}, got {measured['scores'][unit][layer][measure]}"
+        for unit, layers in recorded["scores"].items()
+        for layer, measures in layers.items()
+        for measure, expected in measures.items()
+        if measured["scores"][unit][layer][measure] != expected
+    ]
+    if measured["encoder"] != recorded["encoder"]:
+        differing.insert(0, f"encoder: expected {recorded['encoder']}, got {measured['encoder']}")
+    for line in differing:
+        typer.secho(line, fg="red", err=True)
+    typer.echo(f"{len(differing)} differences from the recorded numbers" if differing else "all recorded numbers met")
+    typer.echo(measured["versions"])
+    if differing:
+        raise typer.Exit(1)
+
+
+def _measure() -> dict[str, Any]:
+    """Alarms, winners and overlap of the example pairs: both units, all layers, float32 on the CPU."""
+    import torch
+    import transformers
+
+    from estime_metric.scorer import EstimeScorer
+
+    pairs = tables.read_pairs(Path(EXAMPLES), "source", "summary")
+    scores = {}
+    for unit in ("token", "word"):
+        scorer = EstimeScorer(model=EMBEDDED_MODEL, layers="all", unit=unit, device="cpu")
+        result = scorer.score(pairs.summaries, pairs.sources)
+        scores[unit] = {
+            str(layer): {
+                measure: [int(value) for value in result.values(measure, layer)]
+                for measure in ("alarms", "winners", "overlap")
+            }
+            for layer in result.layers
+        }
+    return {
+        "encoder": result.config.revision,
+        "versions": f"torch {torch.__version__}, transformers {transformers.__version__}",
+        "scores": scores,
+    }

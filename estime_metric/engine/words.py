@@ -1,0 +1,169 @@
+"""Words of a text: where they stand, and which parts of speech they are.
+
+Word splitters and taggers are plain callables; NLTK's are looked up by name and need the extra ``words``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import Any
+
+#: Text -> its words, in order. A word may differ from the text where the splitter rewrites it (NLTK's quotes).
+Splitter = Callable[[str], Sequence[str]]
+
+#: Words -> a tag for each, or a pair (word, tag) for each as ``nltk.pos_tag`` returns.
+Tagger = Callable[[list[str]], Sequence[Any]]
+
+Span = tuple[int, int]
+
+#: Stands for every mark that joins the sign before it: accents of decomposed letters, vowel signs, emoji variants.
+_MARK = "\u0300"
+
+_WORD = re.compile(rf"(?:\w{_MARK}*)+(?:[-'\u2019.,](?:\w{_MARK}*)+)*|[^\w\s]{_MARK}*")
+
+#: What NLTK's splitter writes in place of quotation marks.
+_REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}
+
+
+def split_words(text: str) -> list[str]:
+    """The default splitter: runs of letters and digits, held together by inner hyphens, apostrophes, points and
+    commas; any other sign is a word of its own. Marks stay with the sign before them, so that an accented letter is
+    one whether it is decomposed or not. It needs no data and knows no language.
+
+    Example:
+        >>> split_words("It's 1,200 well-kept cars (U.S. made).")
+        ["It's", '1,200', 'well-kept', 'cars', '(', 'U.S', '.', 'made', ')', '.']
+    """
+    if text.isascii():
+        return _WORD.findall(text)
+    shadow = "".join(_MARK if unicodedata.category(sign)[0] == "M" else sign for sign in text)
+    return [text[found.start() : found.end()] for found in _WORD.finditer(shadow)]
+
+
+def find_splitter(splitter: str | Splitter) -> Splitter:
+    """The callable behind ``"regex"``, ``"nltk"`` or a callable itself.
+
+    Raises:
+        ImportError: NLTK is not installed; the message names the extra.
+    """
+    if not isinstance(splitter, str):
+        return splitter
+    if splitter == "regex":
+        return split_words
+    nltk = _import_nltk()
+
+    def split(text: str) -> list[str]:
+        return list(_with_data(nltk.word_tokenize, text))
+
+    return split
+
+
+def find_tagger(tagger: str | Tagger) -> Tagger:
+    """The callable behind ``"nltk"`` or a callable itself.
+
+    Raises:
+        ImportError: NLTK is not installed; the message names the extra.
+    """
+    if not isinstance(tagger, str):
+        return tagger
+    nltk = _import_nltk()
+
+    def tag(words: list[str]) -> list[str]:
+        return [tag for _, tag in _with_data(nltk.pos_tag, words)]
+
+    return tag
+
+
+def tags_of(words: list[str], tagger: Tagger) -> list[str]:
+    """One tag for each word.
+
+    Raises:
+        ValueError: the tagger returned another number of tags.
+    """
+    tags = [tag if isinstance(tag, str) else tag[1] for tag in tagger(words)]
+    if len(tags) != len(words):
+        raise ValueError(
+            f"Expected argument `tagger` to return a tag for each of {len(words)} words, but got {len(tags)}."
+        )
+    return tags
+
+
+def locate_words(text: str, words: Sequence[str]) -> list[Span]:
+    """The characters of each word, found from left to right.
+
+    White space around a word is not looked for. A splitter may rewrite: words in other capitals and NLTK's quotation
+    marks are found; any other word that does not stand in the rest of the text gets the empty span where it was
+    looked for.
+
+    Example:
+        >>> locate_words('He said "no".', ["He", "said", "``", "no", "''", "."])
+        [(0, 2), (3, 7), (8, 9), (9, 11), (11, 12), (12, 13)]
+    """
+    spans = []
+    cursor = 0
+    for word in words:
+        start, length = _find(text, word.strip(), cursor)
+        spans.append((start, start + length))
+        cursor = start + length
+    return spans
+
+
+def decompose(text: str) -> tuple[str, list[int]]:
+    """``text`` in Unicode form NFKD, as the released code takes it, and the way back.
+
+    Returns:
+        The decomposed text, and for each of its characters (and for its end) the place in ``text`` it comes from.
+
+    Example:
+        >>> decompose("caf\\u00e9!")[1]
+        [0, 1, 2, 3, 3, 4, 5]
+    """
+    if text.isascii():
+        return text, list(range(len(text) + 1))
+    parts: list[str] = []
+    places: list[int] = []
+    start = 0
+    while start < len(text):
+        stop = start + 1
+        while stop < len(text) and unicodedata.combining(unicodedata.normalize("NFKD", text[stop])[0]):
+            stop += 1
+        part = unicodedata.normalize("NFKD", text[start:stop])
+        parts.append(part)
+        places += range(start, stop) if part == text[start:stop] else [start] * len(part)
+        start = stop
+    return "".join(parts), [*places, len(text)]
+
+
+def _find(text: str, word: str, cursor: int) -> tuple[int, int]:
+    """Where ``word`` begins at or after ``cursor``, and how long it is there."""
+    while word and cursor < len(text) and text[cursor].isspace():
+        cursor += 1
+    if text[cursor : cursor + len(word)].lower() == word.lower():
+        return cursor, len(word)
+    found = [(text.find(form, cursor), len(form)) for form in (word, *_REWRITTEN.get(word, ()))]
+    return min(((start, length) for start, length in found if start >= 0), default=(cursor, 0))
+
+
+def _import_nltk() -> Any:
+    try:
+        import nltk
+    except ImportError as error:
+        raise ImportError("The splitter and tagger 'nltk' need NLTK: pip install 'estime-metric[words]'.") from error
+    return nltk
+
+
+def _with_data(function: Callable[[Any], Any], argument: Any) -> Any:
+    """Calls a function of NLTK; where its data are missing, says how to get them.
+
+    Raises:
+        LookupError: the data are missing.
+    """
+    try:
+        return function(argument)
+    except LookupError as error:
+        raise LookupError(
+            "NLTK's data are missing: run nltk.download('punkt_tab') and, for the tagger, "
+            "nltk.download('averaged_perceptron_tagger_eng') once."
+        ) from error
