@@ -19,7 +19,8 @@ NAME = "estime_metric"
 
 #: room of the engine -> the other rooms of the engine that it may import.
 ENGINE = {
-    "text": set(),
+    "text": {"words"},
+    "words": set(),
     "masking": set(),
     "cache": set(),
     "matching": set(),
@@ -49,7 +50,7 @@ FRONTS = {"explain", "integrations", "studies", "cli", "examples"}
 #: package -> the rooms that may import it.
 OWNERS = {
     "transformers": {"engine.loading", "studies"},
-    "nltk": {"engine.text"},
+    "nltk": {"engine.words"},
     "torchmetrics": {"integrations"},
     "lightning": {"integrations"},
     "evaluate": {"integrations"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,9 +49,6 @@ def verify(
 
 def _measure() -> dict[str, Any]:
     """Alarms, winners and overlap of the example pairs: both units, all layers, float32 on the CPU."""
-    import torch
-    import transformers
-
     from estime_metric.scorer import EstimeScorer
 
     pairs = tables.read_pairs(Path(EXAMPLES), "source", "summary")
@@ -67,6 +65,6 @@ def _measure() -> dict[str, Any]:
         }
     return {
         "encoder": result.config.revision,
-        "versions": f"torch {torch.__version__}, transformers {transformers.__version__}",
+        "versions": f"torch {version('torch')}, transformers {version('transformers')}",
         "scores": scores,
     }

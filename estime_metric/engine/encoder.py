@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import Batch, MaskedText, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.loading import Pretrained, load_pretrained, location
-from estime_metric.engine.text import IntArray
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
 #: caches; a GPU needs them to be busy.
@@ -152,7 +153,7 @@ class MaskedEncoder:
             )
         return list(torch.split(flat, sizes, dim=1))
 
-    def input_embeddings(self, ids: IntArray) -> Tensor:
+    def input_embeddings(self, ids: NDArray[np.int64]) -> Tensor:
         """Context-free embeddings of token ids of shape (n,): rows of the model's input embeddings, of shape (n, d)."""
         return self._input_embeddings.weight[torch.from_numpy(ids).to(self.device)]
 

@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.summeval_speed ../shared/data/summeval
 
-Each precision runs in a process of its own, so that its peak memory is its own. Loading the encoder is not counted in the
-seconds. The folder holds ``summeval.jsonl`` and ``documents.jsonl``.
+Each precision runs in a process of its own, so that its peak memory is its own. Loading the encoder is not counted in
+the seconds. The folder holds ``summeval.jsonl`` and ``documents.jsonl``.
 """
 
 from __future__ import annotations
