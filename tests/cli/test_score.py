@@ -1,0 +1,147 @@
+"""``estime score`` as its user meets it: the screen, the files, the exit status."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from estime_metric import EstimeScorer, __version__
+from estime_metric.cli import app
+from estime_metric.examples import PATH as EXAMPLES
+
+SHORT = ["--window", "60", "--margin", "10"]
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Two pairs, one of which has nothing to check, between rows that hold none."""
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(
+        "\n".join(
+            [
+                json.dumps(
+                    {"id": "a", "source": "The cat sat on the mat.", "summary": "The cat sat.", "alarms": "old"}
+                ),
+                "{bad",
+                json.dumps({"id": "b", "source": None, "summary": "x"}),
+                json.dumps({"id": "c", "source": "The cat sat on the mat.", "summary": "   "}),
+            ]
+        )
+    )
+    return path
+
+
+def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarms(tmp_path: Path) -> None:
+    out = tmp_path / "scores.jsonl"
+    shown = run("score", "--example", "-q", "-o", out)
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["verdict"] for row in rows] == ["faithful", "unfaithful"] * 4
+    for good, bad in zip(rows[::2], rows[1::2], strict=True):
+        assert good["alarm_rate"] < bad["alarm_rate"]
+    assert "8 pairs scored, 0 rows skipped" in shown.stdout
+    assert rows[0]["signature"] in shown.stdout.splitlines()
+    assert rows[0]["signature"].startswith("ESTIME|model:embedded@sha256-")
+
+
+def test_the_examples_are_what_the_package_says() -> None:
+    rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 8
+    assert all(set(row) == {"source", "summary", "verdict", "note"} for row in rows)
+    for good, bad in zip(rows[::2], rows[1::2], strict=True):
+        assert good["source"] == bad["source"]
+        assert len(good["source"].split()) > 100
+
+
+def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str) -> None:
+    shown = run("score", table, "-m", bert_folder, "-q", *SHORT, status=1)
+    assert "skipped line 2: is not JSON" in shown.stderr
+    assert "skipped line 3: column 'source' should hold a text, but holds nothing" in shown.stderr
+    assert "2 pairs scored, 2 rows skipped" in shown.stdout
+    assert "1 pairs share no token, so nothing was checked in them: line 4" in shown.stdout
+    assert "|" not in shown.stderr  # no progress bar
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_scores_go_to_a_file_beside_the_further_columns(
+    table: Path, bert_folder: str, tmp_path: Path, ending: str
+) -> None:
+    out = tmp_path / f"scores.{ending}"
+    run("score", table, "-m", bert_folder, "-q", "-l", "2,1", "-o", out, *SHORT, status=1)
+    with out.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream)) if ending == "csv" else [json.loads(line) for line in stream]
+    assert [(str(row["line"]), row["id"]) for row in rows] == [("1", "a"), ("4", "c")]
+    expected = EstimeScorer(model=bert_folder, layers=(2, 1), window=60, margin=10).score(
+        ["The cat sat.", "   "], ["The cat sat on the mat."] * 2
+    )
+    for layer in (2, 1):
+        assert [float(row[f"winners@{layer}"]) for row in rows] == expected.values("winners", layer).tolist()
+    assert {row["signature"] for row in rows} == {expected.signature}
+    assert not any("summary" in row or "source" in row for row in rows)
+
+
+def test_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
+    shown = run("score", table, "-m", bert_folder, "-q", "-o", "-", *SHORT, status=1)
+    assert [json.loads(line)["id"] for line in shown.stdout.splitlines()] == ["a", "c"]
+
+
+def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("article,highlights\nThe cat sat on the mat.,The cat sat.\n")
+    arguments = ["score", path, "-m", bert_folder, "--source-column", "article", "--summary-column", "highlights"]
+    shown = run(*arguments, "--unit", "word", "--measures", "soft,coherence", "-q", *SHORT)
+    assert re.search(r"layer \d: mean soft 0\.\d+", shown.stdout)
+    assert "|unit:word|" in shown.stdout
+
+
+def test_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
+    shown = run("score", table, "-m", bert_folder, *SHORT, status=1)
+    assert re.search(r"2/2 .*pair", shown.stderr)
+    assert "2/2" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--layers", "9"], "`layers` to lie within 0..4"),
+        (["--window", "20", "--margin", "10"], "`window` to be more than twice `margin`"),
+        (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
+        (["--measures", "rouge"], "`measures` to be one of"),
+        (["-o", "scores.xlsx"], "to end in .jsonl or .csv"),
+        (["--source-column", "text"], "no pair in"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    table: Path, bert_folder: str, arguments: list[str], message: str
+) -> None:
+    shown = run("score", table, "-m", bert_folder, "-q", *arguments, status=2)
+    error = shown.stderr.splitlines()[-1]
+    assert error.startswith("error: ")
+    assert message in error
+    assert "Traceback" not in shown.output
+
+
+def test_a_missing_file_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
+    assert "nothing.jsonl" in run("score", tmp_path / "nothing.jsonl", "-m", "embedded", status=2).stderr
+    assert "FILE or --example" in run("score", status=2).stderr
+    assert "FILE or --example" in run("score", tmp_path / "x.jsonl", "--example", status=2).stderr
+
+
+def test_the_encoder_that_cannot_be_had_names_the_way_out(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    shown = run("score", table, "-m", "nobody/nothing", status=2)
+    assert 'model="embedded"' in shown.stderr
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"estime-metric {__version__}\n"
