@@ -62,6 +62,7 @@ class EstimeConfig:
             is encoded once more for them, so that asking for more measures never changes the others.
         soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the vocabulary of
             ``model``. ``None`` takes those of ``model`` itself (the released code: ``"bert-base-uncased"``).
+        soft_revision: its revision, as ``revision``.
         dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"`` for the encoder; dot products are float32 always.
         device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one,
             else the CPU.
@@ -94,14 +95,16 @@ class EstimeConfig:
     drop_tags: frozenset[str] | None = None
     measures: tuple[str, ...] = ()
     soft_model: str | None = None
+    soft_revision: str | None = None
     dtype: str = "float32"
     device: str | None = None
     token_budget: int | None = None
 
     def __post_init__(self) -> None:
         _require_text("model", self.model)
-        if self.revision is not None:
-            _require_text("revision", self.revision)
+        for name in ("revision", "soft_model", "soft_revision"):
+            if getattr(self, name) is not None:
+                _require_text(name, getattr(self, name))
         object.__setattr__(self, "layers", _layer_tuple(self.layers))
         _require_choice("unit", self.unit, UNITS)
         _require_integer("margin", self.margin, least=0)
@@ -123,8 +126,6 @@ class EstimeConfig:
                 if self.tagger is None:
                     raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
         object.__setattr__(self, "measures", _measure_tuple(self.measures))
-        if self.soft_model is not None:
-            _require_text("soft_model", self.soft_model)
         _require_choice("dtype", self.dtype, DTYPES)
         if self.device is not None:
             object.__setattr__(self, "device", str(self.device))
@@ -170,10 +171,8 @@ class EstimeConfig:
             ... # doctest: +ELLIPSIS
             'ESTIME|model:bert-large-uncased-whole-word-masking@abc|layers:21|unit:token|window:450|...|version:...'
         """
-        local = self.revision is not None and self.revision.startswith("sha256-")
-        name = Path(self.model).name if local else self.model
         parts = {
-            "model": f"{_escape(name)}@{_escape(self.revision or 'default')}",
+            "model": _versioned(self.model, self.revision),
             "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"),
             "unit": self.unit,
             "window": str(self.window),
@@ -189,7 +188,7 @@ class EstimeConfig:
             parts["keep"] = "all" if self.keep_tags is None else _escape(",".join(sorted(self.keep_tags)))
             parts["drop"] = _escape(",".join(sorted(self.drop_tags or ())))
         if "soft" in self.measures:
-            parts["soft"] = _escape(self.soft_model or "own")
+            parts["soft"] = "own" if self.soft_model is None else _versioned(self.soft_model, self.soft_revision)
         parts["version"] = __version__
         return "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
 
@@ -238,12 +237,19 @@ def _tag_set(name: str, tags: Any) -> frozenset[str]:
     return frozenset(tags)
 
 
+def _versioned(model: str, revision: str | None) -> str:
+    """Name and revision for the signature; a revision that hashes a folder's content marks a folder."""
+    name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
+    return f"{_escape(name)}@{_escape(revision or 'default')}"
+
+
 def _callable_name(function: Any) -> str:
     """A name for the signature; two callables of one name cannot be told apart by it."""
     if isinstance(function, str):
         return function
+    module = getattr(function, "__module__", None) or type(function).__module__  # str.split has none
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    return _escape(f"{function.__module__}.{name}")
+    return _escape(f"{module}.{name}")
 
 
 def _require_callable(name: str, value: Any, choices: tuple[str, ...]) -> None:

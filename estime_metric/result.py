@@ -44,7 +44,10 @@ class EstimeResult:
 
     @property
     def unchecked(self) -> list[int]:
-        """Indices of pairs in which no summary token occurs in the source: nothing was checked, alarms are 0."""
+        """Indices of pairs in which no summary unit occurs in the source, so that none could be checked.
+
+        Their alarms are 0 with the unit ``token``; with ``word`` all their words count as alarms.
+        """
         overlap = self._statistics[:, 0, STATISTICS.index("overlap")]
         return [int(index) for index in torch.nonzero(overlap == 0).flatten()]
 

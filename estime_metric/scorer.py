@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -30,6 +30,16 @@ PORTION_BYTES = 256_000_000
 
 #: Summaries of one source that are taken apart in one call.
 _TAKEN_APART_AT_ONCE = 256
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Ready:
+    """What a scorer holds once it is loaded: the encoder, the configuration with nothing left open, and the encoder
+    whose input embeddings ``soft`` compares."""
+
+    encoder: MaskedEncoder
+    config: EstimeConfig
+    soft_encoder: MaskedEncoder
 
 
 @dataclass(eq=False, slots=True)
@@ -82,17 +92,17 @@ class EstimeScorer:
 
     def __init__(self, config: EstimeConfig | None = None, **options: Any) -> None:
         self.config = EstimeConfig.from_options(config, options)
-        self._ready: tuple[MaskedEncoder, EstimeConfig] | None = None
+        self._ready: _Ready | None = None
 
     @property
     def encoder(self) -> MaskedEncoder:
         """The encoder, loaded at first use."""
-        return self._load()[0]
+        return self._load().encoder
 
     @property
     def signature(self) -> str:
         """The signature that the results will carry; loads the encoder, which tells revision and default layer."""
-        return self._load()[1].signature()
+        return self._load().config.signature()
 
     def score(self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False) -> EstimeResult:
         """Scores each summary against its source.
@@ -128,28 +138,43 @@ class EstimeScorer:
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"
 
-    def _load(self) -> tuple[MaskedEncoder, EstimeConfig]:
+    def _load(self) -> _Ready:
         if self._ready is None:
-            self._ready = MaskedEncoder.shared(self.config)
+            encoder, config = MaskedEncoder.shared(self.config)
+            soft_encoder = encoder
+            if config.soft_model is not None and "soft" in config.measures:
+                least = EstimeConfig(
+                    model=config.soft_model,
+                    revision=config.soft_revision,
+                    layers=0,
+                    window=1,
+                    margin=0,
+                    dtype=config.dtype,
+                    device=config.device,
+                )
+                soft_encoder, found = MaskedEncoder.shared(least)
+                soft_encoder.check_vocabulary(encoder)
+                config = replace(config, soft_revision=found.revision)
+            self._ready = _Ready(encoder, config, soft_encoder)
         return self._ready
 
     def _score(self, predictions: list[str], sources: list[str], progress: bool) -> EstimeResult:
-        encoder, config = self._load()
+        ready = self._load()
         groups: dict[str, dict[str, list[int]]] = {}
         for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
             groups.setdefault(source, {}).setdefault(prediction, []).append(row)
-        statistics = torch.zeros(len(predictions), len(config.layer_tuple), len(STATISTICS), dtype=torch.float64)
-        context_free = _context_free(encoder, config)
+        layers = len(ready.config.layer_tuple)
+        statistics = torch.zeros(len(predictions), layers, len(STATISTICS), dtype=torch.float64)
         with _progress_bar(len(predictions), progress) as advance:
             for portion in self._portions(groups):
                 pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
-                _score_portion(portion, encoder, config, context_free, statistics, partial(advance, pairs))
-        return EstimeResult(statistics, config)
+                _score_portion(portion, ready, statistics, partial(advance, pairs))
+        return EstimeResult(statistics, ready.config)
 
     def _portions(self, groups: dict[str, dict[str, list[int]]]) -> Iterator[_Portion]:
         """Takes the texts apart, source by source, and cuts the work into portions of bounded memory."""
-        encoder, config = self._load()
-        room = PORTION_BYTES // (len(config.layer_tuple) * encoder.facts.width * encoder.itemsize)
+        encoder, layers = self.encoder, len(self._load().config.layer_tuple)
+        room = PORTION_BYTES // (layers * encoder.facts.width * encoder.itemsize)
         portion: _Portion = []
         taken = 0
         for text, summaries in groups.items():
@@ -196,15 +221,9 @@ class EstimeScorer:
         ]
 
 
-def _score_portion(
-    portion: _Portion,
-    encoder: MaskedEncoder,
-    config: EstimeConfig,
-    context_free: Callable[[Units], Tensor] | None,
-    statistics: Tensor,
-    on_progress: Callable[[float], None],
-) -> None:
+def _score_portion(portion: _Portion, ready: _Ready, statistics: Tensor, on_progress: Callable[[float], None]) -> None:
     """Encodes the sources and summaries of a portion side by side and writes the statistics of their pairs."""
+    encoder, config = ready.encoder, ready.config
     fresh = [
         source
         for source, summaries in portion
@@ -220,7 +239,7 @@ def _score_portion(
     for source, summaries in portion:
         for summary in summaries:
             matched = [_match(units, next(encoded), source, config) for units in summary.encodings]
-            counts = _count(summary, source, matched, config, context_free)
+            counts = _count(summary, source, matched, ready)
             for place, name in enumerate(STATISTICS):
                 statistics[summary.rows, :, place] = counts[name].to(statistics)
 
@@ -240,21 +259,22 @@ def _masked(units: Units, config: EstimeConfig) -> MaskedText:
 
 def _match(units: Units, embeddings: Tensor, source: _Source, config: EstimeConfig) -> Matches:
     """The best matches of a summary's units, whose embeddings are of shape (l, s, d)."""
-    if source.embeddings is None:  # no unit of any summary was encoded
-        source.embeddings = embeddings.new_empty(len(embeddings), 0, embeddings.shape[-1])
+    of_source = source.embeddings
+    if of_source is None:  # no unit of any summary in this portion was encoded; a later portion may still need it
+        of_source = embeddings.new_empty(len(embeddings), 0, embeddings.shape[-1])
     ids = torch.from_numpy(units.ids).to(embeddings.device)
-    source_ids = torch.from_numpy(source.units.ids[: source.embeddings.shape[1]]).to(embeddings.device)
-    return match(embeddings, source.embeddings, ids, source_ids, normalize=config.normalize)
+    source_ids = torch.from_numpy(source.units.ids[: of_source.shape[1]]).to(embeddings.device)
+    return match(embeddings, of_source, ids, source_ids, normalize=config.normalize)
 
 
 def _count(
     summary: _Summary,
     source: _Source,
     matched: list[Matches],
-    config: EstimeConfig,
-    context_free: Callable[[Units], Tensor] | None,
+    ready: _Ready,
 ) -> dict[str, Tensor]:
     """The statistics of one pair, each of shape (l,)."""
+    config = ready.config
     checked, every = matched[0], matched[-1]
     overlap = int(summary.checked.sum())
     if config.unit == "word" and overlap:
@@ -271,24 +291,10 @@ def _count(
     if config.needs_every_unit:
         counts["alarms_alltokens"] = every.alarms_or_unmatched
         counts["coherence"] = kendall_tau_c(every.best_at)
-    if context_free is not None:
-        counts["cosines"] = cosine_sum(context_free(summary.units), context_free(source.units), every.best_at)
+    if "soft" in config.measures:
+        look_up = ready.soft_encoder.input_embeddings
+        counts["cosines"] = cosine_sum(look_up(summary.units.ids), look_up(source.units.ids), every.best_at)
     return counts
-
-
-def _context_free(encoder: MaskedEncoder, config: EstimeConfig) -> Callable[[Units], Tensor] | None:
-    """What gives the input embeddings of units, of shape (n, d), where ``soft`` is asked for."""
-    if "soft" not in config.measures:
-        return None
-    if config.soft_model is None:
-        other = encoder
-    else:
-        asked = EstimeConfig(
-            model=config.soft_model, layers=0, window=1, margin=0, dtype=config.dtype, device=config.device
-        )
-        other, _ = MaskedEncoder.shared(asked)
-        other.check_vocabulary(encoder)
-    return lambda units: other.input_embeddings(units.ids)
 
 
 @contextmanager

@@ -61,7 +61,7 @@ MEASURES: dict[str, Measure] = {
         Measure(
             "alarms",
             itemgetter("alarms"),
-            "0 .. overlap",
+            "0 .. overlap; with words that overlap nowhere, 0 .. tokens",
             False,
             "Summary units whose best match in the source is a different one. Where nothing overlaps: 0 with tokens, "
             "and with words the count over all units, as in the released code.",
@@ -87,7 +87,7 @@ MEASURES: dict[str, Measure] = {
         Measure(
             "winners",
             itemgetter("winners"),
-            "0 .. overlap * source units",
+            "0 .. units checked * source units",
             False,
             "Source units that match a summary unit better than its own kind does, summed over the summary.",
             "Vasilyev & Bohannon 2021, Eq. 3",

@@ -1,0 +1,220 @@
+"""The masking schedule of words: properties, edges, refusals, and a naive copy of the released code's loop."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric.engine.masking import Window, plan_word_windows
+
+
+@st.composite
+def texts(draw: st.DrawFn, longest: int = 60) -> dict:
+    """A text of words, some of them wanted, and a legal setting."""
+    sizes = draw(st.lists(st.one_of(st.just(1), st.integers(1, 4), st.integers(1, longest)), max_size=40))
+    wanted = draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
+    margin = draw(st.integers(0, 8))
+    words, first = [], 0
+    for size in sizes:
+        words.append((first, first + size))
+        first += size
+    return {
+        "length": first,
+        "words": [word for word, want in zip(words, wanted, strict=True) if want],
+        "places": [place for place, want in enumerate(wanted) if want],
+        "window": draw(st.integers(2 * margin + 1, 2 * margin + 40)),
+        "margin": margin,
+        "distance": draw(st.integers(1, 10)),
+    }
+
+
+def released_schedule(
+    length: int, words: list[tuple[int, int]], places: list[int], window: int, margin: int, distance: int
+) -> list[tuple[int, int, list[tuple[int, int]]]]:
+    """Section 3 of the specification, read sentence by sentence: start, stop and masked words of each window.
+
+    Only for words that fit: the loop does not end where one is too long.
+    """
+    groups, left = [], list(zip(places, words, strict=True))
+    while left:  # groups first, over the whole text: greedily, words at least ``distance`` apart
+        group = [left[0]]
+        for place, word in left[1:]:
+            if place - group[-1][0] >= distance:
+                group.append((place, word))
+        groups.append([word for _, word in group])
+        left = [item for item in left if item not in group]
+    windows = []
+    for group in groups:  # then each group is windowed
+        while group:
+            start = max(0, group[0][0] - margin)
+            masked = []
+            for word in group:
+                if all(token <= start + window - margin for token in range(*word)):
+                    masked.append(word)
+                else:
+                    break
+            windows.append((start, min(length, start + window), masked))
+            group = group[len(masked) :]
+    return windows
+
+
+def too_long(case: dict) -> list[tuple[int, int]]:
+    """The words that do not fit between the margins of their own window."""
+    return [
+        (first, stop)
+        for first, stop in case["words"]
+        if stop - 1 > max(0, first - case["margin"]) + case["window"] - max(case["margin"], 1)
+    ]
+
+
+def read_words(windows: list[Window]) -> list[int]:
+    return [row for window in windows for row in window.rows]
+
+
+@settings(deadline=None)
+@given(texts())
+def test_every_word_is_read_once_and_masked_whole(case: dict) -> None:
+    windows = plan_word_windows(**case)
+    assert sorted(read_words(windows)) == list(range(len(case["words"])))
+    for window in windows:
+        words = [case["words"][row] for row in window.rows]
+        assert window.read == tuple(first for first, _ in words)
+        assert window.masked == tuple(token for first, stop in words for token in range(first, min(stop, window.stop)))
+        assert set(window.read) <= set(window.masked)
+
+
+@settings(deadline=None)
+@given(texts())
+def test_a_window_lies_in_the_text(case: dict) -> None:
+    for window in plan_word_windows(**case):
+        assert 0 <= window.start < window.stop <= case["length"]
+        assert len(window) <= case["window"]
+        assert window.start <= window.masked[0]
+        assert window.masked[-1] < window.stop
+        assert window.start == max(0, window.read[0] - case["margin"])
+
+
+@settings(deadline=None)
+@given(texts())
+def test_words_in_a_window_are_apart_by_place(case: dict) -> None:
+    for window in plan_word_windows(**case):
+        places = [case["places"][row] for row in window.rows]
+        assert all(later - earlier >= case["distance"] for earlier, later in pairwise(places))
+
+
+@settings(deadline=None)
+@given(texts())
+def test_nothing_is_masked_beyond_the_margin_but_a_lone_long_word(case: dict) -> None:
+    long = too_long(case)
+    for window in plan_word_windows(**case):
+        words = [case["words"][row] for row in window.rows]
+        if any(word in long for word in words):
+            assert len(words) == 1
+        else:
+            assert window.masked[-1] <= window.start + case["window"] - case["margin"]
+
+
+@settings(deadline=None)
+@given(texts(longest=4))
+def test_it_is_the_released_codes_schedule(case: dict) -> None:
+    if too_long(case) or case["margin"] == 0:  # without a margin, that code may read beyond its own window
+        return
+    found = [
+        (window.start, window.stop, [case["words"][row] for row in window.rows]) for window in plan_word_windows(**case)
+    ]
+    assert found == released_schedule(**case)
+
+
+@settings(deadline=None)
+@given(texts())
+def test_an_end_is_reached_with_no_more_windows_than_words(case: dict) -> None:
+    windows = plan_word_windows(**case)
+    assert len(windows) <= len(case["words"])
+    assert all(window.rows for window in windows)
+
+
+def in_a_row(sizes: list[int]) -> dict:
+    """Words of these sizes, one after another, at the paper's setting."""
+    stops = [sum(sizes[: number + 1]) for number in range(len(sizes))]
+    words = [(stop - size, stop) for size, stop in zip(sizes, stops, strict=True)]
+    return {"length": sum(sizes), "words": words, "places": list(range(len(sizes)))}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([1000], [(0, 450, 0, 450)]),
+        ([401], [(0, 401, 0, 401)]),
+        ([402], [(0, 402, 0, 402)]),
+        ([449], [(0, 449, 0, 449)]),
+        ([60, 1000], [(0, 450, 0, 60), (10, 460, 60, 460)]),
+        ([60, 351], [(0, 411, 0, 60), (10, 411, 60, 411)]),
+        ([60, 351, 200], [(0, 450, 0, 60), (10, 460, 60, 411), (361, 611, 411, 611)]),
+        ([60, 352, 200], [(0, 450, 0, 60), (10, 460, 60, 412), (362, 612, 412, 612)]),
+    ],
+)
+def test_long_words(sizes: list[int], expected: list[tuple[int, int, int, int]]) -> None:
+    windows = plan_word_windows(**in_a_row(sizes))
+    assert [(w.start, w.stop, w.masked[0], w.masked[-1] + 1) for w in windows] == expected
+
+
+@pytest.mark.parametrize("number", [350, 351, 352, 1000])
+def test_a_long_word_ends_its_window(number: int) -> None:
+    """Eight short words, a long one and sixteen short ones: the long one shares a window only where it fits."""
+    windows = plan_word_windows(**in_a_row([1] * 8 + [number] + [1] * 16))
+    assert sorted(read_words(windows)) == list(range(25))
+    (window,) = (window for window in windows if 8 in window.rows)
+    assert window.rows[0] in (0, 8)
+    assert (window.rows[0] == 0) == (8 + number - 1 <= 400)
+
+
+def test_the_margin_holds_at_the_end_of_the_text_too() -> None:
+    """Unlike the paper's schedule: token 401 waits for a window of its own, though the text ends at 449."""
+    windows = plan_word_windows(450, [(0, 1), (400, 401), (401, 402)], [0, 400, 449])
+    assert [window.masked for window in windows] == [(0, 400), (401,)]
+
+
+def test_without_a_margin_the_window_is_not_left() -> None:
+    words = [(token, token + 1) for token in range(30)]
+    for distance in (9, 10):
+        windows = plan_word_windows(30, words, list(range(30)), window=10, margin=0, distance=distance)
+        assert sorted(read_words(windows)) == list(range(30))
+        assert max(window.masked[-1] - window.start for window in windows) == (9 if distance == 9 else 0)
+
+
+def test_words_that_are_not_wanted_count_as_distance() -> None:
+    near, far = [(0, 1), (2, 3)], [(0, 1), (9, 10)]
+    assert [window.rows for window in plan_word_windows(10, near, [0, 2], distance=8)] == [(0,), (1,)]
+    assert [window.rows for window in plan_word_windows(10, far, [0, 9], distance=8)] == [(0, 1)]
+
+
+def test_nothing_wanted_takes_no_window() -> None:
+    assert plan_word_windows(0, [], []) == []
+    assert plan_word_windows(10, [], []) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"margin": -1}, "argument `margin` to be at least 0, but got -1"),
+        ({"window": 100}, r"argument `window` to be more than twice `margin` \(50\), but got 100"),
+        ({"window": 0, "margin": 0}, "argument `window` to be more than twice"),
+        ({"distance": 0}, "argument `distance` to be at least 1, but got 0"),
+        ({"words": [(0, 2)]}, "arguments `words` and `places` to be of one length, but got 1 and 2"),
+        ({"words": [(0, 2), (1, 3)]}, r"argument `words` to ascend without overlap.*but got \(1, 3\) after token 2"),
+        ({"words": [(0, 2), (2, 2)]}, r"argument `words` .* but got \(2, 2\)"),
+        ({"words": [(0, 2), (3, 2)]}, r"argument `words` .* but got \(3, 2\)"),
+        ({"words": [(0, 2), (3, 6)]}, r"argument `words` .* within range\(5\), but got \(3, 6\)"),
+        ({"words": [(-1, 2), (3, 4)]}, r"argument `words` .* but got \(-1, 2\)"),
+        ({"places": [3, 3]}, "argument `places` to ascend strictly"),
+        ({"places": [4, 3]}, "argument `places` to ascend strictly"),
+    ],
+)
+def test_illegal_arguments_are_refused_by_name(changes: dict, message: str) -> None:
+    legal = {"length": 5, "words": [(0, 2), (3, 4)], "places": [0, 1]}
+    plan_word_windows(**legal)
+    with pytest.raises(ValueError, match=message):
+        plan_word_windows(**{**legal, **changes})

@@ -1,0 +1,298 @@
+"""Words: the default splitter, where words stand in the text as it came, tags, NLTK."""
+
+# ruff: noqa: RUF001 (signs that look like others are what is tested)
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric.engine.text import leave_out_tags, split_into_words, tokenize
+from estime_metric.engine.words import decompose, find_splitter, find_tagger, locate_words, split_words, tags_of
+
+#: Texts of letters, signs, marks, spaces and signs beyond the basic plane.
+TEXTS = st.text(
+    st.one_of(
+        st.sampled_from("ab Z9.,-'’\"!  \t\n\u0301\u0327é\u1e69ﬁＡ①한각ｶﾞ\u0f73אَ\u05b8😀\ufe0f\u200d👩´½"),
+        st.characters(exclude_categories=("Cs",)),
+    ),
+    max_size=30,
+)
+
+#: text, the words in it as they stand there
+EXACT = {
+    "plain": ("A dog, well-kept.", ["A", "dog", ",", "well-kept", "."]),
+    "emoji": ("go 😀😀 now 👍🏽!", ["go", "😀", "😀", "now", "👍", "🏽", "!"]),
+    "emoji variant": ("I ❤\ufe0f it", ["I", "❤\ufe0f", "it"]),
+    "accents": ("un café noir", ["un", "café", "noir"]),
+    "accents, decomposed": ("un cafe\u0301 noir", ["un", "cafe\u0301", "noir"]),
+    "marks in another order": ("a\u0301\u0327b c", ["a\u0301\u0327b", "c"]),
+    "accents within": ("the résumé's end", ["the", "résumé's", "end"]),
+    "ligatures": ("an eﬃcient oﬀer", ["an", "eﬃcient", "oﬀer"]),
+    "full width": ("ＡＢＣ　ｄｅｆ", ["ＡＢＣ", "ｄｅｆ"]),
+    "half width": ("ｶﾞｷﾞ ｱ", ["ｶﾞｷﾞ", "ｱ"]),
+    "hangul": ("한국어 각", ["한국어", "각"]),
+    "hebrew": ("שלום, עולם", ["שלום", ",", "עולם"]),
+    "hebrew with points": ("שָׁלוֹם לך", ["שָׁלוֹם", "לך"]),
+    "arabic": ("مَرْحَبًا بك", ["مَرْحَبًا", "بك"]),
+    "devanagari": ("हिन्दी में", ["हिन्दी", "में"]),
+    "beyond the basic plane": ("𝐁𝐨𝐥𝐝 𝒙", ["𝐁𝐨𝐥𝐝", "𝒙"]),
+}
+
+
+# The default splitter
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        (" \t\n", []),
+        ("It's 3.5%, isn’t it?", ["It's", "3.5", "%", ",", "isn’t", "it", "?"]),
+        ("state-of-the-art U.S. e-mail_2", ["state-of-the-art", "U.S", ".", "e-mail_2"]),
+        ("wait...what--no", ["wait", ".", ".", ".", "what", "-", "-", "no"]),
+        ('"Yes," (she) said', ['"', "Yes", ",", '"', "(", "she", ")", "said"]),
+        ("cafe\u0301's", ["cafe\u0301's"]),
+        ("\u0301a \u0301 !\u0301", ["\u0301", "a", "\u0301", "!\u0301"]),
+    ],
+)
+def test_it_splits(text: str, words: list[str]) -> None:
+    assert split_words(text) == words
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_the_words_are_the_text_without_its_white_space(text: str) -> None:
+    words = split_words(text)
+    assert "".join(words) == "".join(text.split())
+    assert all(word and not any(sign.isspace() for sign in word) for word in words)
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_an_accented_letter_is_split_as_its_decomposed_form(text: str) -> None:
+    text = unicodedata.normalize("NFC", text)
+    decomposed = unicodedata.normalize("NFD", text)
+    assert [unicodedata.normalize("NFD", word) for word in split_words(text)] == split_words(decomposed)
+
+
+# Where words stand
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_words_of_the_default_splitter_are_located_exactly(text: str) -> None:
+    words = split_words(text)
+    spans = locate_words(text, words)
+    assert [text[start:end] for start, end in spans] == words
+    assert spans == sorted(spans)
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_decomposing_is_nfkd_with_a_way_back(text: str) -> None:
+    decomposed, places = decompose(text)
+    assert decomposed == unicodedata.normalize("NFKD", text)
+    assert len(places) == len(decomposed) + 1
+    assert places == sorted(places)
+    assert places[-1] == len(text)
+    for start, end in {(places[k], places[k + 1]) for k in range(len(decomposed)) if places[k] < places[k + 1]}:
+        own = [k for k in range(len(decomposed)) if places[k] == start]
+        assert decomposed[own[0] : own[-1] + 1] == unicodedata.normalize("NFKD", text[start:end])
+
+
+@pytest.mark.parametrize("case", EXACT)
+def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> None:
+    text, expected = EXACT[case]
+    decomposed, places = decompose(text)
+    words = split_words(decomposed)
+    spans = [(places[start], places[end]) for start, end in locate_words(decomposed, words)]
+    assert [text[start:end].strip() for start, end in spans] == expected
+    assert words == [unicodedata.normalize("NFKD", word) for word in expected]
+    (units,) = split_into_words([text], bert_tokenizer, split_words)
+    left = [word for word in expected if bert_tokenizer.tokenize(unicodedata.normalize("NFKD", word))]
+    assert [text[start:end] for start, end in units.spans] == left
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_spans_of_any_text_hold_their_words(text: str) -> None:
+    decomposed, places = decompose(text)
+    for word, (start, end) in zip(
+        split_words(decomposed), locate_words(decomposed, split_words(decomposed)), strict=True
+    ):
+        first, last = places[start], max(places[end], places[end - 1] + 1)
+        assert 0 <= first < last <= len(text)
+        assert word in unicodedata.normalize("NFKD", text[first:last]) or unicodedata.combining(word[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "spans"),
+    [
+        ("the cat The end", ["The", "CAT", "the", "end"], [(0, 3), (4, 7), (8, 11), (12, 15)]),
+        ("a  b", ["a", " ", "b"], [(0, 1), (1, 1), (3, 4)]),
+        ("a  b c", ["a", "  b ", "", "c"], [(0, 1), (3, 4), (4, 4), (5, 6)]),
+        ("run home", ["running", "home"], [(0, 0), (4, 8)]),
+        ("went home", ["went", "home", "again"], [(0, 4), (5, 9), (9, 9)]),
+        ("skip, this", ["skip", "this"], [(0, 4), (6, 10)]),
+        ("", ["a"], [(0, 0)]),
+    ],
+)
+def test_words_that_a_splitter_rewrites(text: str, words: list[str], spans: list[tuple[int, int]]) -> None:
+    assert locate_words(text, words) == spans
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'He said "no" and "yes, I can\'t" to us.',
+        "He said ''no'' and ``yes'' to us.",
+        'He said “no” to us ("twice").',
+        '"A" "B"',
+        "It cannot be; I'm gonna go... well -- no.",
+    ],
+)
+def test_quotation_marks_that_nltk_rewrites_are_located(text: str) -> None:
+    split = pytest.importorskip("nltk.tokenize").NLTKWordTokenizer().tokenize
+    words = split(text)
+    spans = locate_words(text, words)
+    assert "".join(text[start:end] for start, end in spans) == "".join(text.split())
+    for word, (start, end) in zip(words, spans, strict=True):
+        assert text[start:end] == word or (word in ("``", "''") and text[start:end] in ('"', "''"))
+
+
+# Words -> units
+
+
+def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> None:
+    text = "The Gardens behind, gardens"
+    (units,) = split_into_words([text], bert_tokenizer, split_words)
+    words = ["The", "Gardens", "behind", ",", "gardens"]
+    pieces = [bert_tokenizer(word, add_special_tokens=False)["input_ids"] for word in words]
+    assert units.tokens.tolist() == [token for piece in pieces for token in piece]
+    assert [units.tokens[a:b].tolist() for a, b in zip(units.first, units.stop, strict=True)] == pieces
+    assert units.ids.tolist() == [piece[0] for piece in pieces]
+    assert units.names.tolist() == words
+    assert units.place.tolist() == [0, 1, 2, 3, 4]
+    assert units.known.all()
+    assert len(units) == 5
+
+
+def test_a_word_of_no_pieces_is_left_out_but_keeps_its_place(bert_tokenizer) -> None:
+    (units,) = split_into_words(["cat \x00 dog \u200b the"], bert_tokenizer, str.split)
+    assert units.names.tolist() == ["cat", "dog", "the"]
+    assert units.place.tolist() == [0, 2, 4]
+    assert (units.stop > units.first).all()
+    assert units.spans.tolist() == [[0, 3], [6, 9], [12, 15]]
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "\x00 \x01"])
+def test_a_text_of_no_words(text: str, bert_tokenizer) -> None:
+    (units,) = split_into_words([text], bert_tokenizer, str.split)
+    assert len(units) == 0
+    assert units.spans.shape == (0, 2)
+    assert units.tokens.dtype == units.place.dtype == np.int64
+
+
+def test_a_splitter_may_return_any_sequence(bert_tokenizer) -> None:
+    of_list, of_tuple, of_generator = (
+        split_into_words(["a cat sat"], bert_tokenizer, split)[0].names.tolist()
+        for split in (str.split, lambda text: tuple(text.split()), lambda text: (word for word in text.split()))
+    )
+    assert of_list == of_tuple == of_generator == ["a", "cat", "sat"]
+
+
+# Tags
+
+
+def toy_tagger(words: list[str]) -> list[str]:
+    return ["DT" if word.lower() in ("a", "the") else "X" for word in words]
+
+
+def test_a_tagger_returns_tags_or_pairs() -> None:
+    words = ["the", "cat"]
+    assert tags_of(words, toy_tagger) == ["DT", "X"]
+    assert tags_of(words, lambda some: list(zip(some, toy_tagger(some), strict=True))) == ["DT", "X"]
+    assert tags_of(words, lambda some: iter(toy_tagger(some))) == ["DT", "X"]
+    assert tags_of([], toy_tagger) == []
+
+
+@pytest.mark.parametrize("tags", [[], ["DT"], ["DT", "X", "X"]])
+def test_another_number_of_tags_is_refused(tags: list[str]) -> None:
+    with pytest.raises(
+        ValueError, match=rf"argument `tagger` to return a tag for each of 2 words, but got {len(tags)}"
+    ):
+        tags_of(["the", "cat"], lambda words: tags)
+
+
+def kept_text(text: str, tokenizer, **tags: frozenset[str] | None) -> str:
+    """The characters of the tokens that are kept, without white space."""
+    (units,) = tokenize([text], tokenizer)
+    units = leave_out_tags(text, units, split_words, toy_tagger, tags.get("keep"), tags.get("drop"))
+    covered = {place for start, end in units.spans.tolist() for place in range(start, end)}
+    return "".join("".join(text[place] for place in sorted(covered)).split())
+
+
+def test_a_token_has_the_tag_of_the_word_in_which_it_begins(tokenizer) -> None:
+    text = "The cat sat on the mat, a dog slept\nthe garden"
+    assert kept_text(text, tokenizer) == "".join(text.split())
+    assert kept_text(text, tokenizer, drop=frozenset({"DT"})) == "catsatonmat,dogsleptgarden"
+    assert kept_text(text, tokenizer, keep=frozenset({"DT"})) == "Thetheathe"
+
+
+def test_keep_and_drop(bert_tokenizer) -> None:
+    text = "the cat"
+    assert kept_text(text, bert_tokenizer, keep=frozenset()) == ""
+    assert kept_text(text, bert_tokenizer, drop=frozenset()) == "thecat"
+    assert kept_text(text, bert_tokenizer, keep=frozenset({"DT", "X"}), drop=frozenset({"X"})) == "the"
+    assert kept_text("", bert_tokenizer, drop=frozenset({"X"})) == ""
+
+
+def test_a_word_has_its_own_tag_also_where_the_splitter_rewrites(bert_tokenizer) -> None:
+    text = "the cats and the dogs"
+
+    def split(text: str) -> list[str]:
+        return ["a", "cat", "and", "a", "dog"]
+
+    (units,) = split_into_words([text], bert_tokenizer, split)
+    left = leave_out_tags(text, units, split, toy_tagger, None, frozenset({"DT"}))
+    assert left.names.tolist() == ["cat", "and", "dog"]
+    assert left.place.tolist() == [1, 2, 4]
+    assert left.tokens.tolist() == units.tokens.tolist()
+
+
+# NLTK
+
+
+def test_callables_are_taken_as_they_are() -> None:
+    assert find_splitter(str.split) == str.split
+    assert find_splitter("regex") is split_words
+    assert find_tagger(toy_tagger) is toy_tagger
+
+
+@pytest.mark.parametrize("find", [find_splitter, find_tagger])
+def test_without_nltk_the_extra_is_named(find, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "nltk", None)
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[words\]'"):
+        find("nltk")
+
+
+@pytest.mark.parametrize(("find", "argument"), [(find_splitter, "A dog."), (find_tagger, ["A", "dog"])])
+def test_without_its_data_nltk_says_how_to_get_them(find, argument, monkeypatch: pytest.MonkeyPatch) -> None:
+    nltk = pytest.importorskip("nltk")
+    monkeypatch.setattr(nltk.data, "path", [])
+    with pytest.raises(LookupError, match=r"nltk.download\('punkt_tab'\)"):
+        find("nltk")(argument)
+
+
+def test_nltk_splits_and_tags(monkeypatch: pytest.MonkeyPatch) -> None:
+    nltk = pytest.importorskip("nltk")
+    monkeypatch.setattr(nltk, "word_tokenize", nltk.tokenize.NLTKWordTokenizer().tokenize)
+    monkeypatch.setattr(nltk, "pos_tag", lambda words: list(zip(words, toy_tagger(words), strict=True)))
+    words = find_splitter("nltk")("The cat can't.")
+    assert words == ["The", "cat", "ca", "n't", "."]
+    assert find_tagger("nltk")(words) == ["DT", "X", "X", "X", "X"]

@@ -1,0 +1,381 @@
+"""The switches of appendices A and C to F, the further measures, the signature; against a naive ESTIME."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer
+from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, default_layer
+from estime_metric.engine.words import split_words
+from tests.families import BLOCKS, SENTENCES, save_encoder
+from tests.oracle import Oracle, schedule
+
+SOURCE = " ".join(SENTENCES[:4])
+SUMMARY = "The dog slept behind the bridge on Monday while a judge ordered the mayor to leave the old city in 1874."
+DETERMINERS = ("a", "an", "the")
+
+
+def toy_tagger(words: list[str]) -> list[str]:
+    return ["DT" if word.lower() in DETERMINERS else "X" for word in words]
+
+
+def near(one: float, another: float) -> bool:
+    """Whether two dot products may change places by rounding."""
+    return abs(one - another) <= 3e-5 * max(abs(one), abs(another))
+
+
+def other_tagger(words: list[str]) -> list[str]:
+    return ["X"] * len(words)
+
+
+@contextmanager
+def counted(scorer: EstimeScorer) -> Iterator[dict[str, int]]:
+    """Counts the encoder's forward passes and the windows in them."""
+    counts = {"passes": 0, "windows": 0}
+
+    def count(module: torch.nn.Module, arguments: tuple, named: dict) -> None:
+        counts["passes"] += 1
+        counts["windows"] += len(named["input_ids"])
+
+    hook = scorer.encoder._model.register_forward_pre_hook(count, with_kwargs=True)
+    yield counts
+    hook.remove()
+
+
+class Naive:
+    """All measures of one pair with the unit ``token``, with loops; parts of speech by the tokenizer's own words."""
+
+    def __init__(self, folder: str, drop_determiners: bool = False, normalize: bool = False) -> None:
+        self.oracle = Oracle(folder, normalize=normalize)
+        self.drop = drop_determiners
+
+    def kept(self, text: str) -> list[int]:
+        """Positions of the tokens that are used."""
+        encoded = self.oracle.tokenizer(text, add_special_tokens=False)
+        words = [encoded.word_to_chars(word) for word in encoded.word_ids()]
+        spelled = [text[span.start : span.end].lower() for span in words]
+        return [place for place, word in enumerate(spelled) if not (self.drop and word in DETERMINERS)]
+
+    def score(self, summary: str, source: str, layer: int) -> dict[str, tuple[float, float]]:
+        """Each measure, and how far rounding may move it where dot products are nearly equal."""
+        summary_ids, source_ids = self.oracle.tokens(summary), self.oracle.tokens(source)
+        summary_kept, source_kept = self.kept(summary), self.kept(source)
+        known = {source_ids[j] for j in source_kept} - set(self.oracle.tokenizer.all_special_ids)
+        checked = [i for i in summary_kept if summary_ids[i] in known]
+        of_source = self.oracle.embeddings(source_ids, set(source_kept))
+        weights = self.oracle.model.get_input_embeddings().weight.detach().double().numpy()
+
+        def best(wanted: list[int]) -> Iterator[tuple[int, dict[int, float]]]:
+            of_summary = self.oracle.embeddings(summary_ids, set(wanted))
+            for i in wanted:
+                yield i, {j: float(of_summary[i][layer] @ of_source[j][layer]) for j in source_kept}
+
+        alarms = winners = all_alarms = near_alarms = near_winners = near_best = 0
+        for i, dots in best(checked):
+            same = max(dot for j, dot in dots.items() if source_ids[j] == summary_ids[i])
+            others = [dot for j, dot in dots.items() if source_ids[j] != summary_ids[i]]
+            alarms += any(dot > same for dot in others)
+            winners += sum(dot > same for dot in others)
+            near_alarms += bool(others) and near(max(others), same)
+            near_winners += sum(near(dot, same) for dot in others)
+        places, cosines = [], []
+        for i, dots in best(summary_kept):
+            place = max(dots, key=dots.__getitem__)
+            places.append(place)
+            all_alarms += source_ids[place] != summary_ids[i]
+            one, two = weights[summary_ids[i]], weights[source_ids[place]]
+            cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
+            near_best += sum(near(dot, dots[place]) for dot in dots.values()) > 1
+        tau = pytest.importorskip("scipy.stats").kendalltau
+        share = len(summary_kept) / len(checked)
+        return {
+            "alarms": (alarms, near_alarms),
+            "alarm_rate": (alarms / len(checked), near_alarms / len(checked)),
+            "alarms_adjusted": (alarms * share, near_alarms * share),
+            "winners": (winners, near_winners),
+            "overlap": (len(checked), 0),
+            "tokens": (len(summary_kept), 0),
+            "alarms_alltokens": (all_alarms, near_best),
+            "soft": (float(np.mean(cosines)), 2 * near_best / len(places)),
+            "coherence": (
+                tau(range(len(places)), places, variant="c").correlation if len(set(places)) > 1 else 0.0,
+                2 * (near_best > 0),
+            ),
+        }
+
+
+def agree(scorer: EstimeScorer, naive: Naive, pairs: list[tuple[str, str]]) -> None:
+    """All measures of all pairs are the naive ones, as far as no two dot products are nearly equal."""
+    result = scorer.score(*zip(*pairs, strict=True))
+    exact = 0
+    for number, (summary, source) in enumerate(pairs):
+        for name, (value, room) in naive.score(summary, source, result.layers[0]).items():
+            assert abs(result.values(name)[number].item() - value) <= room + 1e-5, (name, summary)
+            exact += room == 0
+    assert exact >= 0.7 * len(pairs) * len(result.measures)
+
+
+@pytest.fixture(scope="module")
+def few(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Pairs with short and middling sources, and one whose tokens do not all occur in the source."""
+    return [*[pair for number, pair in enumerate(pairs) if number % 3 < 2][:6], (SUMMARY, SOURCE)]
+
+
+def test_all_measures_with_tokens(bert_folder: str, few: list[tuple[str, str]]) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=3, measures=ALL_UNIT_MEASURES)
+    agree(scorer, Naive(bert_folder), few)
+    result = scorer.score([SUMMARY], [SOURCE])
+    assert result.values("overlap") < result.values("tokens")
+
+
+# Appendix A: layers
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_all_layers_take_one_pass(unit: str, bert_folder: str) -> None:
+    everything = EstimeScorer(model=bert_folder, layers="all", unit=unit, measures=ALL_UNIT_MEASURES)
+    with counted(everything) as of_all:
+        result = everything.score([SUMMARY], [SOURCE])
+    assert result.layers == tuple(range(BLOCKS + 1))
+    assert len({result.values("alarms", layer).item() for layer in result.layers}) > 1
+    for layer in result.layers:
+        single = EstimeScorer(model=bert_folder, layers=layer, unit=unit, measures=ALL_UNIT_MEASURES)
+        with counted(single) as of_one:
+            alone = single.score([SUMMARY], [SOURCE])
+        assert of_one == of_all
+        for measure in (*BASE_MEASURES, *ALL_UNIT_MEASURES):
+            expected = alone.values(measure).item()
+            assert result.values(measure, layer).item() == pytest.approx(expected, abs=1e-5), (measure, layer)
+
+
+def test_all_layers_of_every_family(folder: str) -> None:
+    result = EstimeScorer(model=folder, layers="all").score([SUMMARY], [SOURCE])
+    assert result.layers == tuple(range(BLOCKS + 1))
+    for layer in (0, 1, BLOCKS):
+        single = EstimeScorer(model=folder, layers=layer)
+        alone = single.score([SUMMARY], [SOURCE])
+        assert result.values(layer=layer).item() == alone.values().item()
+        assert single.encoder._taps.kept == max(layer, 1)  # the blocks above are not run
+
+
+# Appendix C: normalised embeddings
+
+
+def test_normalized_embeddings_are_the_naive_ones(bert_folder: str, few: list[tuple[str, str]]) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=ALL_UNIT_MEASURES)
+    agree(scorer, Naive(bert_folder, normalize=True), few)
+
+
+def test_normalizing_changes_matches_and_nothing_else(bert_folder: str, pairs: list[tuple[str, str]]) -> None:
+    columns = list(zip(*pairs, strict=True))
+    plain, scaled = (
+        EstimeScorer(model=bert_folder, layers="all", normalize=normalize).score(*columns)
+        for normalize in (False, True)
+    )
+    for layer in range(1, BLOCKS + 1):
+        assert (plain.values("winners", layer) != scaled.values("winners", layer)).any()
+        assert (plain.values("overlap", layer) == scaled.values("overlap", layer)).all()
+    assert any((plain.values("alarms", layer) != scaled.values("alarms", layer)).any() for layer in plain.layers)
+
+
+# Appendix D: other encoders
+
+
+@pytest.mark.parametrize(("blocks", "layer"), [(24, 21), (12, 10), (6, 5)])
+def test_the_default_layer_is_as_deep_as_the_papers(blocks: int, layer: int, tmp_path: Path) -> None:
+    assert default_layer(blocks) == layer
+    folder = save_encoder(tmp_path / str(blocks), "bert", num_hidden_layers=blocks)
+    scorer = EstimeScorer(model=str(folder))
+    assert scorer.encoder.depth == layer
+    assert f"|layers:{layer}|" in scorer.signature
+
+
+# Appendix E: parts of speech
+
+
+def test_without_determiners_the_measures_are_the_naive_ones(bert_folder: str, few: list[tuple[str, str]]) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=3, tagger=toy_tagger, drop_tags={"DT"}, measures=ALL_UNIT_MEASURES)
+    agree(scorer, Naive(bert_folder, drop_determiners=True), few)
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
+    def score(summary: str, source: str, **options: object) -> dict[str, float]:
+        scorer = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=ALL_UNIT_MEASURES, **options)
+        result = scorer.score([summary], [source])
+        return {name: result.values(name).item() for name in result.measures}
+
+    dropped = {"tagger": toy_tagger, "drop_tags": {"DT"}}
+    every, without = score(SUMMARY, SOURCE), score(SUMMARY, SOURCE, **dropped)
+    count = sum(word.lower() in DETERMINERS for word in SUMMARY.split())
+    assert every["tokens"] - without["tokens"] == count
+    assert every["overlap"] - without["overlap"] == count
+    # A source of determiners alone is empty then: nothing to match.
+    only = score("The dog", "the The a", **dropped)
+    assert (only["tokens"], only["overlap"], only["winners"]) == (1, 0, 0)
+    assert only["alarms_alltokens"] == 1
+    # Keeping all but determiners is the same as dropping them.
+    assert score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}) == without
+    assert score(SUMMARY, SOURCE, tagger=toy_tagger) == every
+    assert score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}, drop_tags={"X"})["tokens"] == 0
+
+
+def test_tokens_that_are_left_out_stay_in_the_context(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=3, tagger=toy_tagger, drop_tags={"DT"}, measures=["soft"])
+    with_article, without = scorer.score(["the dog slept", "dog slept"], [SOURCE] * 2).values("tokens").tolist()
+    assert with_article == without
+    texts = [scorer._units([text])[0].tokens.tolist() for text in ("the dog slept", "dog slept")]
+    assert texts[0][1:] == texts[1]
+
+
+# Appendix F: sparser masking
+
+
+@pytest.mark.parametrize(("distance", "margin"), [(8, 50), (16, 50), (8, 100), (16, 100), (1, 0)])
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_sparser_masking_takes_more_windows(distance: int, margin: int, repeats: int, bert_folder: str) -> None:
+    source = " ".join(SENTENCES[:14] * repeats)
+    scorer = EstimeScorer(model=bert_folder, layers=0, distance=distance, margin=margin)
+    length = len(scorer._units([source])[0])
+    with counted(scorer) as counts:
+        scorer.score(["dog"], [source])
+    assert (length <= 450) == (repeats == 1), length
+    of_source = len(schedule(length, set(range(length)), 450, margin, distance))
+    assert counts["windows"] == of_source + 1
+    if repeats == 1:
+        assert of_source == distance
+
+
+def test_the_number_of_windows_grows_with_distance_and_margin() -> None:
+    counts = {
+        (distance, margin): len(schedule(1500, set(range(1500)), 450, margin, distance))
+        for distance in (8, 16)
+        for margin in (50, 100)
+    }
+    assert counts[8, 50] < counts[8, 100] < counts[16, 100]
+    assert counts[8, 50] < counts[16, 50] < counts[16, 100]
+
+
+# More measures
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_asking_for_more_changes_nothing_else(unit: str, bert_folder: str, pairs: list[tuple[str, str]]) -> None:
+    columns = list(zip(*pairs, ("zebra quagga", SOURCE), ("", SOURCE), strict=True))
+    few = EstimeScorer(model=bert_folder, layers=3, unit=unit).score(*columns)
+    more = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=ALL_UNIT_MEASURES).score(*columns)
+    room = {"alarms": few.ties(), "winners": 2, "overlap": 0, "tokens": 0}  # other batches round otherwise
+    for measure, most in room.items():
+        assert (few.values(measure) - more.values(measure)).abs().sum() <= most, measure
+    assert few.ties() <= 2
+
+
+def test_soft_of_another_encoder(
+    tmp_path: Path, bert_folder: str, bert_tokenizer, encoder_folder: Callable[[str], str]
+) -> None:
+    other = str(save_encoder(tmp_path / "other", "bert", bert_tokenizer, seed=1, hidden_size=16))
+    results = {
+        soft_model: EstimeScorer(model=bert_folder, layers=3, measures=["soft"], soft_model=soft_model).score(
+            [SUMMARY, SOURCE], [SOURCE, SOURCE]
+        )
+        for soft_model in (None, bert_folder, other)
+    }
+    own, same, lent = (result.values("soft").tolist() for result in results.values())
+    assert own == same
+    assert own != lent
+    assert len({tuple(result.values().tolist()) for result in results.values()}) == 1
+    refused = EstimeScorer(model=bert_folder, layers=3, measures=["soft"], soft_model=encoder_folder("roberta"))
+    with pytest.raises(ValueError, match="argument `soft_model` to have the vocabulary of"):
+        refused.score([SUMMARY], [SOURCE])
+    missing = EstimeScorer(model=bert_folder, layers=3, measures=["soft"], soft_model=str(tmp_path / "none"))
+    with pytest.raises(EncoderUnavailableError, match="none"):
+        missing.score([SUMMARY], [SOURCE])
+    unused = EstimeScorer(model=bert_folder, layers=3, soft_model=str(tmp_path / "none"))
+    assert len(unused.score([SUMMARY], [SOURCE])) == 1
+
+
+def test_soft_of_a_summary_that_repeats_its_source_exactly(bert_folder: str) -> None:
+    """Each position matches itself where embeddings are scaled, and its cosine with itself is 1."""
+    scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=ALL_UNIT_MEASURES)
+    result = scorer.score([SOURCE], [SOURCE])
+    assert result.values("soft").item() == pytest.approx(1, abs=1e-6)
+    assert result.values("coherence").item() == pytest.approx(1, abs=1e-9)
+    assert result.values("alarms_alltokens").item() == 0
+
+
+def test_measures_that_were_not_asked_for_are_refused(bert_folder: str) -> None:
+    result = EstimeScorer(model=bert_folder, layers=3, measures=["soft"]).score([SUMMARY], [SOURCE])
+    assert result.measures == (*BASE_MEASURES, "soft")
+    for measure in ("alarms_alltokens", "coherence"):
+        with pytest.raises(ValueError, match=f"argument `measures` to name {measure!r} when scoring"):
+            result.values(measure)
+    with pytest.raises(ValueError, match="argument `measure` to be one of"):
+        result.values("precision")
+    with pytest.raises(ValueError, match="argument `measures` to be one of"):
+        EstimeConfig(measures=["precision"])
+
+
+def test_the_table_has_a_column_for_each_measure(bert_folder: str) -> None:
+    pytest.importorskip("pandas")
+    scorer = EstimeScorer(model=bert_folder, layers=[1, 3], measures=["coherence", "soft", "alarms"])
+    result = scorer.score([SUMMARY, SOURCE], [SOURCE, SOURCE])
+    table = result.to_pandas()
+    assert list(table.columns) == ["pair", "layer", *BASE_MEASURES, "coherence", "soft"]
+    assert table["pair"].tolist() == [0, 0, 1, 1]
+    assert table["layer"].tolist() == [1, 3, 1, 3]
+    for measure in result.measures:
+        for layer in (1, 3):
+            assert table[table["layer"] == layer][measure].tolist() == result.values(measure, layer).tolist()
+    assert not table.isna().any().any()
+
+
+# Signature
+
+
+def test_the_signature_names_what_changes_a_score() -> None:
+    plain = EstimeConfig().signature()
+    assert "|unit:token|" in plain
+    assert not any(part in plain for part in ("splitter", "tagger", "keep", "drop", "soft"))
+    words = EstimeConfig(
+        unit="word", tagger=toy_tagger, keep_tags={"X", "NN"}, drop_tags={"DT"}, measures=["soft"]
+    ).signature()
+    for part in ("unit:word", "splitter:regex", "toy_tagger", "keep:NN,X", "drop:DT", "soft:own"):
+        assert part in words
+    assert "|soft:bert-base-uncased@default|" in EstimeConfig(measures=["soft"], soft_model="bert-base-uncased").signature()
+
+
+def test_settings_that_differ_have_signatures_that_differ() -> None:
+    tagged: dict = {"tagger": toy_tagger}
+    settings: list[dict] = [
+        {},
+        {"unit": "word"},
+        {"unit": "word", "splitter": "nltk"},
+        {"unit": "word", "splitter": split_words},
+        {"unit": "word", "splitter": str.split},
+        tagged,
+        {"tagger": other_tagger},
+        {"tagger": "nltk"},
+        {**tagged, "splitter": "nltk"},
+        {**tagged, "keep_tags": set()},
+        {**tagged, "keep_tags": {"X"}},
+        {**tagged, "drop_tags": {"X"}},
+        {"measures": ["soft"]},
+        {"measures": ["soft"], "soft_model": "bert-base-uncased"},
+        {"normalize": True},
+        {"window": 400},
+        {"margin": 100},
+        {"distance": 16},
+        {"layers": 12},
+        {"layers": "all"},
+    ]
+    signatures = [EstimeConfig(**setting).signature() for setting in settings]
+    assert len(set(signatures)) == len(settings)
+    assert all("\n" not in signature for signature in signatures)
+    same = EstimeConfig(measures=["coherence"]), EstimeConfig(measures=["alarms"]), EstimeConfig(soft_model="x")
+    assert {config.signature() for config in same} == {signatures[0]}
