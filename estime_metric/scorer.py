@@ -15,21 +15,18 @@ from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import MaskedText
-from estime_metric.engine.encoder import MaskedEncoder
+from estime_metric.engine.encoder import MaskedEncoder, undisturbed
 from estime_metric.engine.masking import plan_token_windows, plan_word_windows
 from estime_metric.engine.matching import Matches, cosine_sum, kendall_tau_c, match
 from estime_metric.engine.measures import STATISTICS
-from estime_metric.engine.text import BoolArray, Units, leave_out_tags, occurring, split_into_words, tokenize
-from estime_metric.engine.words import find_splitter, find_tagger
+from estime_metric.engine.text import Units
 from estime_metric.inputs import check_pairs, check_text, check_texts
+from estime_metric.pairs import Portion, SourceText, SummaryText, portions
 from estime_metric.result import EstimeResult
 
 #: Bytes of embeddings held at once. Pairs are scored in portions of that size, so memory does not grow with their
 #: number; a portion is large enough to find windows of equal length for every batch.
 PORTION_BYTES = 256_000_000
-
-#: Summaries of one source that are taken apart in one call.
-_TAKEN_APART_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -40,35 +37,6 @@ class _Ready:
     encoder: MaskedEncoder
     config: EstimeConfig
     soft_encoder: MaskedEncoder
-
-
-@dataclass(eq=False, slots=True)
-class _Source:
-    """A source under way. Its embeddings, of shape (l, t, d), are kept while summaries of it are left."""
-
-    units: Units
-    embeddings: Tensor | None = None
-
-
-@dataclass(eq=False, slots=True)
-class _Summary:
-    """A summary under way.
-
-    Attributes:
-        units: its units.
-        checked: which of them occur in the source, bool of shape (n,).
-        encodings: the sets of units that are encoded, each with a masking schedule of its own: those that are checked
-            (unit ``token``), all (unit ``word``), or one after the other.
-        rows: the rows of the result that it fills.
-    """
-
-    units: Units
-    checked: BoolArray
-    encodings: list[Units]
-    rows: list[int]
-
-
-_Portion = list[tuple[_Source, list[_Summary]]]
 
 
 class EstimeScorer:
@@ -160,68 +128,17 @@ class EstimeScorer:
 
     def _score(self, predictions: list[str], sources: list[str], progress: bool) -> EstimeResult:
         ready = self._load()
-        groups: dict[str, dict[str, list[int]]] = {}
-        for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
-            groups.setdefault(source, {}).setdefault(prediction, []).append(row)
         layers = len(ready.config.layer_tuple)
+        room = PORTION_BYTES // (layers * ready.encoder.facts.width * ready.encoder.itemsize)
         statistics = torch.zeros(len(predictions), layers, len(STATISTICS), dtype=torch.float64)
-        with _progress_bar(len(predictions), progress) as advance:
-            for portion in self._portions(groups):
+        with _progress_bar(len(predictions), progress) as advance, undisturbed(ready.encoder.device):
+            for portion in portions(predictions, sources, ready.config, ready.encoder.tokenizer, room):
                 pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
                 _score_portion(portion, ready, statistics, partial(advance, pairs))
         return EstimeResult(statistics, ready.config)
 
-    def _portions(self, groups: dict[str, dict[str, list[int]]]) -> Iterator[_Portion]:
-        """Takes the texts apart, source by source, and cuts the work into portions of bounded memory."""
-        encoder, layers = self.encoder, len(self._load().config.layer_tuple)
-        room = PORTION_BYTES // (layers * encoder.facts.width * encoder.itemsize)
-        portion: _Portion = []
-        taken = 0
-        for text, summaries in groups.items():
-            source = _Source(self._units([text])[0])
-            portion.append((source, []))
-            taken += len(source.units)
-            for summary in self._summaries(source, summaries):
-                if taken >= room:
-                    yield portion
-                    portion, taken = [(source, [])], 0
-                portion[-1][1].append(summary)
-                taken += sum(map(len, summary.encodings))
-        if portion:
-            yield portion
 
-    def _summaries(self, source: _Source, summaries: dict[str, list[int]]) -> Iterator[_Summary]:
-        """Takes the summaries of one source apart and finds what is to be checked in each."""
-        texts = list(summaries)
-        for start in range(0, len(texts), _TAKEN_APART_AT_ONCE):
-            some = texts[start : start + _TAKEN_APART_AT_ONCE]
-            for text, units in zip(some, self._units(some), strict=True):
-                checked = occurring(units, source.units)
-                if self.config.unit == "word":
-                    encodings = [units]
-                elif self.config.needs_every_unit and not checked.all():
-                    encodings = [units.only(checked), units]
-                else:
-                    encodings = [units.only(checked)]
-                yield _Summary(units, checked, encodings, summaries[text])
-
-    def _units(self, texts: list[str]) -> list[Units]:
-        """The units of each text, parts of speech that are left out excepted."""
-        config, tokenizer = self.config, self.encoder.tokenizer
-        if config.unit == "word":
-            found = split_into_words(texts, tokenizer, find_splitter(config.splitter))
-        else:
-            found = tokenize(texts, tokenizer)
-        if config.tagger is None:
-            return found
-        splitter, tagger = find_splitter(config.splitter), find_tagger(config.tagger)
-        return [
-            leave_out_tags(text, units, splitter, tagger, config.keep_tags, config.drop_tags)
-            for text, units in zip(texts, found, strict=True)
-        ]
-
-
-def _score_portion(portion: _Portion, ready: _Ready, statistics: Tensor, on_progress: Callable[[float], None]) -> None:
+def _score_portion(portion: Portion, ready: _Ready, statistics: Tensor, on_progress: Callable[[float], None]) -> None:
     """Encodes the sources and summaries of a portion side by side and writes the statistics of their pairs."""
     encoder, config = ready.encoder, ready.config
     fresh = [
@@ -257,7 +174,7 @@ def _masked(units: Units, config: EstimeConfig) -> MaskedText:
     return MaskedText(units.tokens, windows, len(units))
 
 
-def _match(units: Units, embeddings: Tensor, source: _Source, config: EstimeConfig) -> Matches:
+def _match(units: Units, embeddings: Tensor, source: SourceText, config: EstimeConfig) -> Matches:
     """The best matches of a summary's units, whose embeddings are of shape (l, s, d)."""
     of_source = source.embeddings
     if of_source is None:  # no unit of any summary in this portion was encoded; a later portion may still need it
@@ -268,8 +185,8 @@ def _match(units: Units, embeddings: Tensor, source: _Source, config: EstimeConf
 
 
 def _count(
-    summary: _Summary,
-    source: _Source,
+    summary: SummaryText,
+    source: SourceText,
     matched: list[Matches],
     ready: _Ready,
 ) -> dict[str, Tensor]:

@@ -347,7 +347,10 @@ def test_the_signature_names_what_changes_a_score() -> None:
     ).signature()
     for part in ("unit:word", "splitter:regex", "toy_tagger", "keep:NN,X", "drop:DT", "soft:own"):
         assert part in words
-    assert "|soft:bert-base-uncased@default|" in EstimeConfig(measures=["soft"], soft_model="bert-base-uncased").signature()
+    assert (
+        "|soft:bert-base-uncased@default|"
+        in EstimeConfig(measures=["soft"], soft_model="bert-base-uncased").signature()
+    )
 
 
 def test_settings_that_differ_have_signatures_that_differ() -> None:

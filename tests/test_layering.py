@@ -39,7 +39,8 @@ HALLS = {
     "embedded": set(),
     "engine": {"config", "embedded"},
     "result": {"config", "engine", "inputs"},
-    "scorer": {"config", "engine", "inputs", "result"},
+    "pairs": {"config", "engine"},
+    "scorer": {"config", "engine", "inputs", "pairs", "result"},
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
 }
