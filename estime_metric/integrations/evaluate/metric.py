@@ -12,7 +12,7 @@ import datasets
 import evaluate
 
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_texts
+from estime_metric.inputs import check_text, check_texts
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
@@ -124,7 +124,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         """Adds one summary (``prediction``) and its ``source``; without one, ``reference`` is read as the source.
 
         Raises:
-            TypeError, ValueError: a text is missing or no str; the message names the argument and the example's index.
+            TypeError, ValueError: a text is missing or no text; the message names the argument and the example's index.
         """
         given = {"prediction": prediction, "reference": reference}
         for name, value in named.items():
@@ -133,17 +133,14 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 raise ValueError(f"Expected `prediction` and `source` (or `reference`), but got `{name}`.")
             given[singular] = value
         origin = "source" if "source" in given else "reference"
-        for name in ("prediction", origin):
-            if not isinstance(given[name], str):
-                came = type(given[name]).__name__
-                raise TypeError(f"Expected argument `{name}` to be a str, but got {came} at index {len(self)}.")
-        super().add(predictions=given["prediction"], sources=given[origin])
+        summary = check_text("prediction", given["prediction"], len(self))
+        super().add(predictions=summary, sources=check_text(origin, given[origin], len(self)))
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **named: Any) -> None:
         """Adds summaries (``predictions``) and their ``sources``; without them, ``references`` are read as sources.
 
         Raises:
-            TypeError, ValueError: an argument is no list of str, or their lengths differ; the message names the
+            TypeError, ValueError: an argument is no list of texts, or their lengths differ; the message names the
                 argument and the index within it. Nothing is added then.
         """
         for name in named:
