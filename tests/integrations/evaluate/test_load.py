@@ -70,6 +70,12 @@ def test_the_registered_script_is_that_of_the_space() -> None:
     assert SCRIPT.read_text(encoding="utf-8") == REGISTERED
 
 
+def test_the_script_says_what_to_install() -> None:
+    """What `evaluate` reads off the script's imports where the package is missing."""
+    imports = evaluate.loading.get_imports(str(SCRIPT))
+    assert imports == [("library", "estime_metric", "estime-metric[evaluate]", None)]
+
+
 @pytest.mark.parametrize("path", [SCRIPT, os.path.relpath(SCRIPT)])
 @pytest.mark.usefixtures("evaluate_home")
 def test_load_by_path(path: str | Path) -> None:
