@@ -11,6 +11,7 @@ def check_texts(name: str, texts: Any) -> list[str]:
 
     Raises:
         TypeError: ``texts`` is a bare string or no iterable, or an entry is no string; the message names its index.
+        ValueError: an entry holds half a character (a lone surrogate), which no tokenizer takes; likewise.
     """
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"Expected argument `{name}` to be a list of strings, but got one bare {type(texts).__name__}.")
@@ -22,17 +23,21 @@ def check_texts(name: str, texts: Any) -> list[str]:
             raise TypeError(
                 f"Expected argument `{name}` to hold strings only, but got {type(text).__name__} at index {index}."
             )
+        _check_characters(name, text, f" at index {index}")
     return checked
 
 
-def check_text(name: str, text: Any) -> str:
-    """``text`` itself, if it is a string.
+def check_text(name: str, text: Any, index: int | None = None) -> str:
+    """``text`` itself, if it is a string; ``index`` is its place among others, if it has one.
 
     Raises:
         TypeError: it is none.
+        ValueError: it holds half a character (a lone surrogate).
     """
+    place = "" if index is None else f" at index {index}"
     if not isinstance(text, str):
-        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(text).__name__}.")
+        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(text).__name__}{place}.")
+    _check_characters(name, text, place)
     return text
 
 
@@ -61,3 +66,15 @@ def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     if value not in choices:
         listed = ", ".join(map(str, choices))
         raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
+
+
+def _check_characters(name: str, text: str, place: str) -> None:
+    if text.isascii():
+        return
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"Expected argument `{name}` to hold whole characters, "
+            f"but got the lone surrogate {text[error.start]!r}{place}."
+        ) from error

@@ -18,7 +18,9 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
+from transformers.utils.hub import extract_commit_hash
 
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL, EstimeConfig, default_layer
@@ -125,7 +127,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     blocks = int(config.num_hidden_layers)
     facts = Facts(
         name=model,
-        revision=getattr(config, "_commit_hash", None) or _content_hash(Path(source)),
+        revision=_commit(source, revision),
         blocks=blocks,
         width=int(config.hidden_size),
         positions=_positions(base, config),
@@ -211,6 +213,14 @@ def _special_tokens(tokenizer: Any) -> SpecialTokens:
         mask=tokenizer.mask_token_id,
         padding=0 if padding is None else padding,
     )
+
+
+def _commit(source: str, revision: str | None) -> str:
+    """The commit of a Hub model, from the place of its files in the Hub's cache; for a folder a hash of its content."""
+    if Path(source).is_dir():
+        return _content_hash(Path(source))
+    commit: str | None = extract_commit_hash(cached_file(source, "config.json", revision=revision), None)
+    return commit or revision or "main"
 
 
 def _content_files(folder: Path) -> list[Path]:

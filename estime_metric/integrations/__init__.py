@@ -1,0 +1,1 @@
+"""Thin fronts for other toolkits, each behind an extra of its own; no formula lives here."""

@@ -1,0 +1,252 @@
+"""The metric: a thin front of `EstimeScorer` in the manner of ``evaluate``."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import threading
+from difflib import get_close_matches
+from typing import Any
+
+import datasets
+import evaluate
+
+from estime_metric.config import EstimeConfig
+from estime_metric.inputs import check_text, check_texts
+from estime_metric.result import EstimeResult
+from estime_metric.scorer import EstimeScorer
+
+_DESCRIPTION = """\
+ESTIME counts the inconsistencies of a summary with its source, without a reference summary. It masks the tokens of both
+texts, embeds each masked position with a BERT-like encoder, and finds for every summary token that occurs in the source
+the source position with the most similar embedding. Where a different token stands there, it raises an alarm.
+"""
+
+_INPUTS = """
+Args:
+    predictions: list of str, the summaries.
+    sources: list of str, the texts that they are judged against, one for each summary.
+    references: list of str, read as the sources where `sources` is not given; otherwise left alone.
+    **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
+Returns:
+    estime: float, 0 and up, lower is better: the mean number of alarms in a summary.
+    alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap.
+    alarms: list of float, one for each summary in input order, 0 and up, lower is better.
+    signature: str, how the numbers came about; it is that of every other way to compute ESTIME.
+    Each of `measures` adds its list, for each summary in input order: `winners` (0 and up, lower is better), `overlap`,
+    `tokens`, `alarms_adjusted` and `alarms_alltokens` (0 and up, lower), `soft` and `coherence` (-1 to 1, higher);
+    `alarm_rate` adds `alarm_rates`. Where several `layers` are read, every key but the signature ends in its layer,
+    as in `estime@12`.
+Examples:
+    >>> metric = evaluate.load("estime", model="embedded")
+    >>> source = "The cat sat on the mat while the dog slept in the garden."
+    >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
+    >>> sorted(scores)
+    ['alarm_rate', 'alarms', 'estime', 'signature']
+"""
+
+_CITATION = """\
+@inproceedings{vasilyev-bohannon-2021-estime,
+    title = "{ESTIME}: Estimation of Summary-to-Text Inconsistency by Mismatched Embeddings",
+    author = "Vasilyev, Oleg and Bohannon, John",
+    booktitle = "Proceedings of the 2nd Workshop on Evaluation and Comparison of NLP Systems",
+    year = "2021",
+    publisher = "Association for Computational Linguistics",
+    url = "https://aclanthology.org/2021.eval4nlp-1.10",
+    pages = "94--103",
+}
+"""
+
+#: Arguments of `Estime` that are evaluate's own; every other is an option of the measure.
+_EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
+
+_OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
+
+#: ``evaluate.load`` takes ``revision`` for the module script's, so the encoder's has a name of its own beside it.
+_MODEL_REVISION = "model_revision"
+
+#: The scorers used last, by configuration. They keep their encoders in memory, so that a metric that is loaded
+#: again, or computed with the same options again, finds its encoder. The engine lets equal encoders be one.
+_KEPT: dict[EstimeConfig, EstimeScorer] = {}
+_KEPT_MOST = 4
+_KEPT_LOCK = threading.Lock()
+
+
+class Estime(evaluate.Metric):  # type: ignore[misc]
+    """ESTIME as an ``evaluate`` module: how many alarms does a summary raise against its source?
+
+    The encoder is loaded at the first `compute`. It then stays in memory, also for metrics that are loaded later, until
+    `unload`. With ``num_process`` above 1 only process 0 loads it and computes; the others return ``None``, and the
+    examples follow one another process by process.
+
+    Args:
+        config_name: left out, or ``"default"``; there is one configuration, and options are set by name.
+        arguments: what every ``evaluate`` module takes (``cache_dir``, ``num_process``, ``process_id``,
+            ``experiment_id``, ``keep_in_memory`` ...) and any option of `EstimeConfig`; ``model_revision`` is its
+            ``revision``, which ``evaluate.load`` takes for itself.
+
+    Raises:
+        TypeError, ValueError: a bad option; the message names it.
+
+    Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
+
+    Example:
+        >>> metric = Estime(model="embedded")
+        >>> scores = metric.compute(
+        ...     predictions=["A dog slept."], sources=["A cat slept in the sun while a dog barked."], measures="tokens"
+        ... )
+        >>> scores["tokens"]
+        [4.0]
+    """
+
+    def __init__(self, config_name: str | None = None, **arguments: Any) -> None:
+        if config_name not in (None, "default"):
+            raise ValueError(
+                f"Expected argument `config_name` to be left out, but got {config_name!r}; "
+                "options are set by name, as in model=... or layers=..."
+            )
+        own = {name: arguments.pop(name) for name in _EVALUATE_ARGUMENTS if name in arguments}
+        self._config = EstimeConfig.from_options(None, _renamed(arguments))
+        super().__init__(config_name=config_name, **own)
+
+    def _info(self) -> evaluate.MetricInfo:
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description=_DESCRIPTION,
+            citation=_CITATION,
+            inputs_description=_INPUTS,
+            features=datasets.Features({"predictions": text, "sources": text}),
+            reference_urls=["https://aclanthology.org/2021.eval4nlp-1.10", "https://arxiv.org/abs/2104.05156"],
+            license="Apache-2.0",
+        )
+
+    def add(self, *, prediction: Any = None, reference: Any = None, **named: Any) -> None:
+        """Adds one summary (``prediction``) and its ``source``; without one, ``reference`` is read as the source.
+
+        Raises:
+            TypeError, ValueError: a text is missing or no text; the message names the argument and the example's index.
+        """
+        given = {"prediction": prediction, "reference": reference}
+        for name, value in named.items():
+            singular = name.removesuffix("s")
+            if singular not in ("prediction", "reference", "source"):
+                raise ValueError(f"Expected `prediction` and `source` (or `reference`), but got `{name}`.")
+            given[singular] = value
+        origin = "source" if "source" in given else "reference"
+        summary = check_text("prediction", given["prediction"], len(self))
+        super().add(predictions=summary, sources=check_text(origin, given[origin], len(self)))
+
+    def add_batch(self, *, predictions: Any = None, references: Any = None, **named: Any) -> None:
+        """Adds summaries (``predictions``) and their ``sources``; without them, ``references`` are read as sources.
+
+        Raises:
+            TypeError, ValueError: an argument is no list of texts, or their lengths differ; the message names the
+                argument and the index within it. Nothing is added then.
+        """
+        for name in named:
+            if name != "sources":
+                raise ValueError(f"Expected `predictions` and `sources` (or `references`), but got `{name}`.")
+        super().add_batch(**_texts(predictions, references, named))
+
+    def compute(self, *, predictions: Any = None, references: Any = None, **named: Any) -> dict[str, Any] | None:
+        """Scores what was added and what is given here, and forgets it.
+
+        Options that are set here count for this call; those set when loading count elsewhere. Keyword arguments that
+        are no options of ESTIME, as those of another metric in `evaluate.combine`, are ignored.
+
+        Raises:
+            TypeError, ValueError: bad texts or options; the message names the argument and the index. What was added
+                before is kept.
+            EncoderUnavailableError: the encoder cannot be had. What was added before is kept.
+        """
+        sources = {name: named.pop(name) for name in ("sources",) if name in named}
+        scorer = EstimeScorer(self._config, **_options_among(named))
+        inputs: dict[str, list[str]] = {}
+        if any(value is not None for value in (predictions, references, *sources.values())):
+            inputs = _texts(predictions, references, sources)
+        elif self.writer is None:
+            if self.num_process == 1:
+                raise ValueError("Expected `predictions` and `sources` to be given or added first, but got none.")
+            inputs = {"predictions": [], "sources": []}  # the other processes wait for this one to take part
+        if self.num_process == 1:
+            _load(scorer)
+        scores: dict[str, Any] | None = super().compute(**inputs, scorer=scorer)
+        return scores
+
+    def unload(self) -> None:
+        """Lets go of the encoders of all ESTIME metrics in this process; the next `compute` loads its own again."""
+        with _KEPT_LOCK:
+            _KEPT.clear()
+
+    def _compute(self, *, predictions: list[str], sources: list[str], scorer: EstimeScorer) -> dict[str, Any]:
+        _load(scorer)
+        return _scores(scorer.score(predictions, sources))
+
+
+def _load(scorer: EstimeScorer) -> None:
+    """Loads the encoder and keeps the scorer. The one kept before is held until then, so that the two share it."""
+    _ = scorer.signature
+    with _KEPT_LOCK:
+        _KEPT.pop(scorer.config, None)
+        _KEPT[scorer.config] = scorer
+        while len(_KEPT) > _KEPT_MOST:
+            del _KEPT[next(iter(_KEPT))]
+
+
+def _scores(result: EstimeResult) -> dict[str, Any]:
+    """Means, lists and signature under the names that ``_INPUTS`` states."""
+    scores: dict[str, Any] = {}
+    for layer in result.layers:
+        ending = f"@{layer}" if len(result.layers) > 1 else ""
+        scores[f"estime{ending}"] = result.mean("alarms", layer)
+        scores[f"alarm_rate{ending}"] = result.mean("alarm_rate", layer)
+        for measure in dict.fromkeys(("alarms", *result.config.measures)):
+            name = "alarm_rates" if measure == "alarm_rate" else measure
+            scores[f"{name}{ending}"] = result.values(measure, layer).tolist()
+    scores["signature"] = result.signature
+    return scores
+
+
+def _texts(predictions: Any, references: Any, named: dict[str, Any]) -> dict[str, list[str]]:
+    """Summaries and sources, checked; ``sources`` in ``named`` goes before ``references``.
+
+    Raises:
+        TypeError, ValueError: as `Estime.add_batch`.
+    """
+    origin = "sources" if "sources" in named or references is None else "references"
+    summaries = check_texts("predictions", predictions)
+    texts = check_texts(origin, named.get("sources") if origin == "sources" else references)
+    if len(summaries) != len(texts):
+        raise ValueError(
+            f"Expected arguments `predictions` and `{origin}` to be of one length, "
+            f"but got {len(summaries)} and {len(texts)}."
+        )
+    return {"predictions": summaries, "sources": texts}
+
+
+def _options_among(named: dict[str, Any]) -> dict[str, Any]:
+    """The options of the measure; other names are dropped, unless they look like an option misspelt.
+
+    Raises:
+        TypeError: one does.
+    """
+    options = {}
+    for name, value in named.items():
+        if name in (*_OPTIONS, _MODEL_REVISION):
+            options[name] = value
+        elif close := get_close_matches(name, _OPTIONS, n=1, cutoff=0.85):
+            raise TypeError(f"Expected an option of EstimeConfig, but got `{name}`; did you mean `{close[0]}`?")
+    return _renamed(options)
+
+
+def _renamed(options: dict[str, Any]) -> dict[str, Any]:
+    """``options`` with ``model_revision`` as ``revision``.
+
+    Raises:
+        TypeError: both are given.
+    """
+    if _MODEL_REVISION not in options:
+        return options
+    if "revision" in options:
+        raise TypeError(f"Expected one of the arguments `revision` and `{_MODEL_REVISION}`, but got both.")
+    return {"revision" if name == _MODEL_REVISION else name: value for name, value in options.items()}

@@ -1,0 +1,57 @@
+"""Caches of `evaluate` in a temporary folder, and no Hub to be reached."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[3] / "hub_space" / "estime.py"
+
+#: A port where nothing listens: connections are refused at once.
+NOWHERE = "http://127.0.0.1:9"
+
+
+@pytest.fixture(scope="session")
+def evaluate_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of evaluate's caches. One for the session: Python keeps the modules that were imported from it."""
+    config = pytest.importorskip("evaluate").config
+    home = tmp_path_factory.mktemp("evaluate")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "HF_MODULES_CACHE", home / "modules")
+        patch.setattr(config, "HF_METRICS_CACHE", home / "metrics")
+        patch.setattr(config, "HF_EVALUATE_CACHE", home / "evaluate")
+        patch.setattr(config, "DOWNLOADED_EVALUATE_PATH", home / "evaluate" / "downloads")
+        patch.setattr(config, "HUB_EVALUATE_URL", NOWHERE + "/spaces/{path}/resolve/{revision}/{name}")
+        patch.setattr(config, "HF_UPDATE_DOWNLOAD_COUNTS", False)
+        yield home
+
+
+@pytest.fixture
+def metric(bert_folder: str) -> Any:
+    """The metric with the small BERT."""
+    from estime_metric.integrations.evaluate import Estime
+
+    return Estime(model=bert_folder)
+
+
+@pytest.fixture
+def texts(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """Six pairs as keyword arguments."""
+    return {"predictions": [summary for summary, _ in pairs[:6]], "sources": [source for _, source in pairs[:6]]}
+
+
+@pytest.fixture
+def rouge(evaluate_home: Path) -> Callable[[], Any]:
+    """Loads the real ROUGE: from the script that ESTIME_TEST_ROUGE names, or as `evaluate` finds it."""
+    import evaluate
+
+    path = os.environ.get("ESTIME_TEST_ROUGE", "rouge")
+    try:
+        evaluate.load(path)
+    except (OSError, ImportError) as error:
+        pytest.skip(f"ROUGE is not to be had: {error}")
+    return lambda: evaluate.load(path)

@@ -1,0 +1,163 @@
+"""The three ways to load the metric give the same thing, with and without network, from any folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from estime_metric import estime
+from estime_metric.cli import app
+from tests.integrations.evaluate.conftest import NOWHERE, SCRIPT
+from tests.local_hub import COMMIT, LocalHub, serve
+
+evaluate = pytest.importorskip("evaluate")
+
+from estime_metric.integrations.evaluate import Estime, register, unregister  # noqa: E402
+from estime_metric.integrations.evaluate.registration import SCRIPT as REGISTERED  # noqa: E402
+
+ROOT = SCRIPT.parents[1]
+
+#: Imports without network, then loads by name in a fresh process, scores, and says what it got.
+LOADER = """
+import json, socket, sys, warnings
+warnings.simplefilter("error")
+connect, resolve = socket.socket.connect, socket.getaddrinfo
+socket.socket.connect = socket.getaddrinfo = None
+import evaluate
+import estime_metric.integrations.evaluate
+from estime_metric.engine import encoder
+assert not encoder._SHARED
+socket.socket.connect, socket.getaddrinfo = connect, resolve
+name, model, summary, source = sys.argv[1:]
+metric = evaluate.load(name, model=model)
+scores = metric.compute(predictions=[summary], sources=[source])
+print(json.dumps({"class": type(metric).__module__, "alarms": scores["alarms"], "signature": scores["signature"]}))
+"""
+
+
+def load_elsewhere(name: str, model: str, pair: tuple[str, str], folder: Path, **environment: str) -> dict[str, Any]:
+    """What `LOADER` prints in a fresh process that starts in an empty folder with its caches in ``folder``."""
+    start = folder / "start"
+    start.mkdir(exist_ok=True)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
+    settings = {"HF_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT), "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
+    run = subprocess.run(
+        [sys.executable, "-c", LOADER, name, model, *pair],
+        cwd=start,
+        env={**kept, **settings, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return dict(json.loads(run.stdout))
+
+
+def check(loaded: dict[str, Any], pair: tuple[str, str], model: str) -> None:
+    expected = estime([pair[0]], [pair[1]], model=model)
+    assert loaded["class"] == "estime_metric.integrations.evaluate.metric"
+    assert loaded["alarms"] == expected.values("alarms").tolist()
+
+
+def test_the_registered_script_is_that_of_the_space() -> None:
+    assert SCRIPT.read_text(encoding="utf-8") == REGISTERED
+
+
+def test_the_script_says_what_to_install() -> None:
+    """What `evaluate` reads off the script's imports where the package is missing."""
+    imports = evaluate.loading.get_imports(str(SCRIPT))
+    assert imports == [("library", "estime_metric", "estime-metric[evaluate]", None)]
+
+
+@pytest.mark.parametrize("path", [SCRIPT, os.path.relpath(SCRIPT)])
+@pytest.mark.usefixtures("evaluate_home")
+def test_load_by_path(path: str | Path) -> None:
+    assert type(evaluate.load(str(path), model="embedded")) is Estime
+
+
+@pytest.mark.parametrize("offline", [True, False])
+@pytest.mark.usefixtures("evaluate_home")
+def test_register_and_remove(offline: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", offline)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        evaluate.load("estime")
+    assert register() == register()
+    assert type(evaluate.load("estime", model="embedded")) is Estime
+    assert unregister()
+    assert unregister() == []
+    with pytest.raises(FileNotFoundError):
+        evaluate.load("estime")
+
+
+def test_register_leaves_the_scripts_of_others(evaluate_home: Path) -> None:
+    other = register().parents[1] / ("0" * 64) / "estime.py"
+    other.parent.mkdir()
+    other.write_text("import evaluate\n", encoding="utf-8")
+    neighbour = other.parents[2] / "evaluate-metric--rouge"
+    neighbour.mkdir()
+    unregister()
+    assert other.is_file()
+    assert neighbour.is_dir()
+    other.unlink()
+    neighbour.rmdir()
+
+
+@pytest.mark.usefixtures("evaluate_home")
+def test_register_on_the_command_line() -> None:
+    command = CliRunner()
+    installed = command.invoke(app, ["register"])
+    assert installed.exit_code == 0
+    script = Path(installed.output.split()[1])
+    assert script.read_text(encoding="utf-8") == REGISTERED
+    removed = command.invoke(app, ["register", "--remove"])
+    assert removed.exit_code == 0
+    assert f"removed {script}" in removed.output
+    assert not script.exists()
+    assert "nothing to remove" in command.invoke(app, ["register", "--remove"]).output
+
+
+def test_register_where_nothing_can_be_written(
+    evaluate_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", blocked)
+    failed = CliRunner().invoke(app, ["register"])
+    assert failed.exit_code == 2
+    assert "error:" in failed.output
+
+
+@pytest.mark.parametrize("offline", ["1", "0"])
+def test_load_by_name_in_another_process(
+    offline: str, bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "home" / "modules")
+        register()
+    loaded = load_elsewhere("estime", bert_folder, pairs[3], tmp_path, HF_HUB_OFFLINE=offline, HF_ENDPOINT=NOWHERE)
+    check(loaded, pairs[3], bert_folder)
+
+
+def test_load_from_a_hub(bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path) -> None:
+    hub = LocalHub(models={"someone/small-bert": Path(bert_folder)}, spaces={"someone/estime": SCRIPT.parent})
+    with serve(hub):
+        loaded = load_elsewhere("someone/estime", "someone/small-bert", pairs[3], tmp_path, HF_ENDPOINT=hub.url)
+    check(loaded, pairs[3], bert_folder)
+    assert f"|model:someone/small-bert@{COMMIT}|" in loaded["signature"]
+    answered = {path for _, path, status in hub.requests if status == 200}
+    assert "/spaces/someone/estime/resolve/main/estime.py" in answered
+    assert {path.rsplit("/", 1)[-1] for path in answered} >= {"config.json", "tokenizer.json", "model.safetensors"}
+    asked = len(hub.requests)
+    again = load_elsewhere(  # both are in the caches now
+        "someone/estime", "someone/small-bert", pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="1"
+    )
+    assert again == loaded
+    assert len(hub.requests) == asked

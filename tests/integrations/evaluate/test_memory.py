@@ -1,0 +1,86 @@
+"""One encoder in memory, however often the metric is loaded and computed, and none after `unload`."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estime_metric import EstimeScorer, estime
+from estime_metric.engine import encoder as encoder_room
+from tests.families import save_encoder
+from tests.integrations.evaluate.conftest import SCRIPT
+
+evaluate = pytest.importorskip("evaluate")
+
+from estime_metric.integrations.evaluate import Estime  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("evaluate_home")
+
+#: Where Linux says how many pages of memory a process holds.
+STATM = Path("/proc/self/statm")
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The models that are loaded from disk, one entry for each load; none is in memory before."""
+    Estime().unload()
+    gc.collect()
+    seen: list[str] = []
+    load = encoder_room.load_pretrained
+
+    def counted(model: str, *arguments: Any) -> Any:
+        seen.append(model)
+        return load(model, *arguments)
+
+    monkeypatch.setattr(encoder_room, "load_pretrained", counted)
+    return seen
+
+
+def test_twenty_loads_and_computes_keep_one_encoder(bert_folder: str, texts: dict, loads: list[str]) -> None:
+    few = {name: column[:2] for name, column in texts.items()}
+    memory = []
+    for _ in range(20):
+        evaluate.load(str(SCRIPT), model=bert_folder).compute(**few, measures="winners")
+        memory.append(int(STATM.read_text(encoding="ascii").split()[1]) if STATM.exists() else 0)
+    assert loads == [bert_folder]
+    assert memory[-1] - memory[4] < 2_500  # pages: 10 MB
+
+
+def test_unload_frees_the_encoder(bert_folder: str, texts: dict, loads: list[str]) -> None:
+    metric = Estime(model=bert_folder)
+    expected = metric.compute(**texts)
+    encoder = weakref.ref(EstimeScorer(model=bert_folder).encoder)
+    assert encoder() is not None
+    metric.unload()
+    gc.collect()
+    assert encoder() is None
+    assert metric.compute(**texts) == expected
+    assert loads == [bert_folder] * 2
+
+
+def test_few_configurations_are_kept(bert_folder: str, texts: dict, loads: list[str]) -> None:
+    metric = Estime(model=bert_folder)
+    for layer in range(5):
+        metric.compute(**texts, layers=layer)
+    metric.compute(**texts, layers=4)
+    assert len(loads) == 5
+    metric.compute(**texts, layers=0)
+    assert len(loads) == 6
+
+
+def test_an_encoder_saved_anew_is_read_anew(texts: dict, tmp_path: Path) -> None:
+    save_encoder(tmp_path, "bert", seed=1)
+    before = Estime(model=str(tmp_path)).compute(**texts)["signature"]
+    save_encoder(tmp_path, "bert", seed=2)
+    after = Estime(model=str(tmp_path)).compute(**texts)["signature"]
+    assert before != after == estime(**texts, model=str(tmp_path)).signature
+
+
+def test_loading_the_metric_loads_no_encoder(loads: list[str]) -> None:
+    Estime(model="not/there")
+    evaluate.load(str(SCRIPT), model="not/there")
+    assert loads == []

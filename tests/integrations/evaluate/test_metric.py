@@ -1,0 +1,238 @@
+"""The `evaluate` front: its numbers are the functional API's, and it behaves as its users expect."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estime_metric import EstimeConfig, estime
+from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES
+from tests.integrations.evaluate.conftest import SCRIPT
+
+evaluate = pytest.importorskip("evaluate")
+datasets = pytest.importorskip("datasets")
+
+from estime_metric.integrations.evaluate import Estime  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("evaluate_home")
+
+
+def by_length(words: list[str]) -> list[str]:
+    return ["long" if len(word) > 4 else "short" for word in words]
+
+
+def at_blanks(text: str) -> list[str]:
+    return text.split()
+
+
+# The same numbers and signature as the functional API
+
+
+def test_scores_are_those_of_the_functional_api(metric: Estime, texts: dict, bert_folder: str) -> None:
+    expected = estime(**texts, model=bert_folder)
+    assert metric.compute(**texts) == {
+        "estime": expected.mean("alarms"),
+        "alarm_rate": expected.mean("alarm_rate"),
+        "alarms": expected.values("alarms").tolist(),
+        "signature": expected.signature,
+    }
+    assert expected.mean("alarms") > 0
+
+
+def test_measures_asked_for_add_their_lists(metric: Estime, texts: dict, bert_folder: str) -> None:
+    measures = (*BASE_MEASURES[1:], *ALL_UNIT_MEASURES)  # alarms are there anyway
+    scores = metric.compute(**texts, measures=measures)
+    expected = estime(**texts, model=bert_folder, measures=measures)
+    for measure in measures:
+        key = "alarm_rates" if measure == "alarm_rate" else measure
+        assert scores[key] == pytest.approx(expected.values(measure).tolist())
+    assert scores["alarm_rate"] == expected.mean("alarm_rate")
+    assert len(scores) == 4 + len(measures)
+
+
+def test_several_layers_mark_their_keys(metric: Estime, texts: dict, bert_folder: str) -> None:
+    scores = metric.compute(**texts, layers=[1, 3])
+    expected = estime(**texts, model=bert_folder, layers=[1, 3])
+    assert set(scores) == {f"{key}@{layer}" for key in ("estime", "alarm_rate", "alarms") for layer in (1, 3)} | {
+        "signature"
+    }
+    assert scores["alarms@3"] == expected.values("alarms", 3).tolist()
+    assert scores["estime@1"] == expected.mean("alarms", 1)
+
+
+#: Stands for the folder of the small BERT.
+THE_BERT = "the small BERT"
+
+#: Every option of `EstimeConfig` with a value that is not its default, and what it needs beside it.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "model": {},
+    "revision": {"revision": "main"},
+    "layers": {"layers": 2},
+    "unit": {"unit": "word"},
+    "window": {"window": 120},
+    "margin": {"margin": 10},
+    "distance": {"distance": 3},
+    "normalize": {"normalize": True},
+    "splitter": {"splitter": at_blanks, "unit": "word"},
+    "tagger": {"tagger": by_length},
+    "keep_tags": {"keep_tags": ["long"], "tagger": by_length},
+    "drop_tags": {"drop_tags": ["long"], "tagger": by_length},
+    "measures": {"measures": ["winners", "soft"]},
+    "soft_model": {"soft_model": THE_BERT, "measures": "soft"},
+    "dtype": {"dtype": "bfloat16"},
+    "device": {"device": "cpu"},
+    "token_budget": {"token_budget": 700},
+}
+
+
+def test_the_table_of_options_is_complete() -> None:
+    assert set(OPTIONS) == {field.name for field in dataclasses.fields(EstimeConfig)}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_option_can_be_set_at_load_time_and_in_compute(name: str, texts: dict, bert_folder: str) -> None:
+    options = {"model": THE_BERT, **OPTIONS[name]}
+    options = {key: bert_folder if value == THE_BERT else value for key, value in options.items()}
+    expected = estime(**texts, **options)
+    at_load = {"model_revision" if key == "revision" else key: value for key, value in options.items()}
+    loaded = evaluate.load(str(SCRIPT), **at_load).compute(**texts)
+    computed = Estime(model="not/there").compute(**texts, **options)
+    assert loaded["alarms"] == computed["alarms"] == expected.values("alarms").tolist()
+    assert loaded["signature"] == computed["signature"] == expected.signature
+    assert set(loaded) == set(computed)
+
+
+def test_options_of_compute_count_for_that_call(texts: dict, bert_folder: str) -> None:
+    metric = Estime(model=bert_folder, layers=1)
+    assert "|layers:3|" in metric.compute(**texts, layers=3)["signature"]
+    assert "|layers:1|" in metric.compute(**texts)["signature"]
+
+
+# Inputs
+
+
+def test_references_are_read_as_sources(metric: Estime, texts: dict) -> None:
+    assert metric.compute(predictions=texts["predictions"], references=texts["sources"]) == metric.compute(**texts)
+
+
+def test_sources_go_before_references(metric: Estime, texts: dict) -> None:
+    assert metric.compute(**texts, references=["Gold."] * 6) == metric.compute(**texts)
+    metric.add_batch(**texts, references=["Gold."] * 6)
+    assert metric.compute() == metric.compute(**texts)
+
+
+@pytest.mark.parametrize("keep_in_memory", [False, True])
+def test_any_split_gives_the_same(texts: dict, bert_folder: str, keep_in_memory: bool) -> None:
+    metric = Estime(model=bert_folder, keep_in_memory=keep_in_memory)
+    expected = metric.compute(**texts)
+    summaries, sources = texts["predictions"], texts["sources"]
+    for summary, source in zip(summaries, sources, strict=True):
+        metric.add(prediction=summary, source=source)
+    assert metric.compute() == expected
+    metric.add(prediction=summaries[0], reference=sources[0])
+    metric.add(predictions=summaries[1], references="Gold.", sources=sources[1])
+    metric.add_batch(predictions=summaries[2:4], references=sources[2:4])
+    assert len(metric) == 4
+    assert metric.compute(predictions=summaries[4:], sources=sources[4:]) == expected
+    assert metric.compute(**texts) == expected  # nothing is left of what was added
+
+
+def test_other_sequences_are_taken(metric: Estime, texts: dict) -> None:
+    expected = metric.compute(**texts)
+    assert metric.compute(**{name: np.array(column) for name, column in texts.items()}) == expected
+    assert metric.compute(**{name: tuple(column) for name, column in texts.items()}) == expected
+    data = datasets.Dataset.from_dict(texts)
+    assert metric.compute(predictions=data["predictions"], sources=data["sources"]) == expected
+
+
+def test_no_example_is_no_error(metric: Estime) -> None:
+    scores = metric.compute(predictions=[], sources=[])
+    assert (scores["estime"], scores["alarm_rate"], scores["alarms"]) == (0.0, 0.0, [])
+
+
+def test_empty_blank_and_punctuation_have_a_result(metric: Estime, texts: dict) -> None:
+    source = texts["sources"][0]
+    summaries = ["", "  \n", "?!", texts["predictions"][0]]
+    scores = metric.compute(predictions=summaries, sources=[source] * 4, measures="overlap")
+    assert scores["alarms"][:3] == scores["overlap"][:3] == [0, 0, 0]
+    assert metric.compute(predictions=[summaries[3]] * 2, sources=["", " "])["alarms"] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error", "message"),
+    [
+        ({"predictions": ["a", None], "sources": ["b", "c"]}, TypeError, "`predictions`.* NoneType at index 1"),
+        ({"predictions": ["a"], "sources": [None]}, TypeError, "`sources`.* NoneType at index 0"),
+        ({"predictions": ["a", "b \ud83d"], "sources": ["c", "d"]}, ValueError, "`predictions`.* surrogate.* index 1"),
+        ({"predictions": ["a"], "references": [["b"]]}, TypeError, "`references`.* list at index 0"),
+        ({"predictions": "a", "sources": ["b"]}, TypeError, "`predictions`.* bare str"),
+        ({"predictions": ["a"], "references": "b"}, TypeError, "`references`.* bare str"),
+        ({"predictions": ["a", "b"], "sources": ["c"]}, ValueError, "`predictions` and `sources`.* 2 and 1"),
+        ({"predictions": ["a"], "references": []}, ValueError, "`predictions` and `references`.* 1 and 0"),
+        ({"predictions": ["a"]}, TypeError, "`sources`.* NoneType"),
+        ({"sources": ["a"]}, TypeError, "`predictions`.* NoneType"),
+        ({"predictions": ["a"], "references": ["b"], "sources": None}, TypeError, "`sources`.* NoneType"),
+    ],
+)
+def test_bad_texts_are_named(
+    metric: Estime, texts: dict, inputs: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    metric.add_batch(**texts)
+    for take in (metric.compute, metric.add_batch):
+        with pytest.raises(error, match=message):
+            take(**inputs)
+    assert len(metric.compute()["alarms"]) == 6  # what was added before is still there, and no more
+
+
+def test_add_names_argument_and_index(metric: Estime, texts: dict) -> None:
+    metric.add(prediction=texts["predictions"][0], source=texts["sources"][0])
+    with pytest.raises(TypeError, match="`source` to be a str, but got NoneType at index 1"):
+        metric.add(prediction="A cat.", reference="Gold.", source=None)
+    with pytest.raises(ValueError, match=r"`source` .* surrogate .* at index 1"):
+        metric.add(prediction="A cat.", source="A cat \ud83d")
+    with pytest.raises(TypeError, match="`prediction` to be a str, but got list at index 1"):
+        metric.add(prediction=["A cat."], source="A cat.")
+    with pytest.raises(TypeError, match="`reference` to be a str, but got NoneType at index 1"):
+        metric.add(prediction="A cat.")
+    with pytest.raises(ValueError, match="`article`"):
+        metric.add(prediction="A cat.", article="A cat.")
+    with pytest.raises(ValueError, match="`article`"):
+        metric.add_batch(predictions=["A cat."], article=["A cat."])
+    assert len(metric) == 1
+
+
+def test_nothing_added_is_said(metric: Estime) -> None:
+    with pytest.raises(ValueError, match="given or added first"):
+        metric.compute()
+
+
+# Options
+
+
+def test_foreign_keywords_are_ignored_misspelt_options_are_not(metric: Estime, texts: dict) -> None:
+    assert metric.compute(**texts, rouge_types=["rouge1"], use_stemmer=True) == metric.compute(**texts)
+    with pytest.raises(TypeError, match="`layer`; did you mean `layers`"):
+        metric.compute(**texts, layer=2)
+
+
+def test_bad_options_are_named(metric: Estime, texts: dict) -> None:
+    with pytest.raises(TypeError, match="`use_stemmer`"):
+        Estime(use_stemmer=True)
+    with pytest.raises(ValueError, match="`config_name`"):
+        Estime("embedded")
+    with pytest.raises(ValueError, match="`unit`"):
+        metric.compute(**texts, unit="sentence")
+    with pytest.raises(TypeError, match="`model_revision`"):
+        Estime(revision="a", model_revision="b")
+
+
+def test_a_missing_encoder_loses_nothing(texts: dict, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    metric = Estime(model="not/there")
+    metric.add_batch(**texts)
+    with pytest.raises(OSError, match='model="embedded"'):
+        metric.compute()
+    assert len(metric.compute(model=bert_folder)["alarms"]) == 6

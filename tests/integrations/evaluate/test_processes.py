@@ -1,0 +1,113 @@
+"""Several processes, one metric; several jobs, one cache directory."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estime_metric import estime
+
+pytest.importorskip("evaluate")
+
+from estime_metric.integrations.evaluate import Estime, register
+
+Pairs = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def workers() -> Any:
+    """Two processes that do not share this one's memory; the imports are done once for both."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["estime_metric.integrations.evaluate"])
+    with context.Pool(2, initializer=_one_thread) as pool:
+        yield pool
+
+
+def _one_thread() -> None:
+    import torch
+
+    torch.set_num_threads(1)
+
+
+def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tuple[Any, int]:
+    """The result of one process, and how many encoders it holds."""
+    from estime_metric.engine import encoder
+
+    metric = Estime(model=model, num_process=size, process_id=rank, cache_dir=cache, experiment_id="part", timeout=300)
+    for summary, source in pairs[:1]:
+        metric.add(prediction=summary, source=source)
+    if pairs[1:]:
+        metric.add_batch(predictions=[summary for summary, _ in pairs[1:]], sources=[source for _, source in pairs[1:]])
+    scores = metric.compute()
+    held = sum(map(len, encoder._SHARED.values()))
+    metric.unload()
+    return scores, held
+
+
+def score_often(model: str, pairs: Pairs, cache: str) -> list[Any]:
+    """Results of one job that loads, adds and computes again and again."""
+    found = []
+    for _ in range(4):
+        metric = Estime(model=model, cache_dir=cache)
+        for summary, source in pairs:
+            metric.add(prediction=summary, source=source)
+        found.append(metric.compute())
+    return found
+
+
+def expected(pairs: Pairs, model: str) -> dict[str, Any]:
+    result = estime([summary for summary, _ in pairs], [source for _, source in pairs], model=model)
+    return {
+        "estime": result.mean("alarms"),
+        "alarm_rate": result.mean("alarm_rate"),
+        "alarms": result.values("alarms").tolist(),
+        "signature": result.signature,
+    }
+
+
+@pytest.mark.parametrize("first", [0, 2, 5])
+def test_two_processes_give_what_one_gives(
+    workers: Any, bert_folder: str, pairs: Pairs, tmp_path: Path, first: int
+) -> None:
+    parts = [pairs[:first], pairs[first:5]]
+    jobs = [
+        workers.apply_async(score_part, (bert_folder, part, str(tmp_path), 2, rank)) for rank, part in enumerate(parts)
+    ]
+    (scores, held), other = (job.get(timeout=300) for job in jobs)
+    assert scores == expected(pairs[:5], bert_folder)
+    assert held == 1
+    assert other == (None, 0)  # only process 0 loads the encoder and computes
+
+
+def test_two_processes_without_examples(workers: Any, bert_folder: str, tmp_path: Path) -> None:
+    jobs = [workers.apply_async(score_part, (bert_folder, [], str(tmp_path), 2, rank)) for rank in range(2)]
+    (scores, _), (other, _) = (job.get(timeout=300) for job in jobs)
+    assert scores["alarms"] == []
+    assert scores["estime"] == 0.0
+    assert other is None
+
+
+def test_two_jobs_on_one_cache_directory(workers: Any, bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+    parts = [pairs[:6], pairs[6:9]]
+    jobs = [workers.apply_async(score_often, (bert_folder, part, str(tmp_path))) for part in parts]
+    for job, part in zip(jobs, parts, strict=True):
+        assert job.get(timeout=300) == [expected(part, bert_folder)] * 4
+    assert list(tmp_path.rglob("*.arrow")) == []  # no texts are left behind
+
+
+def register_often(modules: str) -> int:
+    """Registers in a given cache again and again; how many scripts were found whole."""
+    import evaluate
+
+    evaluate.config.HF_MODULES_CACHE = Path(modules)
+    return sum("import Estime" in register().read_text(encoding="utf-8") for _ in range(50))
+
+
+def test_two_jobs_register_at_once(workers: Any, tmp_path: Path) -> None:
+    jobs = [workers.apply_async(register_often, (str(tmp_path),)) for _ in range(2)]
+    assert [job.get(timeout=300) for job in jobs] == [50, 50]
+    assert len(list(tmp_path.rglob("estime.py"))) == 1
+    assert list(tmp_path.rglob("*.tmp")) == []

@@ -1,0 +1,105 @@
+"""A small Hugging Face Hub on loopback: the routes that `evaluate` and `transformers` call to get files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+#: The one commit of every repository.
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+_FILE = re.compile(r"/(?P<space>spaces/)?(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
+_TREE = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)(?P<path>/.+)?")
+_INFO = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)(/revision/(?P<revision>[^/]+))?")
+
+
+@dataclass
+class LocalHub:
+    """What is served, and what was asked for.
+
+    Attributes:
+        models, spaces: folders by repository, ``user/name``.
+        requests: method, path and status of each request, in order.
+        url: the endpoint, once it runs.
+    """
+
+    models: dict[str, Path]
+    spaces: dict[str, Path]
+    requests: list[tuple[str, str, int]] = field(default_factory=list)
+    url: str = ""
+
+    def answer(self, path: str) -> tuple[int, dict[str, str], bytes]:
+        """Status, headers and body for a path."""
+        if found := _FILE.fullmatch(path):
+            folder = (self.spaces if found["space"] else self.models).get(found["repo"])
+            if folder is None:
+                return 404, {"X-Error-Code": "RepoNotFound"}, b""
+            if found["revision"] not in ("main", COMMIT):
+                return 404, {"X-Error-Code": "RevisionNotFound"}, b""
+            file = folder / found["path"]
+            if not file.is_file():
+                return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b""
+            body = file.read_bytes()
+            return 200, {"ETag": f'"{hashlib.sha256(body).hexdigest()}"', "X-Repo-Commit": COMMIT}, body
+        if found := _TREE.fullmatch(path):
+            folder = self.models.get(found["repo"])
+            if folder is None or found["path"]:
+                return 404, {"X-Error-Code": "EntryNotFound" if folder else "RepoNotFound"}, b"{}"
+            files = [
+                {"type": "file", "path": file.name, "size": file.stat().st_size, "oid": COMMIT}
+                for file in folder.iterdir()
+            ]
+            return 200, {}, json.dumps(files).encode()
+        if found := _INFO.fullmatch(path):
+            folder = self.models.get(found["repo"])
+            if folder is None:
+                return 404, {"X-Error-Code": "RepoNotFound"}, b"{}"
+            files = [{"rfilename": file.name} for file in folder.iterdir()]
+            return 200, {}, json.dumps({"id": found["repo"], "sha": COMMIT, "tags": [], "siblings": files}).encode()
+        return 404, {}, b""
+
+
+@contextmanager
+def serve(hub: LocalHub) -> Iterator[LocalHub]:
+    """Runs a hub on a free port of 127.0.0.1."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer(with_body=True)
+
+        def do_HEAD(self) -> None:
+            self._answer(with_body=False)
+
+        def _answer(self, with_body: bool) -> None:
+            path = unquote(urlsplit(self.path).path)
+            status, headers, body = hub.answer(path)
+            hub.requests.append((self.command, path, status))
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if with_body:
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keeps the output of the tests clean."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        hub.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield hub
+        finally:
+            server.shutdown()
+            thread.join()
