@@ -82,6 +82,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "drop_tags": {"drop_tags": ["long"], "tagger": by_length},
     "measures": {"measures": ["winners", "soft"]},
     "soft_model": {"soft_model": THE_BERT, "measures": "soft"},
+    "soft_revision": {"soft_revision": "main", "soft_model": THE_BERT, "measures": "soft"},
     "dtype": {"dtype": "bfloat16"},
     "device": {"device": "cpu"},
     "token_budget": {"token_budget": 700},
