@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import MaskedText
-from estime_metric.engine.encoder import MaskedEncoder
+from estime_metric.engine.cache import SourceCache, source_key
+from estime_metric.engine.encoder import MaskedEncoder, undisturbed
 from estime_metric.engine.masking import plan_token_windows, plan_word_windows
 from estime_metric.engine.matching import Matches, cosine_sum, kendall_tau_c, match
 from estime_metric.engine.measures import STATISTICS
@@ -67,6 +69,8 @@ class EstimeScorer:
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
+        cache: keeps the embeddings of sources from one call to the next: bytes of memory, a folder, a `SourceCache`
+            that says more, or ``None`` for none. It never changes a score.
         options: options of `EstimeConfig`, laid over ``config``.
 
     Raises:
@@ -79,8 +83,15 @@ class EstimeScorer:
         [4.0]
     """
 
-    def __init__(self, config: EstimeConfig | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        config: EstimeConfig | None = None,
+        *,
+        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        **options: Any,
+    ) -> None:
         self.config = EstimeConfig.from_options(config, options)
+        self.cache = SourceCache.of(cache)
         self._ready: tuple[MaskedEncoder, EstimeConfig] | None = None
 
     @property
@@ -121,7 +132,7 @@ class EstimeScorer:
         self._ready = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"config": self.config, "_ready": None}
+        return {"config": self.config, "cache": self.cache, "_ready": None}
 
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"
@@ -137,10 +148,10 @@ class EstimeScorer:
         for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
             groups.setdefault(source, {}).setdefault(prediction, []).append(row)
         statistics = torch.zeros(len(predictions), len(config.layer_tuple), len(STATISTICS), dtype=torch.float64)
-        with _progress_bar(len(predictions), progress) as advance:
+        with _progress_bar(len(predictions), progress) as advance, undisturbed(encoder.device):
             for portion in self._portions(groups):
                 pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
-                _score_portion(portion, encoder, config, statistics, partial(advance, pairs))
+                _score_portion(portion, encoder, config, self.cache, statistics, partial(advance, pairs))
         return EstimeResult(statistics, config)
 
     def _portions(self, groups: dict[str, dict[str, list[int]]]) -> Iterator[_Portion]:
@@ -197,6 +208,7 @@ def _score_portion(
     portion: _Portion,
     encoder: MaskedEncoder,
     config: EstimeConfig,
+    cache: SourceCache | None,
     statistics: Tensor,
     on_progress: Callable[[float], None],
 ) -> None:
@@ -206,6 +218,8 @@ def _score_portion(
         for source, summaries in portion
         if source.embeddings is None and any(len(units) for summary in summaries for units in summary.encodings)
     ]
+    keys = {} if cache is None else _look_up(fresh, cache, encoder, config)
+    fresh = [source for source in fresh if source.embeddings is None]
     texts = [_masked(source.units, config) for source in fresh]
     texts += [
         _masked(units, config) for _, summaries in portion for summary in summaries for units in summary.encodings
@@ -213,6 +227,8 @@ def _score_portion(
     encoded = iter(encoder.encode(texts, config.layer_tuple, token_budget=config.token_budget, on_progress=on_progress))
     for source in fresh:
         source.embeddings = next(encoded)
+        if cache is not None:
+            cache.put(keys[source], source.embeddings)
     context_free = _context_free(encoder, config)
     for source, summaries in portion:
         for summary in summaries:
@@ -220,6 +236,20 @@ def _score_portion(
             counts = _count(summary, source, matched, config, context_free)
             for place, name in enumerate(STATISTICS):
                 statistics[summary.rows, :, place] = counts[name].to(statistics)
+
+
+def _look_up(
+    sources: list[_Source], cache: SourceCache, encoder: MaskedEncoder, config: EstimeConfig
+) -> dict[_Source, str]:
+    """Takes from the cache what it has; returns the keys of the sources."""
+    signature, keys = config.signature(), {}
+    for source in sources:
+        units = source.units
+        keys[source] = source_key(signature, units.tokens, units.first, units.stop, units.place)
+        known = cache.get(keys[source])
+        if known is not None:
+            source.embeddings = known.to(encoder.device)
+    return keys
 
 
 def _masked(units: Units, config: EstimeConfig) -> MaskedText:

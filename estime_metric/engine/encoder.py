@@ -51,7 +51,7 @@ class MaskedEncoder:
         self._dtype = pretrained.dtype
         special = self.facts.special
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
-        with _undisturbed(device):
+        with undisturbed(device):
             self._taps = BlockTaps(self._model, self.facts.blocks, depth, probe)
         self._lock = threading.Lock()
 
@@ -118,7 +118,7 @@ class MaskedEncoder:
         while jobs:
             for batch in pack([len(job.window) + self.facts.special.around for job in jobs], budget):
                 try:
-                    with self._lock, _undisturbed(self.device):
+                    with self._lock, undisturbed(self.device):
                         self._run(assemble([jobs[i] for i in batch], self.facts.special), layers, flat)
                 except (RuntimeError, MemoryError) as error:
                     if not _is_out_of_memory(error) or len(batch) == 1:
@@ -188,7 +188,7 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 @contextmanager
-def _undisturbed(device: torch.device) -> Iterator[None]:
+def undisturbed(device: torch.device) -> Iterator[None]:
     """No gradients, no autocast, and float32 products in float32, whatever the code around has set."""
     precision = torch.get_float32_matmul_precision()
     if precision != "highest":
