@@ -1,0 +1,1 @@
+"""Fronts of the measure inside other toolkits. Each imports its toolkit; importing this package imports none."""
