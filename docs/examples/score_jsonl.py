@@ -56,9 +56,7 @@ def main() -> None:
                 scores = {measure: column[place] for measure, column in columns.items()}
                 print(json.dumps({**json.loads(line), **scores, "signature": signature}), file=out)
         unfinished.replace(options.scores)
-        print(
-            f"{len(columns['alarms'])} pairs, {sum(columns['alarms']) / len(columns['alarms']):.4g} alarms on average"
-        )
+        print(f"{len(columns['alarms'])} pairs, {sum(columns['alarms']):.0f} alarms")
     distributed.destroy_process_group()
 
 

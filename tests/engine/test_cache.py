@@ -1,4 +1,4 @@
-"""The cache of source embeddings: bounded, keyed by content and configuration, shared on disk, never trusted blindly."""
+"""The cache of source embeddings: bounded, keyed by content and configuration, shared on disk, checked when read."""
 
 from __future__ import annotations
 
@@ -155,10 +155,9 @@ def test_a_folder_that_cannot_be_written_is_warned_of_once(tmp_path: Path, monke
         raise OSError("No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.warns(RuntimeWarning, match="are not kept in .*: No space left on device") as warned:
-        for number in range(3):
-            cache.put(key(number), entry(number))
-    assert len(warned) == 1
+    with pytest.warns(RuntimeWarning, match=r"are not kept in .*: No space left on device"):
+        cache.put(key(0), entry(0))
+    cache.put(key(1), entry(1))  # not warned of again
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="File exists"):
@@ -261,7 +260,7 @@ def test_no_configuration_takes_the_embeddings_of_another(
         before = cache.misses
         found = EstimeScorer(**options, cache=cache).score(preds, sources)
         expected = EstimeScorer(**options).score(preds, sources)
-        assert torch.equal(found._statistics, expected._statistics)
+        assert torch.equal(found._statistics.nan_to_num(), expected._statistics.nan_to_num())
         assert cache.misses == before + len(set(sources)), options
 
 

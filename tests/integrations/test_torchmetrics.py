@@ -150,7 +150,7 @@ def test_options_are_refused_by_name(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="`reduction` to be one of mean, none, None, but got 'sum'"):
         ESTIME(model=bert_folder, reduction="sum")
     for bad in (0, 1.5, True):
-        with pytest.raises(ValueError, match="`buffer_size` to be a positive integer"):
+        with pytest.raises(ValueError, match="`buffer_size` to be an integer of at least 1"):
             ESTIME(model=bert_folder, buffer_size=bad)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`return_dict` to be True where several layers"):
         ESTIME(model=bert_folder, layers=[1, 2])
