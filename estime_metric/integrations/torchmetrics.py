@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
@@ -19,13 +18,13 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.measures import STATISTICS
 from estime_metric.inputs import check_choice, check_pairs
-from estime_metric.integrations.examples import each_id_once, integers
+from estime_metric.integrations.states import each_id_once, fingerprint, integers
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
 try:
     from torchmetrics import Metric
-    from torchmetrics.utilities import dim_zero_cat
+    from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
 except ImportError as missing:
     raise ImportError("ESTIME in TorchMetrics needs torchmetrics: pip install 'estime-metric[lightning]'.") from missing
 
@@ -76,8 +75,9 @@ class ESTIME(Metric):
     so ``.to(device)`` moves the work, unless ``device`` names another. Each process scores the pairs that it is given;
     only numbers are exchanged.
 
-    ``compute`` and ``forward`` have all processes take part, as with every metric; for a value of one process alone
-    use ``sync_on_compute=False``. ``forward`` scores each pair once; with ``dist_sync_on_step=True`` twice.
+    All processes have to call ``compute``, as with every metric: on one alone it waits for the others for ever. For the
+    value of one process use ``sync_on_compute=False``. ``forward`` scores each pair once, with
+    ``dist_sync_on_step=True`` twice.
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
@@ -207,7 +207,13 @@ class ESTIME(Metric):
         if not torch.allclose(self.configuration.cpu(), self._fingerprint(), equal_nan=True):
             raise ValueError("Expected states of one configuration, but got those of another or of several.")
         shape: torch.Size = self.total.shape
-        kept = each_id_once(dim_zero_cat(self.examples)) if len(self.examples) else self._no_examples()
+        kept, differing = each_id_once(dim_zero_cat(self.examples) if len(self.examples) else self._no_examples())
+        if differing:
+            rank_zero_warn(
+                f"{len(differing)} examples have the id of another and different scores, id {differing[0]} among them; "
+                "they are not counted. Ids have to tell all examples of an epoch apart, and the metric has to be reset "
+                "between epochs."
+            )
         values = kept[:, 1:].view(-1, *shape)  # (n, l, m)
         if self.reduction == "mean":
             values = (self.total + values.sum(0)) / (self.count + len(values)).clamp(min=1)  # (l, m)
@@ -258,14 +264,7 @@ class ESTIME(Metric):
             self.examples = [*self.examples, rows[kept].to(self.total.device)]
 
     def _fingerprint(self) -> Tensor:
-        """Stands for all that makes up the states; float64 of shape (32,), the bytes of a digest.
-
-        A function has nothing to be told by, so a configuration that holds one is NaN, which equals nothing.
-        """
-        if callable(self.config.splitter) or callable(self.config.tagger):
-            return torch.full((32,), torch.nan, dtype=torch.float64)
-        parts = (self.config.signature(), self._layers, self._measures, self.reduction)
-        return torch.tensor(list(hashlib.sha256(repr(parts).encode()).digest()), dtype=torch.float64)
+        return fingerprint(self.config, self._layers, self._measures, self.reduction)
 
     def _no_examples(self) -> Tensor:
         return torch.empty(0, 1 + self.total.numel(), dtype=torch.float64, device=self.total.device)

@@ -139,9 +139,7 @@ def main() -> None:
     options = parser.parse_args()
     at_hand = (options.summeval / "summeval.jsonl").is_file()
     pairs = summeval(options.summeval, options.sources) if at_hand else made_up(options.sources)
-    print(
-        f"{'SummEval' if at_hand else 'made-up texts'}, {options.sources} sources; {ESTIME(model=options.model).signature}\n"
-    )
+    print(f"{'SummEval' if at_hand else 'made-up texts'}, {options.sources} sources, model {options.model}\n")
     epochs(options, pairs)
     processes(options, pairs)
 

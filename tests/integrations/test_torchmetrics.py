@@ -122,7 +122,7 @@ def test_ids_that_tell_nothing_apart_are_warned_of(bert_folder: str, pairs: Pair
     metric = ESTIME(model=bert_folder)
     for start in (0, 4):  # numbered within the batch, not within the data set
         metric.update(*unzip(pairs[start : start + 4]), ids=range(4))
-    with pytest.warns(UserWarning, match="4 of 8 examples have the id of another and different scores, id 0 among"):
+    with pytest.warns(UserWarning, match="4 examples have the id of another and different scores, id 0 among"):
         metric.compute()
 
 
@@ -236,6 +236,6 @@ def test_plot(bert_folder: str, pairs: Pairs) -> None:
 def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchmetrics", None)
     monkeypatch.delitem(sys.modules, "estime_metric.integrations.torchmetrics")
-    monkeypatch.delitem(sys.modules, "estime_metric.integrations.examples")
+    monkeypatch.delitem(sys.modules, "estime_metric.integrations.states")
     with pytest.raises(ImportError, match=r"pip install 'estime-metric\[lightning\]'"):
         import estime_metric.integrations.torchmetrics  # noqa: F401
