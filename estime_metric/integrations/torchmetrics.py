@@ -101,8 +101,9 @@ class ESTIME(Metric):
         >>> from estime_metric.integrations.torchmetrics import ESTIME
         >>> metric = ESTIME(model="embedded")
         >>> metric.update(["The cat slept."], ["The cat slept while the dog sat in the garden."])
-        >>> metric.compute()
-        tensor(0., dtype=torch.float64)
+        >>> alarms = metric.compute()
+        >>> alarms.shape, alarms.dtype, bool(0 <= alarms <= 4)
+        (torch.Size([]), torch.float64, True)
     """
 
     is_differentiable: bool = False
