@@ -41,18 +41,17 @@ def check_text(name: str, text: Any, index: int | None = None) -> str:
     return text
 
 
-def check_pairs(predictions: Any, sources: Any) -> tuple[list[str], list[str]]:
-    """Both sides as lists of strings of one length.
+def check_pairs(predictions: Any, sources: Any, name: str = "predictions") -> tuple[list[str], list[str]]:
+    """Both sides as lists of strings of one length; ``name`` is what the front end calls the first.
 
     Raises:
         TypeError: as `check_texts`.
         ValueError: the lengths differ.
     """
-    summaries, texts = check_texts("predictions", predictions), check_texts("sources", sources)
+    summaries, texts = check_texts(name, predictions), check_texts("sources", sources)
     if len(summaries) != len(texts):
         raise ValueError(
-            "Expected arguments `predictions` and `sources` to be of one length, "
-            f"but got {len(summaries)} and {len(texts)}."
+            f"Expected arguments `{name}` and `sources` to be of one length, but got {len(summaries)} and {len(texts)}."
         )
     return summaries, texts
 

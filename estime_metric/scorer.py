@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import MaskedText
+from estime_metric.engine.cache import SourceCache, source_key
 from estime_metric.engine.encoder import MaskedEncoder, undisturbed
 from estime_metric.engine.masking import plan_token_windows, plan_word_windows
 from estime_metric.engine.matching import Matches, cosine_sum, kendall_tau_c, match
@@ -46,6 +48,8 @@ class EstimeScorer:
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
+        cache: keeps the embeddings of sources from one call to the next: bytes of memory, a folder, a `SourceCache`
+            that says more, or ``None`` for none. It never changes a score.
         options: options of `EstimeConfig`, laid over ``config``.
 
     Raises:
@@ -58,8 +62,15 @@ class EstimeScorer:
         [4.0]
     """
 
-    def __init__(self, config: EstimeConfig | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        config: EstimeConfig | None = None,
+        *,
+        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        **options: Any,
+    ) -> None:
         self.config = EstimeConfig.from_options(config, options)
+        self.cache = SourceCache.of(cache)
         self._ready: _Ready | None = None
 
     @property
@@ -101,7 +112,7 @@ class EstimeScorer:
         gc.collect()  # modules of some encoders hold each other
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"config": self.config, "_ready": None}
+        return {"config": self.config, "cache": self.cache, "_ready": None}
 
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"
@@ -134,11 +145,17 @@ class EstimeScorer:
         with _progress_bar(len(predictions), progress) as advance, undisturbed(ready.encoder.device):
             for portion in portions(predictions, sources, ready.config, ready.encoder.tokenizer, room):
                 pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
-                _score_portion(portion, ready, statistics, partial(advance, pairs))
+                _score_portion(portion, ready, self.cache, statistics, partial(advance, pairs))
         return EstimeResult(statistics, ready.config)
 
 
-def _score_portion(portion: Portion, ready: _Ready, statistics: Tensor, on_progress: Callable[[float], None]) -> None:
+def _score_portion(
+    portion: Portion,
+    ready: _Ready,
+    cache: SourceCache | None,
+    statistics: Tensor,
+    on_progress: Callable[[float], None],
+) -> None:
     """Encodes the sources and summaries of a portion side by side and writes the statistics of their pairs."""
     encoder, config = ready.encoder, ready.config
     fresh = [
@@ -146,6 +163,8 @@ def _score_portion(portion: Portion, ready: _Ready, statistics: Tensor, on_progr
         for source, summaries in portion
         if source.embeddings is None and any(len(units) for summary in summaries for units in summary.encodings)
     ]
+    keys = {} if cache is None else _look_up(fresh, cache, encoder, config)
+    fresh = [source for source in fresh if source.embeddings is None]
     texts = [_masked(source.units, config) for source in fresh]
     texts += [
         _masked(units, config) for _, summaries in portion for summary in summaries for units in summary.encodings
@@ -153,12 +172,28 @@ def _score_portion(portion: Portion, ready: _Ready, statistics: Tensor, on_progr
     encoded = iter(encoder.encode(texts, config.layer_tuple, token_budget=config.token_budget, on_progress=on_progress))
     for source in fresh:
         source.embeddings = next(encoded)
+        if cache is not None:
+            cache.put(keys[source], source.embeddings)
     for source, summaries in portion:
         for summary in summaries:
             matched = [_match(units, next(encoded), source, config) for units in summary.encodings]
             counts = _count(summary, source, matched, ready)
             for place, name in enumerate(STATISTICS):
                 statistics[summary.rows, :, place] = counts[name].to(statistics)
+
+
+def _look_up(
+    sources: list[SourceText], cache: SourceCache, encoder: MaskedEncoder, config: EstimeConfig
+) -> dict[SourceText, str]:
+    """Takes from the cache what it has; returns the keys of the sources."""
+    signature, keys = config.signature(), {}
+    for source in sources:
+        units = source.units
+        keys[source] = source_key(signature, units.tokens, units.first, units.stop, units.place)
+        known = cache.get(keys[source])
+        if known is not None:
+            source.embeddings = known.to(encoder.device)
+    return keys
 
 
 def _masked(units: Units, config: EstimeConfig) -> MaskedText:

@@ -188,11 +188,14 @@ def choose_device(device: str | None) -> torch.device:
         ValueError: ``device`` is no name of a device.
     """
     if device is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        return torch.device(device)
+        chosen = torch.device(device)
     except RuntimeError as error:
         raise ValueError(f"Expected argument `device` to name a torch device, but got {device!r}.") from error
+    if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
+        return torch.device("cuda", torch.cuda.current_device())  # "cuda" and "cuda:0" are one device
+    return chosen
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -1,1 +1,1 @@
-"""Thin fronts for other toolkits, each behind an extra of its own; no formula lives here."""
+"""Thin fronts inside other toolkits. Each imports its toolkit; importing this package imports none."""

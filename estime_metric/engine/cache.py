@@ -1,0 +1,265 @@
+"""Source embeddings by content: bounded memory, and where asked for a bounded folder that processes share.
+
+A cache holds what the encoder would return and never changes a score. Its keys are digests of everything that the
+embeddings depend on, so an entry cannot be taken for another one and none has to be invalidated.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+import threading
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load, save
+from torch import Tensor
+
+#: Most bytes in a folder where nothing else is said.
+FOLDER_BYTES = 10_000_000_000
+
+#: Files that belong to a cache; it never touches another file of its folder.
+_ENTRY = re.compile(r"[0-9a-f]{64}\.source\.safetensors")
+_UNFINISHED = re.compile(r"[0-9a-z_]+\.source\.part")
+
+#: Seconds after which an unfinished file is taken for the rest of a process that was stopped.
+_ABANDONED = 3600.0
+
+
+class SourceCache:
+    """Embeddings of sources, least recently used ones thrown out first.
+
+    Entries are kept on the CPU, whatever device they come from. In a folder each is a file in the safetensors format,
+    written under another name and then renamed, with a checksum: several processes may share the folder, and an entry
+    that is damaged is removed with a warning and computed again. Copies made with ``copy.deepcopy`` share the cache;
+    one that is unpickled keeps the folder and the limits and starts with empty memory.
+
+    Args:
+        memory_bytes: most bytes of embeddings held in memory.
+        folder: where entries are kept on disk; made if there is none. ``None`` for memory only.
+        folder_bytes: most bytes in the folder. It is checked after every 64th part of that, so each process that
+            writes may exceed it by as much.
+
+    Attributes:
+        hits, misses: how often an entry was and was not found.
+
+    Raises:
+        TypeError, ValueError: a limit is no integer, or negative; the message names it.
+        OSError: the folder cannot be made.
+
+    Example:
+        >>> cache = SourceCache(memory_bytes=1000)
+        >>> key = source_key("signature", np.array([7, 8, 9]))
+        >>> cache.put(key, torch.zeros(1, 3, 4))
+        >>> cache.get(key).shape, cache.get(source_key("other signature", np.array([7, 8, 9])))
+        (torch.Size([1, 3, 4]), None)
+    """
+
+    def __init__(
+        self,
+        memory_bytes: int = 0,
+        folder: str | os.PathLike[str] | None = None,
+        folder_bytes: int = FOLDER_BYTES,
+    ) -> None:
+        for name, value in (("memory_bytes", memory_bytes), ("folder_bytes", folder_bytes)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
+            if value < 0:
+                raise ValueError(f"Expected argument `{name}` to be at least 0, but got {value}.")
+        self.memory_bytes = memory_bytes
+        self.folder = None if folder is None else Path(folder).expanduser()
+        self.folder_bytes = folder_bytes
+        self.hits = self.misses = 0
+        self._entries: OrderedDict[str, Tensor] = OrderedDict()
+        self._held = 0
+        self._unchecked = folder_bytes  # bytes written since the folder was last looked through
+        self._warned = False
+        self._lock = threading.Lock()
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def of(cls, cache: int | str | os.PathLike[str] | SourceCache | None) -> SourceCache | None:
+        """What users may pass as ``cache``: bytes of memory, a folder, a cache, or ``None`` for none.
+
+        Raises:
+            TypeError, ValueError, OSError: it is nothing of these, or as for the class.
+        """
+        if cache is None or isinstance(cache, SourceCache):
+            return cache
+        if isinstance(cache, int) and not isinstance(cache, bool):
+            if cache < 0:
+                raise ValueError(f"Expected argument `cache` to be at least 0 bytes, but got {cache}.")
+            return cls(memory_bytes=cache)
+        if isinstance(cache, (str, os.PathLike)):
+            return cls(folder=cache)
+        raise TypeError(
+            f"Expected argument `cache` to be bytes of memory, a folder, a SourceCache or None, but got {cache!r}."
+        )
+
+    def get(self, key: str) -> Tensor | None:
+        """The embeddings stored under ``key``, on the CPU, not to be changed in place; ``None`` if there are none."""
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None:
+                self._entries.move_to_end(key)
+            else:
+                found = self._read(key)
+                if found is not None:
+                    self._keep(key, found)
+            self.hits += found is not None
+            self.misses += found is None
+            return found
+
+    def put(self, key: str, embeddings: Tensor) -> None:
+        """Stores embeddings of any shape and dtype; what is larger than a limit is not stored there."""
+        if max(self.memory_bytes, self.folder_bytes if self.folder else 0) < embeddings.nbytes:
+            return
+        with self._lock:
+            own = embeddings.detach().to("cpu", copy=True).contiguous()
+            self._keep(key, own)
+            self._write(key, own)
+
+    def clear(self) -> None:
+        """Throws out all entries, those in the folder included."""
+        with self._lock:
+            self._entries.clear()
+            self._held = 0
+            for file, _, _ in self._files():
+                _remove(file)
+
+    def __len__(self) -> int:
+        """How many entries are in memory."""
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        place = "" if self.folder is None else f", folder={str(self.folder)!r}, folder_bytes={self.folder_bytes}"
+        return f"SourceCache(memory_bytes={self.memory_bytes}{place})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SourceCache:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.memory_bytes, self.folder, self.folder_bytes)
+
+    def _keep(self, key: str, embeddings: Tensor) -> None:
+        """Puts an entry in memory and throws out others until all fit."""
+        if embeddings.nbytes > self.memory_bytes:
+            return
+        old = self._entries.pop(key, None)
+        self._held += embeddings.nbytes - (0 if old is None else old.nbytes)
+        self._entries[key] = embeddings
+        while self._held > self.memory_bytes:
+            _, oldest = self._entries.popitem(last=False)
+            self._held -= oldest.nbytes
+
+    def _read(self, key: str) -> Tensor | None:
+        if self.folder is None:
+            return None
+        file = self._file(key)
+        try:
+            content = file.read_bytes()
+        except OSError:
+            return None
+        try:
+            entry = load(content)
+            embeddings = entry["embeddings"]
+            sound = torch.equal(entry["checksum"], _checksum(key, embeddings))
+        except Exception:  # whatever a damaged file makes its reader say
+            sound = False
+        if not sound:
+            _remove(file)
+            warnings.warn(f"{file} is damaged: removed, and its source is encoded again.", RuntimeWarning, stacklevel=2)
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(file)  # recently used
+        return embeddings
+
+    def _write(self, key: str, embeddings: Tensor) -> None:
+        if self.folder is None or embeddings.nbytes > self.folder_bytes:
+            return
+        content = save({"embeddings": embeddings, "checksum": _checksum(key, embeddings)})
+        try:
+            handle, unfinished = tempfile.mkstemp(suffix=".source.part", dir=self.folder)
+            try:
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(content)
+                os.replace(unfinished, self._file(key))
+            except BaseException:
+                _remove(Path(unfinished))
+                raise
+        except OSError as error:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(f"Source embeddings are not kept in {self.folder}: {error}", RuntimeWarning, stacklevel=2)
+            return
+        self._unchecked += len(content)
+        if self._unchecked > self.folder_bytes // 64:
+            self._unchecked = 0
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Removes the files used longest ago until the rest fits, and what stopped processes left unfinished."""
+        files = []
+        for file, size, used in self._files():
+            if _UNFINISHED.fullmatch(file.name) and time.time() - used > _ABANDONED:
+                _remove(file)
+            else:
+                files.append((used, size, file))
+        excess = sum(size for _, size, _ in files) - self.folder_bytes
+        for _, size, file in sorted(files):
+            if excess <= 0:
+                break
+            if _ENTRY.fullmatch(file.name):
+                _remove(file)
+                excess -= size
+
+    def _files(self) -> Iterator[tuple[Path, int, float]]:
+        """The cache's own files with their size and when each was last used."""
+        if self.folder is None:
+            return
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                if _ENTRY.fullmatch(entry.name) or _UNFINISHED.fullmatch(entry.name):
+                    with contextlib.suppress(OSError):  # another process removed it
+                        state = entry.stat()
+                        yield Path(entry.path), state.st_size, state.st_mtime
+
+    def _file(self, key: str) -> Path:
+        return Path(self.folder or "") / f"{key}.source.safetensors"
+
+
+def source_key(signature: str, *arrays: NDArray[np.int64]) -> str:
+    """A digest that stands for the embeddings of one source: 64 hexadecimal digits.
+
+    Args:
+        signature: the complete signature of the configuration: encoder, revision, layers, masking, dtype.
+        arrays: what the units of the source are: token ids, and where each unit begins and ends; int64.
+    """
+    digest = hashlib.sha256(signature.encode())
+    for array in arrays:
+        digest.update(f"|{array.dtype}{array.shape}|".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _checksum(key: str, embeddings: Tensor) -> Tensor:
+    """32 bytes that change with the key, the shape, the dtype or any number; uint8 of shape (32,)."""
+    digest = hashlib.sha256(f"{key}|{embeddings.dtype}|{tuple(embeddings.shape)}|".encode())
+    digest.update(embeddings.contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return torch.frombuffer(bytearray(digest.digest()), dtype=torch.uint8)
+
+
+def _remove(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        file.unlink()

@@ -1,0 +1,57 @@
+"""What the states of a metric hold besides sums: ids, each counted once, and what configuration they belong to."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from estime_metric.config import EstimeConfig
+
+#: Greatest integer up to which every integer is a float64 of its own.
+GREATEST_ID = 2**53
+
+
+def integers(name: str, numbers: Any) -> list[int]:
+    """The integers in a tensor of one axis or in a sequence."""
+    listed = list(numbers.tolist() if isinstance(numbers, Tensor) and numbers.ndim == 1 else numbers)
+    for index, number in enumerate(listed):
+        if isinstance(number, Tensor) and number.ndim == 0:
+            listed[index] = number = number.item()
+        if isinstance(number, bool) or not hasattr(number, "__index__") or abs(number) > GREATEST_ID:
+            raise ValueError(
+                f"Expected argument `{name}` to hold integers up to 2**53 only, but got {number!r} at index {index}."
+            )
+    return listed
+
+
+def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
+    """Counts each id once.
+
+    Args:
+        rows: an id or NaN and then numbers for each example, float64 of shape (n, 1 + k).
+
+    Returns:
+        The first row of each id, in order of the ids, and behind them those without an id as they came; and the ids of
+        rows that were left out although their numbers differ from the first.
+    """
+    named = rows[~rows[:, 0].isnan()]
+    named = named[named[:, 0].argsort(stable=True)]
+    first = torch.ones(len(named), dtype=torch.bool, device=rows.device)
+    first[1:] = named[1:, 0] != named[:-1, 0]
+    kept = named[first]
+    differing = ~torch.isclose(named, kept[first.cumsum(0) - 1]).all(1)
+    return torch.cat([kept, rows[rows[:, 0].isnan()]]), [int(number) for number in named[differing, 0]]
+
+
+def fingerprint(config: EstimeConfig, *more: object) -> Tensor:
+    """Stands for a configuration and whatever else tells states apart: the bytes of a digest, float64 of shape (32,).
+
+    A function has nothing to be told by, so a configuration that holds one is NaN, which equals nothing.
+    """
+    if callable(config.splitter) or callable(config.tagger):
+        return torch.full((32,), torch.nan, dtype=torch.float64)
+    digest = hashlib.sha256(repr((config.signature(), *more)).encode()).digest()
+    return torch.tensor(list(digest), dtype=torch.float64)

@@ -1,0 +1,146 @@
+"""`ESTIME` in Lightning's Trainer: the example of the documentation as it stands, and what it has to keep."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+lightning = pytest.importorskip("lightning")
+pytest.importorskip("torchmetrics")
+
+from estime_metric import estime  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "docs" / "examples" / "lightning_seq2seq.py"
+
+pytestmark = [
+    # Lightning and torch warn of each other, of few workers and batches, of a folder that is used again, and of
+    # fp16 on a CPU.
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),
+    pytest.mark.filterwarnings("ignore:The '.*_dataloader' does not have many workers"),
+    pytest.mark.filterwarnings("ignore:Checkpoint directory .* exists"),
+    pytest.mark.filterwarnings("ignore:.*AMP with fp16 is not supported on CPU"),
+    pytest.mark.filterwarnings("ignore:.*verify the dirpath"),
+]
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("lightning_seq2seq", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def watched(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the validations of a run saw, and the model at its end."""
+    seen: dict[str, Any] = {"epochs": []}
+
+    class Watched(example.Summarizer):  # type: ignore[name-defined, misc]
+        def on_validation_epoch_start(self) -> None:
+            seen["model"] = self
+            seen["epochs"].append({"sanity": self.trainer.sanity_checking, "preds": [], "sources": []})
+
+        def validation_step(self, batch: dict[str, Any], number: int) -> None:
+            decode = self.tokenizer.batch_decode
+
+            def kept(*args: Any, **options: Any) -> Any:
+                texts = decode(*args, **options)
+                seen["epochs"][-1]["preds"] += texts
+                return texts
+
+            seen["epochs"][-1]["sources"] += batch["source"]
+            monkeypatch.setattr(self.tokenizer, "batch_decode", kept)
+            super().validation_step(batch, number)
+            monkeypatch.setattr(self.tokenizer, "batch_decode", decode)
+
+        def on_validation_epoch_end(self) -> None:
+            seen["epochs"][-1]["misses"] = self.estime.source_cache.misses
+
+    monkeypatch.setattr(example, "Summarizer", Watched)
+    return seen
+
+
+def arguments(folder: Path, encoder: str, *more: str) -> list[str]:
+    return ["--accelerator", "cpu", "--folder", str(folder), "--encoder", encoder, "--epochs", "3", *more]
+
+
+@pytest.fixture(scope="module")
+def trained(bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A folder with checkpoints after three epochs, and what the script printed."""
+    folder = tmp_path_factory.mktemp("trained")
+    return folder, script(arguments(folder, bert_folder))
+
+
+def script(options: list[str]) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    run = subprocess.run([sys.executable, str(SCRIPT), *options], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    printed: dict[str, Any] = json.loads(run.stdout.strip().splitlines()[-1])
+    return printed
+
+
+def test_training_logs_checkpoints_and_resumes(
+    example: ModuleType, watched: dict[str, Any], bert_folder: str, tmp_path: Path
+) -> None:
+    outcome = example.main(arguments(tmp_path, bert_folder))
+    sanity, *epochs = watched["epochs"]
+    assert [epoch["sanity"] for epoch in watched["epochs"]] == [True, False, False, False]
+    assert len(sanity["preds"]) == 4
+    values = [estime(epoch["preds"], epoch["sources"], model=bert_folder).mean() for epoch in epochs]
+    assert len(epochs[0]["preds"]) == 7
+    assert len(set(values)) > 1
+    assert outcome["val/estime"] == values[-1]
+    assert outcome["epochs"] == 3
+    assert [epoch["misses"] for epoch in epochs] == [4, 4, 4]  # different sources: none is encoded again
+
+    saved = torch.load(outcome["best"], weights_only=False)
+    assert saved["epoch"] == values.index(min(values))  # mode="min"
+    assert not any("estime" in name for name in saved["state_dict"])
+    assert {name.split(".")[0] for name in saved["state_dict"]} == {"model"}
+    model = watched["model"]
+    parameters = sum(len(group["params"]) for group in saved["optimizer_states"][0]["param_groups"])
+    assert parameters == len(list(model.model.parameters()))
+    assert not any(module.training for module in model.estime.scorer.encoder._model.modules())
+
+    watched["epochs"].clear()
+    again = example.main(arguments(tmp_path, bert_folder, "--epochs", "4", "--resume", str(tmp_path / "last.ckpt")))
+    assert again["epochs"] == 4
+    assert [epoch["sanity"] for epoch in watched["epochs"]] == [True, False]
+    last = watched["epochs"][-1]
+    assert again["val/estime"] == estime(last["preds"], last["sources"], model=bert_folder).mean()
+
+
+@pytest.mark.parametrize("precision", ["bf16-mixed", "bf16-true", "16-mixed"])
+def test_precision_of_the_training_does_not_reach_the_encoder(
+    example: ModuleType, watched: dict[str, Any], bert_folder: str, tmp_path: Path, precision: str
+) -> None:
+    """On a CPU Lightning takes bf16-mixed for 16-mixed."""
+    outcome = example.main(arguments(tmp_path, bert_folder, "--epochs", "1", "--precision", precision))
+    last = watched["epochs"][-1]
+    assert outcome["val/estime"] == estime(last["preds"], last["sources"], model=bert_folder).mean()
+    metric = watched["model"].estime
+    assert metric.total.dtype == torch.float64
+    assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {torch.float32}
+
+
+def test_seven_examples_on_two_processes(trained: tuple[Path, dict[str, Any]], bert_folder: str) -> None:
+    folder, outcome = trained
+    last = str(folder / "last.ckpt")
+    both = script(arguments(folder, bert_folder, "--validate", last, "--devices", "2"))
+    assert both["val/estime"] == outcome["val/estime"] > 0
+    assert both["signature"] == outcome["signature"]

@@ -1,0 +1,349 @@
+"""`ESTIME` inside modules, collections and wrappers: nothing leaks, nothing is shared by mistake, nothing is lost."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+torchmetrics = pytest.importorskip("torchmetrics")
+
+from torchmetrics import MetricCollection, MetricTracker  # noqa: E402
+from torchmetrics.wrappers import BootStrapper, LambdaInputTransformer, MinMaxMetric  # noqa: E402
+
+from estime_metric import EstimeScorer, estime  # noqa: E402
+from estime_metric.engine.encoder import MaskedEncoder  # noqa: E402
+from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
+
+Pairs = list[tuple[str, str]]
+
+
+def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
+    return [summary for summary, _ in pairs], [source for _, source in pairs]
+
+
+@pytest.fixture
+def scored(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many pairs each call of the scorer was given."""
+    calls: list[int] = []
+    score = EstimeScorer.score
+
+    def counted(self: EstimeScorer, preds: Any, sources: Any, **options: Any) -> Any:
+        if preds:
+            calls.append(len(preds))
+        return score(self, preds, sources, **options)
+
+    monkeypatch.setattr(EstimeScorer, "score", counted)
+    return calls
+
+
+class Module(torch.nn.Module):
+    def __init__(self, **metrics: torch.nn.Module) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(2, 2)
+        for name, metric in metrics.items():
+            setattr(self, name, metric)
+
+
+# The encoder stays out of the module that holds the metric.
+
+
+def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) -> None:
+    metric = ESTIME(model=bert_folder)
+    module = Module(estime=metric)
+    module.estime.update(*unzip(pairs))
+    encoder = metric.scorer.encoder
+    weights = encoder._model
+    plain = Module()
+    assert [name for name, _ in module.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    assert set(module.state_dict()) == set(plain.state_dict())
+    assert not list(module.buffers())
+    assert not any(child is weights for child in module.modules())
+    assert sum(len(group["params"]) for group in torch.optim.SGD(module.parameters()).param_groups) == 2
+    module.load_state_dict(plain.state_dict(), strict=True)  # a checkpoint saved without the metric
+    plain.load_state_dict(module.state_dict(), strict=True)
+    module.train()
+    assert not any(child.training for child in weights.modules())
+
+
+@pytest.mark.parametrize("cast", ["half", "bfloat16", "double", "float"])
+def test_no_cast_reaches_the_encoder_or_the_sums(bert_folder: str, pairs: Pairs, cast: str) -> None:
+    metric = ESTIME(model=bert_folder)
+    module = Module(estime=metric)
+    metric.update(*unzip(pairs))
+    getattr(module, cast)()
+    module.to(getattr(torch, cast) if cast != "double" else torch.float16)
+    assert metric.scorer.encoder._dtype == torch.float32
+    assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {torch.float32}
+    assert metric.total.dtype == metric.count.dtype == torch.float64
+    metric.set_dtype(torch.float16)
+    assert metric.total.dtype == torch.float64
+    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.dtype) -> None:
+    options = {"model": bert_folder, "measures": ("soft", "coherence")}
+    expected = estime(*unzip(pairs), **options)
+    metric = ESTIME(**options, return_dict=True)
+    with torch.autocast("cpu", dtype=dtype), torch.inference_mode():
+        metric.update(*unzip(pairs))
+        inside = metric.compute()
+    assert {name: float(value) for name, value in inside.items()} == pytest.approx(
+        {name: expected.mean(name) for name in expected.measures}
+    )
+    metric.update(*unzip(pairs))  # states made under inference mode go on outside of it
+    assert metric.compute()["alarms"] == expected.mean()
+
+
+def test_no_gradient_and_no_change_of_global_state(bert_folder: str, pairs: Pairs) -> None:
+    before = (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_float32_matmul_precision())
+    state = torch.random.get_rng_state()
+    assert not ESTIME(model=bert_folder)(*unzip(pairs[:2])).requires_grad
+    assert before == (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_float32_matmul_precision())
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+# The work moves with the metric.
+
+
+def test_to_moves_the_work(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    metric, pinned = ESTIME(model=bert_folder), ESTIME(model=bert_folder, device="cpu")
+    assert metric.scorer.config.device == "cpu"
+    shared: list[Any] = []
+    monkeypatch.setattr(MaskedEncoder, "shared", lambda config: shared.append(config.device))
+    for one in (metric, pinned):
+        one.to("meta")  # a device that every machine has
+        assert one.device.type == "meta"
+        assert one.total.device.type == "meta"
+    assert metric.scorer.config.device == "meta"
+    assert pinned.scorer.config.device == "cpu"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_cuda(bert_folder: str, pairs: Pairs) -> None:
+    metric = ESTIME(model=bert_folder, reduction=None).to("cuda")
+    with torch.autocast("cuda", dtype=torch.float16):
+        metric.update(*unzip(pairs), ids=range(len(pairs)))
+        value = metric.compute()
+    assert value.device.type == metric.scorer.encoder.device.type == "cuda"
+    assert value.tolist() == estime(*unzip(pairs), model=bert_folder, device="cpu").values().tolist()
+    assert metric.to("cpu").compute().device.type == "cpu"
+
+
+# Collections.
+
+
+def variants(folder: str, other: str) -> dict[str, ESTIME]:
+    return {
+        "plain": ESTIME(model=folder),
+        "layer": ESTIME(model=folder, layers=2),
+        "encoder": ESTIME(model=other),
+        "unit": ESTIME(model=folder, unit="word"),
+        "window": ESTIME(model=folder, window=120),
+        "normalize": ESTIME(model=folder, normalize=True),
+        "dtype": ESTIME(model=folder, dtype="bfloat16"),
+        "measures": ESTIME(model=folder, measures=["coherence"]),
+        "words": ESTIME(model=folder, unit="word", splitter=lambda text: text.split()),
+        "letters": ESTIME(model=folder, unit="word", splitter=lambda text: list(text.replace(" ", ""))),
+        "each": ESTIME(model=folder, reduction=None),
+    }
+
+
+@pytest.mark.parametrize("alarm_free_start", [True, False])
+def test_configurations_never_share_a_state(
+    bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs, alarm_free_start: bool
+) -> None:
+    metrics = variants(bert_folder, encoder_folder("electra"))
+    collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
+    assert collection._enable_compute_groups
+    first = [("", pairs[0][1]), ("", "")] if alarm_free_start else pairs[:2]
+    for batch in (first, pairs[2:5], pairs[5:9]):
+        collection.update(*unzip(batch))
+        for metric in metrics.values():
+            metric.update(*unzip(batch))
+    assert len(collection.compute_groups) == len(metrics)
+    values = collection.compute()
+    for name, metric in metrics.items():
+        rounding = 0.5 if name == "dtype" else 0.0  # in bfloat16 the company of a text may turn some alarms over
+        torch.testing.assert_close(values[name], metric.compute(), rtol=0, atol=rounding, msg=name)
+    assert len({float(value) for value in values.values() if value.ndim == 0}) > 4
+    collection.reset()
+    collection.update(*unzip(pairs[:2]))
+    assert collection.compute()["layer"] == estime(*unzip(pairs[:2]), model=bert_folder, layers=2).mean()
+
+
+def test_equal_configurations_share_the_work(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+    collection = MetricCollection(
+        {"mean": ESTIME(model=bert_folder), "all": ESTIME(model=bert_folder, return_dict=True)}
+    )
+    for start in range(0, 12, 4):
+        collection.update(*unzip(pairs[start : start + 4]))
+    assert collection.compute_groups == {0: ["all", "mean"]}
+    values = collection.compute()
+    assert values["mean"] == values["alarms"] == estime(*unzip(pairs[:12]), model=bert_folder).mean()
+    assert sum(scored) - 12 == 12 + 4  # the first update scores each metric, the others one of them (and `estime`)
+
+
+def test_states_of_another_configuration_are_refused(bert_folder: str, pairs: Pairs) -> None:
+    forced = MetricCollection(
+        {"a": ESTIME(model=bert_folder), "b": ESTIME(model=bert_folder, layers=2)}, compute_groups=[["a", "b"]]
+    )
+    forced.update(*unzip(pairs))
+    with pytest.raises(ValueError, match="states of one configuration"):
+        forced.compute()
+
+
+def test_a_collection_with_rouge_takes_one_call(bert_folder: str, pairs: Pairs) -> None:
+    from torchmetrics.text import ROUGEScore
+
+    preds, sources = unzip(pairs)
+    collection = MetricCollection({"rouge": ROUGEScore(rouge_keys="rouge1"), "estime": ESTIME(model=bert_folder)})
+    batch = collection(preds=preds[:8], target=sources[:8], sources=sources[:8])
+    assert batch["estime"] == estime(preds[:8], sources[:8], model=bert_folder).mean()
+    collection.update(preds=preds[8:], target=sources[8:], sources=sources[8:])
+    values = collection.compute()
+    assert values["estime"] == estime(preds, sources, model=bert_folder).mean()
+    assert 0 < values["rouge1_fmeasure"] <= 1
+
+
+def test_a_collection_can_be_cloned_with_a_prefix(bert_folder: str, pairs: Pairs) -> None:
+    collection = MetricCollection([ESTIME(model=bert_folder)])
+    validation = collection.clone(prefix="val/")
+    validation.update(*unzip(pairs))
+    assert set(validation.compute()) == {"val/ESTIME"}
+
+
+# Pairs that wait are counted by whatever looks.
+
+
+def looks() -> dict[str, Callable[[ESTIME], Any]]:
+    return {
+        "compute": lambda metric: metric.compute(),
+        "state_dict": lambda metric: metric.state_dict(),
+        "metric_state": lambda metric: metric.metric_state,
+        "pickle": pickle.dumps,
+        "deepcopy": copy.deepcopy,
+        "clone": lambda metric: metric.clone(),
+        "total": lambda metric: metric.total,
+    }
+
+
+@pytest.mark.parametrize("look", looks())
+def test_what_waits_is_scored_before_a_look(bert_folder: str, pairs: Pairs, scored: list[int], look: str) -> None:
+    metric = ESTIME(model=bert_folder)
+    metric.persistent(True)
+    metric.update(*unzip(pairs[:3]))
+    hash(metric), metric.train(), list(metric.named_modules())  # these do not look at the states
+    assert scored == []
+    looks()[look](metric)
+    assert scored == [3]
+    metric.update(*unzip(pairs[3:]))
+    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+
+
+def test_a_saved_state_goes_on(bert_folder: str, pairs: Pairs) -> None:
+    for reduction in ("mean", None):
+        metric, other = (ESTIME(model=bert_folder, reduction=reduction) for _ in range(2))
+        metric.persistent(True)
+        metric.update(*unzip(pairs[:6]))
+        saved = metric.state_dict()
+        assert not any(isinstance(value, str) for value in saved.values())
+        other.persistent(True)
+        other.update(*unzip(pairs[:2]))  # is replaced, although it still waits
+        other.load_state_dict(copy.deepcopy(saved))
+        other.update(*unzip(pairs[6:]))
+        metric.update(*unzip(pairs[6:]))
+        assert torch.equal(other.compute(), metric.compute())
+        assert float(metric.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean()
+
+
+def test_reset_forgets_what_waits(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+    metric = ESTIME(model=bert_folder)
+    metric.update(*unzip(pairs[:8]))
+    metric.reset()
+    assert scored == []
+    assert not metric.update_called
+    metric.update(*unzip(pairs[8:]))
+    assert metric.compute() == estime(*unzip(pairs[8:]), model=bert_folder).mean()
+
+
+def test_merged_states_count_what_waits_on_both_sides(bert_folder: str, pairs: Pairs) -> None:
+    one, another = ESTIME(model=bert_folder), ESTIME(model=bert_folder)
+    one.update(*unzip(pairs[:5]))
+    another.update(*unzip(pairs[5:]))
+    one.merge_state(another)
+    assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+    apart = ESTIME(model=bert_folder, layers=2)
+    apart.update(*unzip(pairs))
+    apart.merge_state(one)
+    with pytest.raises(ValueError, match="states of one configuration"):
+        apart.compute()
+
+
+def test_list_states_on_the_cpu(bert_folder: str, pairs: Pairs) -> None:
+    metric = ESTIME(model=bert_folder, reduction=None, compute_on_cpu=True)
+    metric.update(*unzip(pairs))
+    assert metric.compute().tolist() == estime(*unzip(pairs), model=bert_folder).values().tolist()
+
+
+# Copies and wrappers share the encoder.
+
+
+def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
+    metric = ESTIME(model=bert_folder, cache=10**7)
+    metric.update(*unzip(pairs[:8]))
+    copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
+    assert {id(one.scorer.encoder) for one in copies} == {id(metric.scorer.encoder)}
+    assert copies[0].source_cache is copies[1].source_cache is metric.source_cache
+    assert copies[2].source_cache.memory_bytes == 10**7
+    assert len(pickle.dumps(metric)) < 20_000  # neither weights nor texts
+    for one in copies:
+        one.update(*unzip(pairs[8:]))
+        assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+    assert metric.compute() == estime(*unzip(pairs[:8]), model=bert_folder).mean()
+
+
+def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
+    preds, sources = unzip(pairs)
+    metric = ESTIME(model=bert_folder)
+    wrapped = BootStrapper(metric, num_bootstraps=4, raw=True, sampling_strategy="multinomial")
+    wrapped.update(indices=torch.arange(len(preds)), preds=preds, sources=sources)
+    outcome = wrapped.compute()
+    assert len({id(one.scorer.encoder) for one in wrapped.metrics}) == 1
+    assert all(one.count == len(preds) for one in wrapped.metrics)
+    values = estime(preds, sources, model=bert_folder).values()
+    assert values.min() <= outcome["raw"].min() < outcome["raw"].max() <= values.max()
+    wrapped.reset()
+    assert all(one.count == 0 for one in wrapped.metrics)
+
+
+def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
+    tracker = MetricTracker(ESTIME(model=bert_folder))
+    assert tracker.maximize is False
+    for part in (pairs[:4], pairs[4:8], pairs[8:]):
+        tracker.increment()
+        tracker.update(*unzip(part))
+    values = [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[4:8], pairs[8:])]
+    assert tracker.compute_all().tolist() == values
+    assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
+
+
+def test_min_max(bert_folder: str, pairs: Pairs) -> None:
+    metric = MinMaxMetric(ESTIME(model=bert_folder))
+    values = [float(metric(*unzip(part))["raw"]) for part in (pairs[:4], pairs[8:])]
+    assert values == [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[8:])]
+    metric = MinMaxMetric(ESTIME(model=bert_folder))
+    metric.update(*unzip(pairs))
+    assert set(map(float, metric.compute().values())) == {estime(*unzip(pairs), model=bert_folder).mean()}
+
+
+def test_input_transformer(bert_folder: str, pairs: Pairs) -> None:
+    preds, sources = unzip(pairs)
+    metric = LambdaInputTransformer(ESTIME(model=bert_folder), lambda texts: [text.split("||")[0] for text in texts])
+    metric.update([f"{text}|| left out" for text in preds], sources)
+    assert metric.compute() == estime(preds, sources, model=bert_folder).mean()
