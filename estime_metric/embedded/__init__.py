@@ -6,5 +6,5 @@ from typing import Final
 PATH: Final[Path] = Path(__file__).resolve().parent
 """Folder of the weights, the configuration and the tokenizer."""
 
-DEFAULT_LAYER: Final[int] = 4
+DEFAULT_LAYER: Final[int] = 5
 """Layer that ESTIME takes when none is given."""
