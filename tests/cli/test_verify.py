@@ -1,0 +1,39 @@
+"""``estime verify``: the recorded numbers are met, and a departure from them is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from estime_metric import EstimeScorer
+from estime_metric.cli import app, verify
+
+
+def test_the_recorded_numbers_are_met() -> None:
+    shown = CliRunner().invoke(app, ["verify"])
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout.startswith("all recorded numbers met\n")
+
+
+def test_none_of_them_hangs_on_rounding() -> None:
+    pairs = [json.loads(line) for line in verify.EXAMPLES.read_text(encoding="utf-8").splitlines()]
+    for unit in ("token", "word"):
+        scorer = EstimeScorer(model="embedded", layers=(3, 4, 5), unit=unit)
+        result = scorer.score([pair["summary"] for pair in pairs], [pair["source"] for pair in pairs])
+        assert sum(result.ties(layer) for layer in result.layers) == 0
+
+
+def test_a_departure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = json.loads(verify.GOLDEN.read_text(encoding="utf-8"))
+    recorded["scores"]["token"]["5"]["alarms"][0] += 1
+    recorded["encoder"] = "sha256-000000000000"
+    (tmp_path / "golden.json").write_text(json.dumps(recorded))
+    monkeypatch.setattr(verify, "GOLDEN", tmp_path / "golden.json")
+    shown = CliRunner().invoke(app, ["verify"])
+    assert shown.exit_code == 1
+    assert "encoder: expected sha256-000000000000, got sha256-" in shown.stderr
+    assert "token, layer 5, alarms: expected [" in shown.stderr
+    assert shown.stdout.startswith("2 differences from the recorded numbers\n")
