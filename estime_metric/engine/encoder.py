@@ -176,7 +176,7 @@ class MaskedEncoder:
         target = torch.from_numpy(batch.target).to(self.device)  # (r,)
         ids = torch.from_numpy(batch.ids).to(self.device)  # (b, p)
         attended = None if batch.attended is None else torch.from_numpy(batch.attended).to(self.device)  # (b, p)
-        states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column])  # l times (r, d)
+        states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], (row, column))
         for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)
 
