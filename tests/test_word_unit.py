@@ -18,6 +18,7 @@ import transformers
 from estime_metric import EstimeScorer, embedded
 from estime_metric.engine.matching import TIE_TOLERANCE
 from estime_metric.engine.words import split_words
+from estime_metric.pairs import units_of
 from tests.families import save_encoder
 
 #: The five outputs of the released code, under its own names, which are ours too.
@@ -371,7 +372,7 @@ def test_special_tokens_in_the_text_are_text(word_scorer: EstimeScorer) -> None:
     scorer = EstimeScorer(model=word_scorer.config.model, layers=2, unit="word", splitter=str.split)
     assert scorer.encoder.tokenizer.tokenize("[MASK]") == ["[MASK]"]  # what the released code does with a word
     special = set(scorer.encoder.tokenizer.all_special_ids)
-    (units,) = scorer._units(["a [MASK] b [SEP]"])
+    (units,) = units_of(["a [MASK] b [SEP]"], scorer.config, scorer.encoder.tokenizer)
     assert not special & set(units.tokens.tolist())
 
 
