@@ -29,6 +29,19 @@ def read_summeval(folder: Path) -> tuple[list[str], list[str]]:
     return [row["summary"] for row in rows], [sources[row["doc_id"]] for row in rows]
 
 
+def matrix_peak(dtype: str) -> float:
+    """Most GFLOP/s of a 2048-wide matrix product in ten runs: what the machine can do at best."""
+    import torch
+
+    matrix = torch.randn(2048, 2048).to(getattr(torch, dtype))
+    best = 0.0
+    for _ in range(10):
+        start = time.perf_counter()
+        matrix @ matrix
+        best = max(best, 2 * 2048**3 / (time.perf_counter() - start) / 1e9)
+    return best
+
+
 def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, object]:
     """Scores once and says how long it took."""
     from estime_metric import EstimeScorer
@@ -44,6 +57,7 @@ def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, objec
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "alarms": result.values("alarms").tolist(),
         "ties": result.ties(),
+        "matrix": matrix_peak(dtype),
         "signature": result.signature,
     }
 
@@ -67,7 +81,9 @@ def main() -> None:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         runs[dtype] = json.loads(done.stdout.splitlines()[-1])
     first = next(iter(runs.values()))
-    table = Table("dtype", "seconds", "pairs/s", "peak MB", "mean alarms", "summaries that differ", "ties")
+    table = Table(
+        "dtype", "seconds", "pairs/s", "peak MB", "mean alarms", "summaries that differ", "ties", "matrix GFLOP/s"
+    )
     for dtype, run in runs.items():
         alarms = run["alarms"]
         table.add_row(
@@ -78,6 +94,7 @@ def main() -> None:
             f"{sum(alarms) / len(alarms):.3f}",
             str(sum(a != b for a, b in zip(alarms, first["alarms"], strict=True))),
             str(run["ties"]),
+            f"{run['matrix']:.0f}",
         )
     Console().print(table)
     print(f"{len(first['alarms'])} pairs on {platform.processor() or platform.machine()}; {first['signature']}")
