@@ -43,6 +43,7 @@ class LastBlock(nn.Module):
         self.block: Any = block
         self.only: tuple[Tensor, Tensor] | None = None
         self._in_tuple = False
+        self.train(block.training)
 
     @staticmethod
     def fits(block: nn.Module) -> bool:

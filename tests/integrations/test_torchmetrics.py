@@ -54,7 +54,7 @@ def test_class_is_function_is_oracle(
         if pickled:
             metric = pickle.loads(pickle.dumps(metric))
     assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
-    assert abs(float(metric.compute()) * len(pairs) - sum(expected["alarms"])) <= sum(expected["ties"]) <= 5
+    assert abs(float(metric.compute()) * len(pairs) - sum(expected["alarms"])) <= sum(expected["ties"]) <= 10
     assert metric.signature == EstimeScorer(model=bert_folder).signature
 
 
