@@ -2,6 +2,7 @@
 
 A text flows through these rooms in this order::
 
-    text -> units (text.py) -> windows (masking.py) -> embeddings (encoder.py)
+    text -> units (words.py, text.py) -> windows (masking.py) -> batches (batching.py)
+         -> embeddings (encoder.py, with loading.py, blocks.py and last_block.py; cache.py keeps those of sources)
          -> best matches -> statistics (matching.py) -> measures (measures.py)
 """
