@@ -41,17 +41,20 @@ def check_text(name: str, text: Any, index: int | None = None) -> str:
     return text
 
 
-def check_pairs(predictions: Any, sources: Any, name: str = "predictions") -> tuple[list[str], list[str]]:
-    """Both sides as lists of strings of one length; ``name`` is what the front end calls the first.
+def check_pairs(
+    predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
+) -> tuple[list[str], list[str]]:
+    """Both sides as lists of strings of one length; ``name`` and ``origin`` are what the front end calls them.
 
     Raises:
         TypeError: as `check_texts`.
         ValueError: the lengths differ.
     """
-    summaries, texts = check_texts(name, predictions), check_texts("sources", sources)
+    summaries, texts = check_texts(name, predictions), check_texts(origin, sources)
     if len(summaries) != len(texts):
         raise ValueError(
-            f"Expected arguments `{name}` and `sources` to be of one length, but got {len(summaries)} and {len(texts)}."
+            f"Expected arguments `{name}` and `{origin}` to be of one length, "
+            f"but got {len(summaries)} and {len(texts)}."
         )
     return summaries, texts
 

@@ -165,8 +165,7 @@ def leave_out_tags(
     if units.names.dtype == object:  # the units are words, numbered as these are
         return units.only(kept_word[units.place])
     starts = np.asarray([places[start] for start, _ in locate_words(decomposed, words)], dtype=np.int64)
-    begins = [stop - len(text[start:stop].lstrip()) for start, stop in units.spans.tolist()]  # "▁the", "Ġthe"
-    word = np.searchsorted(starts, begins, side="right") - 1
+    word = np.searchsorted(starts, units.spans[:, 0], side="right") - 1
     return units.only(kept_word[np.clip(word, 0, None)])
 
 

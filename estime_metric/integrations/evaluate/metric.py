@@ -12,7 +12,7 @@ import datasets
 import evaluate
 
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_text, check_texts
+from estime_metric.inputs import check_pairs, check_text
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
@@ -214,13 +214,8 @@ def _texts(predictions: Any, references: Any, named: dict[str, Any]) -> dict[str
         TypeError, ValueError: as `Estime.add_batch`.
     """
     origin = "sources" if "sources" in named or references is None else "references"
-    summaries = check_texts("predictions", predictions)
-    texts = check_texts(origin, named.get("sources") if origin == "sources" else references)
-    if len(summaries) != len(texts):
-        raise ValueError(
-            f"Expected arguments `predictions` and `{origin}` to be of one length, "
-            f"but got {len(summaries)} and {len(texts)}."
-        )
+    given = named.get("sources") if origin == "sources" else references
+    summaries, texts = check_pairs(predictions, given, origin=origin)
     return {"predictions": summaries, "sources": texts}
 
 
