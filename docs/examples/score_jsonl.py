@@ -57,6 +57,7 @@ def main() -> None:
                 print(json.dumps({**json.loads(line), **scores, "signature": signature}), file=out)
         unfinished.replace(options.scores)
         print(f"{len(columns['alarms'])} pairs, {sum(columns['alarms']):.0f} alarms")
+    distributed.barrier()  # all processes leave together: one that leaves early may be torn down uncleanly
     distributed.destroy_process_group()
 
 
