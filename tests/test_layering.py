@@ -40,14 +40,15 @@ HALLS = {
     "embedded": set(),
     "engine": {"config", "embedded"},
     "result": {"config", "engine", "inputs"},
+    "explanation": {"config", "engine", "inputs"},
     "pairs": {"config", "engine"},
-    "scorer": {"config", "engine", "inputs", "pairs", "result"},
+    "scorer": {"config", "engine", "explanation", "inputs", "pairs", "result"},
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
 }
 
 #: fronts: nothing below them imports them.
-FRONTS = {"explain", "integrations", "studies", "cli", "examples"}
+FRONTS = {"explain", "integrations", "demo", "studies", "cli", "examples"}
 
 #: package -> the rooms that may import it.
 OWNERS = {
@@ -57,7 +58,8 @@ OWNERS = {
     "lightning": {"integrations"},
     "evaluate": {"integrations"},
     "datasets": {"integrations", "studies", "cli"},
-    "gradio": set(),
+    "gradio": {"demo"},
+    "matplotlib": {"explain", "integrations", "meta", "studies"},
     "typer": {"cli"},
     "rich": {"cli", "explain"},
 }

@@ -17,11 +17,13 @@ from estime_metric import scorer as room
 from estime_metric.config import default_layer
 from estime_metric.engine.batching import MaskedText
 from estime_metric.engine.encoder import MaskedEncoder
+from estime_metric.engine.measures import STATISTICS
 from tests.families import BLOCKS, SENTENCES
 from tests.oracle import Oracle, Verdict
 
 SHORT = {"window": 60, "margin": 10, "distance": 4}
 MEASURES = ("alarms", "winners", "overlap", "tokens", "alarm_rate")
+TIES = STATISTICS.index("ties")
 Pairs = list[tuple[str, str]]
 
 
@@ -41,10 +43,6 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[list[MaskedText]]:
 
 def split(pairs: Pairs) -> tuple[list[str], list[str]]:
     return [summary for summary, _ in pairs], [source for _, source in pairs]
-
-
-def everything(result: EstimeResult) -> Tensor:
-    return torch.stack([result.values(measure, layer) for measure in MEASURES for layer in result.layers])
 
 
 def few_kinds(number: int) -> Pairs:
@@ -126,9 +124,24 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None = None) -> None:
-    a, b = everything(one), everything(another)
-    differing = (a if rows is None else a[:, rows]) != b
-    assert not differing.any()
+    """All counts are equal, but for what rounding may change.
+
+    A batch of another shape may take another routine of the processor's library, which adds up in another order.
+    """
+    for layer in one.layers:
+        a, b = (
+            {name: result.values(name, layer) for name in MEASURES}
+            | {"ties": result._statistics[:, one.layers.index(layer), TIES]}
+            for result in (one, another)
+        )
+        if rows is not None:
+            a = {name: values[rows] for name, values in a.items()}
+        for name in ("overlap", "tokens"):
+            assert torch.equal(a[name], b[name])
+        ties = torch.maximum(a["ties"], b["ties"])
+        assert ((a["alarms"] - b["alarms"]).abs() <= ties).all()
+        assert torch.equal(a["alarm_rate"] == b["alarm_rate"], a["alarms"] == b["alarms"])
+        assert (a["winners"] - b["winners"]).abs().sum() <= a["winners"].sum() / 1000 + ties.sum()
 
 
 def test_order_changes_nothing(scorer: EstimeScorer, pairs: Pairs) -> None:

@@ -1,0 +1,13 @@
+"""``estime benchmark ...``: the papers' experiments, one file for each."""
+
+from __future__ import annotations
+
+import typer
+
+app = typer.Typer(
+    name="benchmark",
+    help="The papers' experiments, measured anew.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
