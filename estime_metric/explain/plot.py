@@ -53,7 +53,7 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     _write_words(axes, explanation)
-    if words:
+    if axes.collections:
         figure.legend(loc="outside upper right", ncols=4, frameon=False, fontsize="small")
     return figure
 
@@ -61,7 +61,7 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
 def _draw(axes: Axes, words: tuple[UnitVerdict, ...]) -> None:
     """The marks of all words, by verdict."""
     for verdict, label, marker, size, colour in (
-        ("absent", "not in the source", ".", 16, _QUIET),
+        ("absent", "not in the source", "s", 14, _QUIET),
         ("match", "match", "o", 30, _MATCH),
         ("alarm", "alarm", "X", 62, _ALARM),
     ):
