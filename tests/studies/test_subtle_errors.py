@@ -22,7 +22,7 @@ from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
 #: Words that the tokenizers know whole or in pieces, and signs that break naive string handling.
 PIECES = (
     "the", "cat", "sat", "Bridge", "RIVER", "museum", "Nobody", "we", "1874", "3.5", "don't", "well-known", "U.S.",
-    "caf\u00e9", "cafe\u0301", "the\u0301", "zzyzx", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u06cc\u200c\u062e", "co\u00adop",
+    "caf\u00e9", "cafe\u0301", "the\u0301", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u06cc\u200c\u062e", "co\u00adop",
     "\U0001f44d", "\U0001f468\u200d\U0001f469", "\u6c34", "\u00df", "\ufb01sh", "[MASK]", "##ing", "_",
     ".", ",", '"', "(", ")", "\u2014",
 )  # fmt: skip
