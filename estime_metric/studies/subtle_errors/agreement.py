@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from estime_metric.meta.checks import Floats, finite
 from estime_metric.meta.concordance import METHODS, Tally, tally
-from estime_metric.meta.paired import approximate_randomisation
+from estime_metric.meta.paired import approximate_randomization
 from estime_metric.studies.subtle_errors.estimates import Estimate, Sampler, divide, estimate
 
 #: Rows of Table 3 as printed: measure, Spearman's rho, Kendall's tau-c. 2,000 pairs of CNN/DailyMail, 3 errors each.
@@ -101,7 +101,7 @@ def agree(
                 behind=estimate(first - spearman),
                 auc=estimate(area(counts)),
                 preferred=sampler.mean((np.sign(clean - corrupted) + 1) / 2),
-                p_value=approximate_randomisation(clean, corrupted, seed=seed).p_value if sampler.pairs else 1.0,
+                p_value=approximate_randomization(clean, corrupted, seed=seed).p_value if sampler.pairs else 1.0,
             )
         )
     return rows

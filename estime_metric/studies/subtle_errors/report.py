@@ -1,0 +1,156 @@
+"""The experiment's tables, for `estime_metric.studies.report`."""
+
+from __future__ import annotations
+
+from estime_metric.studies.report import Column, Section, Table, interval
+from estime_metric.studies.subtle_errors.agreement import PAPER_TABLE_3, Agreement
+from estime_metric.studies.subtle_errors.estimates import Estimate
+from estime_metric.studies.subtle_errors.sensitivity import Level, rises
+from estime_metric.studies.subtle_errors.study import Study
+
+#: How measures of alarms are called in tables.
+_NAMES = {"alarms": "alarms", "alarm_rate": "alarm rate", "alarms_alltokens": "alarms, all tokens"}
+
+
+def tables(study: Study) -> list[Table]:
+    """All tables of a study: Table 3, the rise of alarms, the places of alarms."""
+    return [table_3(study), rise_table(study), place_table(study)]
+
+
+def table_3(study: Study) -> Table:
+    """Correlations of every measure with clean = 1 and corrupted = 0, beside the paper's as printed."""
+    columns = (
+        Column("measure", text=True),
+        Column("ρ"),
+        Column("95%", text=True),
+        Column("τ-c"),
+        Column("ρ behind the first", text=True),
+        Column("AUC"),
+        Column("95%", text=True),
+        Column("clean preferred"),
+        Column("p"),
+    )
+    sections = [
+        Section(f"Measured: {_count(number, 'error')}, {_count(rows[0].pairs, 'pair')}", tuple(map(_row, rows)))
+        for number, rows in study.agreements.items()
+    ]
+    printed = tuple((name, rho, None, tau, None, None, None, None, None) for name, rho, tau in PAPER_TABLE_3)
+    sections.append(Section("Printed in the paper, not measured here: 3 errors, 2000 pairs of CNN/DailyMail", printed))
+    notes = (
+        "Higher is better; (-): the measure is negated. 95%: bootstrap over pairs. Clean preferred: share of the pairs "
+        "in which the clean summary scores higher, ties half. p: paired test of the mean difference by approximate "
+        "randomization, two-sided.",
+        *_left_out(study),
+        f"Errors: {study.generator}",
+        f"Scores: {study.scorer}",
+    )
+    title = "Subtle errors (Table 3 of the paper): correlation with clean = 1, corrupted = 0"
+    return Table("subtle-errors-table-3", title, columns, tuple(sections), notes)
+
+
+def rise_table(study: Study) -> Table:
+    """How alarms rise with the number of errors."""
+    columns = (
+        Column("errors"),
+        Column("mean"),
+        Column("95%", text=True),
+        Column("more than clean"),
+        Column("95%", text=True),
+        Column("more than the row above"),
+        Column("95%", text=True),
+        Column("share with more less share with fewer"),
+        Column("95%", text=True),
+    )
+    sections = []
+    for measure, levels in study.levels.items():
+        rows = []
+        for place, level in enumerate(levels):
+            rise, step, more = (
+                (part.value, _interval(part)) if place else (None, None)
+                for part in (level.rise, level.step, level.more_less_fewer)
+            )
+            rows.append((level.n_errors, level.mean.value, _interval(level.mean), *rise, *step, *more))
+        sections.append(Section(_NAMES[measure], tuple(rows)))
+    pairs = len(study.complete(study.numbers[-1]))
+    title = f"Rise with the number of errors, layer {study.layer}, {_count(pairs, 'pair')} that can take all of them"
+    notes = tuple(f"{_NAMES[measure]}: {_verdict(levels)}" for measure, levels in study.levels.items())
+    return Table("subtle-errors-rise", title, columns, tuple(sections), notes)
+
+
+def place_table(study: Study) -> Table:
+    """Whether alarms fall on the errors and their neighbours."""
+    columns = (
+        Column("units to each side"),
+        *(Column(name, "precision", text=name in ("95%", "lift 95%")) for name in _SHARES),
+        *(Column(name, "recall, checkable", text=name in ("95%", "lift 95%")) for name in _SHARES),
+        Column("checkable errors"),
+        Column("all errors", "recall"),
+        Column("before", "recall"),
+        Column("gain 95%", "recall", text=True),
+    )
+    sections = []
+    for number, found in study.detections.items():
+        rows = []
+        for one in found:
+            precision = _lifted(one.precision, one.precision_by_chance, one.precision_lift)
+            recall = _lifted(one.recall, one.recall_by_chance, one.recall_lift)
+            share = one.checkable / one.errors if one.errors else float("nan")
+            rows.append(
+                (one.reach, *precision, *recall, share, one.recall_of_all.value, one.before.value, _interval(one.gain))
+            )
+        first = found[0]
+        title = f"{_count(number, 'error')} in a summary: {first.errors} errors, {first.alarms} alarms"
+        sections.append(Section(title, tuple(rows)))
+    notes = (
+        "Precision: share of the alarms within so many units of an error. Recall: share of the errors with an alarm "
+        "within so many units; checkable are those with a unit there that occurs in the source, since no other raises "
+        "alarms. Chance: as many alarms on the checked units of the same summary at random. Before: the same places in "
+        "the clean summary. Gain: recall of all errors less before. 95%: bootstrap over pairs.",
+    )
+    title = f"Where the alarms of layer {study.layer} fall"
+    return Table("subtle-errors-places", title, columns, tuple(sections), notes)
+
+
+_SHARES = ("", "95%", "chance", "lift", "lift 95%")
+
+
+def _row(row: Agreement) -> tuple[str | float, ...]:
+    return (
+        row.measure,
+        row.spearman.value,
+        _interval(row.spearman),
+        row.kendall_c.value,
+        _interval(row.behind),
+        row.auc.value,
+        _interval(row.auc),
+        row.preferred.value,
+        row.p_value,
+    )
+
+
+def _lifted(share: Estimate, chance: Estimate, lift: Estimate) -> tuple[float, str, float, float, str]:
+    return share.value, _interval(share), chance.value, lift.value, _interval(lift)
+
+
+def _verdict(levels: list[Level]) -> str:
+    if rises(levels):
+        return "rises with every step, the whole 95% interval of each above 0."
+    return "does not rise with every step beyond doubt: the 95% interval of at least one step reaches 0."
+
+
+def _left_out(study: Study) -> list[str]:
+    pairs = len(study.corrupted)
+    return [
+        f"{_count(pairs - len(study.complete(number)), 'pair')} of {pairs} left out: too few whole words for "
+        f"{_count(number, 'error')}."
+        for number in study.numbers
+        if len(study.complete(number)) < pairs
+    ]
+
+
+def _interval(part: Estimate) -> str:
+    return interval(part.low, part.high, decimals=3)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
