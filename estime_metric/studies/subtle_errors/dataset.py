@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.inputs import check_choice, check_texts
@@ -131,6 +133,45 @@ def cnn_dailymail(
             raise ValueError(f"Expected argument `pairs` to lie within 0..{len(loaded)}, but got {pairs}.")
         loaded = loaded.shuffle(seed=seed).select(range(pairs))
     return list(loaded["article"]), list(loaded["highlights"]), [str(name) for name in loaded["id"]]
+
+
+def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
+    """The documents of SummEval with the first reference of each, which is the summary of CNN/DailyMail; the other
+    references were written by crowd workers.
+
+    Args:
+        folder: has ``documents.jsonl`` (``doc_id``, ``source``) and ``references.jsonl`` (``doc_id``, ``references``).
+
+    Returns:
+        Documents, references, ``doc_id``.
+
+    Raises:
+        OSError: a file is missing.
+        ValueError: a line is no such record, or a document has no reference.
+    """
+    references = {row["doc_id"]: row["references"] for row in _lines(folder / "references.jsonl", "references")}
+    documents = _lines(folder / "documents.jsonl", "source")
+    for row in documents:
+        if not references.get(row["doc_id"]):
+            raise ValueError(
+                f"Expected a reference for each document in {str(folder)!r}, but {row['doc_id']!r} has none."
+            )
+    names = [row["doc_id"] for row in documents]
+    return [row["source"] for row in documents], [references[name][0] for name in names], names
+
+
+def _lines(path: Path, column: str) -> list[Row]:
+    rows = []
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                row = json.loads(line)
+                rows.append({"doc_id": row["doc_id"], column: row[column]})
+            except (json.JSONDecodeError, KeyError, TypeError) as error:
+                raise ValueError(
+                    f"Expected {path.name!r} to hold `doc_id` and `{column}` in each line, but line {number} does not."
+                ) from error
+    return rows
 
 
 def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:

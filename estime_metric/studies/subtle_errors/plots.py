@@ -45,32 +45,39 @@ def plot_places(study: Study) -> Figure:
     for (left, right), (number, found) in zip(grid.reshape(-1, 2), study.detections.items(), strict=True):
         reaches = [one.reach for one in found]
         _line(left, reaches, [one.precision for one in found], "C0", "precision")
-        _line(left, reaches, [one.precision_by_chance for one in found], "0.5", "by chance", "--")
+        _line(left, reaches, [one.precision_by_chance for one in found], "0.5", "by chance", "--", 0.06)
         _line(right, reaches, [one.recall for one in found], "C0", "recall, checkable errors")
-        _line(right, reaches, [one.recall_by_chance for one in found], "0.5", "by chance", "--")
-        _line(right, reaches, [one.recall_of_all for one in found], "C2", "recall, all errors")
-        _line(right, reaches, [one.before for one in found], "C1", "all errors, same places before", ":")
+        _line(right, reaches, [one.recall_by_chance for one in found], "0.5", "by chance", "--", 0.06)
+        _line(right, reaches, [one.recall_of_all for one in found], "C2", "recall, all errors", "-", -0.06)
+        _line(right, reaches, [one.before for one in found], "C1", "all errors, same places before", ":", -0.12)
         left.set_ylabel("share of the alarms")
         right.set_ylabel("share of the errors")
         for axes in (left, right):
             axes.set_title(f"{number} error{'s' if number > 1 else ''} in a summary", fontsize="medium")
             axes.set_xlabel("units to each side of an error that count as near")
             axes.set_xticks(reaches)
-            axes.set_ylim(0, 1)
+            axes.set_ylim(0, 1.03)
             axes.legend(fontsize="small", loc="best")
     figure.suptitle(f"Do the alarms of ESTIME-{study.layer} fall near the errors? 95% intervals over pairs")
     return figure
 
 
 def _line(
-    axes: Any, places: Sequence[int], estimates: Sequence[Estimate], color: str, label: str, style: str = "-"
+    axes: Any,
+    places: Sequence[int],
+    estimates: Sequence[Estimate],
+    color: str,
+    label: str,
+    style: str = "-",
+    aside: float = 0.0,
 ) -> None:
+    """Values with their intervals, moved aside a little so that those of several lines can be told apart."""
     values = [one.value for one in estimates]
     below = [max(0.0, one.value - one.low) for one in estimates]
     above = [max(0.0, one.high - one.value) for one in estimates]
     axes.errorbar(
-        places, values, yerr=[below, above], color=color, label=label or None, linestyle=style, marker="o",
-        markersize=4, capsize=3, linewidth=1.3,
+        [place + aside for place in places], values, yerr=[below, above], color=color, label=label or None,
+        linestyle=style, marker="o", markersize=4, capsize=3, linewidth=1.3,
     )  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from estime_metric.studies.report import Column, Section, Table, interval
+from collections.abc import Mapping, Sequence
+
+from estime_metric.studies.report import Cell, Column, Section, Table, interval
 from estime_metric.studies.subtle_errors.agreement import PAPER_TABLE_3, Agreement
 from estime_metric.studies.subtle_errors.estimates import Estimate
 from estime_metric.studies.subtle_errors.sensitivity import Level, rises
@@ -13,8 +15,8 @@ _NAMES = {"alarms": "alarms", "alarm_rate": "alarm rate", "alarms_alltokens": "a
 
 
 def tables(study: Study) -> list[Table]:
-    """All tables of a study: Table 3, the rise of alarms, the places of alarms."""
-    return [table_3(study), rise_table(study), place_table(study)]
+    """All tables of a study: Table 3, the rise of alarms, precision and recall of their places."""
+    return [table_3(study), rise_table(study), precision_table(study), recall_table(study)]
 
 
 def table_3(study: Study) -> Table:
@@ -77,41 +79,68 @@ def rise_table(study: Study) -> Table:
     return Table("subtle-errors-rise", title, columns, tuple(sections), notes)
 
 
-def place_table(study: Study) -> Table:
-    """Whether alarms fall on the errors and their neighbours."""
+def precision_table(study: Study) -> Table:
+    """Which of the alarms fall on errors and their neighbours."""
     columns = (
         Column("units to each side"),
-        *(Column(name, "precision", text=name in ("95%", "lift 95%")) for name in _SHARES),
-        *(Column(name, "recall, checkable", text=name in ("95%", "lift 95%")) for name in _SHARES),
-        Column("checkable errors"),
-        Column("all errors", "recall"),
-        Column("before", "recall"),
-        Column("gain 95%", "recall", text=True),
+        Column("precision"),
+        Column("95%", text=True),
+        Column("by chance"),
+        Column("lift"),
+        Column("95%", text=True),
     )
-    sections = []
-    for number, found in study.detections.items():
-        rows = []
-        for one in found:
-            precision = _lifted(one.precision, one.precision_by_chance, one.precision_lift)
-            recall = _lifted(one.recall, one.recall_by_chance, one.recall_lift)
-            share = one.checkable / one.errors if one.errors else float("nan")
-            rows.append(
-                (one.reach, *precision, *recall, share, one.recall_of_all.value, one.before.value, _interval(one.gain))
-            )
-        first = found[0]
-        title = f"{_count(number, 'error')} in a summary: {first.errors} errors, {first.alarms} alarms"
-        sections.append(Section(title, tuple(rows)))
+    rows = {
+        number: [
+            (one.reach, *_lifted(one.precision, one.precision_by_chance, one.precision_lift)) for one in detections
+        ]
+        for number, detections in study.detections.items()
+    }
     notes = (
-        "Precision: share of the alarms within so many units of an error. Recall: share of the errors with an alarm "
-        "within so many units; checkable are those with a unit there that occurs in the source, since no other raises "
-        "alarms. Chance: as many alarms on the checked units of the same summary at random. Before: the same places in "
-        "the clean summary. Gain: recall of all errors less before. 95%: bootstrap over pairs.",
+        "Precision: share of the alarms within so many units of an error. By chance: if the alarms of each summary "
+        "fell on its checked units at random. 95%: bootstrap over pairs.",
     )
-    title = f"Where the alarms of layer {study.layer} fall"
-    return Table("subtle-errors-places", title, columns, tuple(sections), notes)
+    title = f"Do the alarms of layer {study.layer} fall near the errors? Precision"
+    return Table("subtle-errors-precision", title, columns, _by_number(study, rows), notes)
 
 
-_SHARES = ("", "95%", "chance", "lift", "lift 95%")
+def recall_table(study: Study) -> Table:
+    """Which of the errors have alarms on them or their neighbours."""
+    columns = (
+        Column("units to each side"),
+        Column("checkable errors"),
+        Column("recall of them"),
+        Column("95%", text=True),
+        Column("by chance"),
+        Column("lift"),
+        Column("95%", text=True),
+        Column("recall of all"),
+        Column("before"),
+        Column("gain"),
+        Column("95%", text=True),
+    )
+    rows = {
+        number: [
+            (
+                one.reach,
+                one.checkable / one.errors if one.errors else None,
+                *_lifted(one.recall, one.recall_by_chance, one.recall_lift),
+                one.recall_of_all.value,
+                one.before.value,
+                one.gain.value,
+                _interval(one.gain),
+            )
+            for one in detections
+        ]
+        for number, detections in study.detections.items()
+    }
+    notes = (
+        "Recall: share of the errors with an alarm within so many units. Checkable errors: the share with a unit there "
+        "that occurs in the source, since no other raises alarms. By chance: if the alarms of each summary fell on its "
+        "checked units at random. Before: the same places in the clean summary. Gain: recall of all less before. 95%: "
+        "bootstrap over pairs.",
+    )
+    title = f"Do the alarms of layer {study.layer} fall near the errors? Recall"
+    return Table("subtle-errors-recall", title, columns, _by_number(study, rows), notes)
 
 
 def _row(row: Agreement) -> tuple[str | float, ...]:
@@ -130,6 +159,16 @@ def _row(row: Agreement) -> tuple[str | float, ...]:
 
 def _lifted(share: Estimate, chance: Estimate, lift: Estimate) -> tuple[float, str, float, float, str]:
     return share.value, _interval(share), chance.value, lift.value, _interval(lift)
+
+
+def _by_number(study: Study, rows: Mapping[int, Sequence[tuple[Cell, ...]]]) -> tuple[Section, ...]:
+    """A section for each number of errors."""
+    sections = []
+    for number, detections in study.detections.items():
+        errors, alarms = detections[0].errors, detections[0].alarms
+        title = f"{_count(number, 'error')} in a summary: {_count(errors, 'error')}, {_count(alarms, 'alarm')}"
+        sections.append(Section(title, tuple(rows[number])))
+    return tuple(sections)
 
 
 def _verdict(levels: list[Level]) -> str:

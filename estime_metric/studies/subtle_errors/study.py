@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from estime_metric.config import ALL_UNIT_MEASURES
 from estime_metric.inputs import check_pairs
@@ -40,7 +41,7 @@ ESTIME_MEASURES = {
 SENSITIVE = ("alarms", "alarm_rate", "alarms_alltokens")
 
 #: Summaries and their sources -> scores by name of measure, higher is better.
-Baselines = Callable[[Sequence[str], Sequence[str]], Mapping[str, Sequence[float]]]
+Baselines = Callable[[Sequence[str], Sequence[str]], Mapping[str, npt.ArrayLike]]
 
 
 @dataclass(frozen=True)
