@@ -30,7 +30,7 @@ TEXTS = st.lists(
     st.tuples(st.sampled_from(PIECES) | st.sampled_from(" ".join(SENTENCES).split()), st.sampled_from(" \n\t")),
     max_size=14,
 ).map(lambda parts: "".join(part for pair in parts for part in pair).strip("\t"))
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")

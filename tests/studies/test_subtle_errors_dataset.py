@@ -123,6 +123,11 @@ def test_a_dataset_of_another_layout_is_refused(tmp_path: Path) -> None:
         cnn_dailymail(None, path=str(folder), edition=None)
 
 
+def test_a_dataset_that_cannot_be_had_names_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or give pairs of your own"):
+        cnn_dailymail(path=str(tmp_path / "nothing"))
+
+
 def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
     (tmp_path / "documents.jsonl").write_text('{"doc_id": "b", "source": "B"}\n{"doc_id": "a", "source": "A"}\n')
     references = tmp_path / "references.jsonl"

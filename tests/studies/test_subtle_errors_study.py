@@ -70,7 +70,7 @@ def test_a_row_is_named_measured_or_printed(study: Study) -> None:
     titles = [section.title for section in table_3.sections]
     assert titles[:2] == ["Measured: 1 error, 6 pairs", "Measured: 2 errors, 6 pairs"]
     assert titles[-1].startswith("Printed in the paper, not measured here")
-    assert table_3.sections[-1].rows[3] == ("(-)ESTIME-21", 0.163, None, 0.188, None, None, None, None, None)
+    assert table_3.sections[-1].rows[3] == ("(-)ESTIME-21", 0.163, None, 0.188, *[None] * 6)
     assert study.generator in table_3.notes[-2]
     assert study.scorer in table_3.notes[-1]
     assert [section.title for section in rise.sections] == ["alarms", "alarm rate", "alarms, all tokens"]

@@ -121,11 +121,17 @@ def cnn_dailymail(
 
     Raises:
         ImportError: ``datasets`` is not installed.
-        OSError: the data set cannot be had.
+        OSError: the data set cannot be had; the message says what to do.
         ValueError: it has no such split, lacks a column, or has fewer pairs.
     """
     datasets = _import_datasets()
-    loaded = datasets.load_dataset(path, edition, split=split)
+    try:
+        loaded = datasets.load_dataset(path, edition, split=split)
+    except OSError as error:
+        raise OSError(
+            f"The data set {path!r} cannot be loaded: {error}. Connect to the Hugging Face Hub once, so that it is in "
+            "the local cache, or give pairs of your own."
+        ) from error
     for column in ("article", "highlights", "id"):
         check_choice("path", column, loaded.column_names)
     if pairs is not None:
