@@ -93,7 +93,21 @@ def test_the_folder_holds_tables_plots_and_pairs(real: tuple[Result, Path]) -> N
 
 
 def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> None:
-    shown = run(table, "-m", bert_folder, "--generator", bert_folder, "-l", "2,4", "-n", "2", "--no-baselines", *SHORT)
+    shown = run(
+        table,
+        "-m",
+        bert_folder,
+        "--generator",
+        bert_folder,
+        "-l",
+        "2,4",
+        "-n",
+        "2",
+        "--unit",
+        "word",
+        "--no-baselines",
+        *SHORT,
+    )
     names = [row[0] for row in section(shown.stdout, "*Measured: 2 errors, 5 pairs*")]
     assert "(-)ESTIME-2" in names
     assert "(-)ESTIME-4" in names

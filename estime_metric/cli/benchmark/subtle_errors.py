@@ -99,6 +99,8 @@ def subtle_errors(
     }
     numbers = parse_numbers(errors)
     try:
+        if output is not None:
+            output.mkdir(parents=True, exist_ok=True)
         found = _read(file, source_column, summary_column, dataset, split, pairs, seed)
         for problem in found.problems:
             typer.secho(f"skipped {problem}", fg="yellow", err=True)
@@ -185,11 +187,8 @@ def _write(study: Study, pairs: tables.Pairs, folder: Path) -> None:
     from estime_metric.studies.subtle_errors.plots import plot_places, plot_rise
     from estime_metric.studies.subtle_errors.report import tables as tables_of
 
-    folder.mkdir(parents=True, exist_ok=True)
     for table in tables_of(study):
         write(table, folder)
-    plot_rise(study).savefig(folder / "subtle-errors-rise.png", dpi=150)
-    plot_places(study).savefig(folder / "subtle-errors-places.png", dpi=150)
     ids = [str(others.get("id", line)) for line, others in zip(pairs.lines, pairs.others, strict=True)]
     tables.write_rows(folder / "pairs.jsonl", labelled_rows(pairs.sources, study.corrupted, study.numbers, ids))
     scores = [
@@ -202,3 +201,5 @@ def _write(study: Study, pairs: tables.Pairs, folder: Path) -> None:
         for place, number in enumerate((0, *study.numbers))
     ]
     tables.write_rows(folder / "scores.csv", scores)
+    plot_rise(study).savefig(folder / "subtle-errors-rise.png", dpi=150)
+    plot_places(study).savefig(folder / "subtle-errors-places.png", dpi=150)
