@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,8 +61,8 @@ def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "sys
 
     Args:
         path: the file.
-        text_columns: columns of names: they are kept as they are written, so that ``007`` stays ``007`` and a system
-            may be called ``NA``.
+        text_columns: columns of names: in CSV they are kept as they are written, so that ``007`` stays ``007`` and a
+            system may be called ``NA``.
 
     Raises:
         ValueError: another ending, or the file is no such table.
@@ -72,15 +73,22 @@ def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "sys
     ending = path.suffix.lower()
     if ending not in READABLE:
         raise ValueError(f"Expected a table that ends in {', '.join(READABLE)}, but got {path.name!r}.")
-    names = list(text_columns)
     try:
         if ending == ".csv":
-            return pd.read_csv(path, converters=dict.fromkeys(names, str), encoding="utf-8-sig")
+            return _read_csv(path, set(text_columns))
         if ending == ".jsonl":
-            return pd.read_json(path, lines=True, dtype=dict.fromkeys(names, object), convert_dates=False)
+            with path.open(encoding="utf-8-sig") as lines:
+                return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
         return pd.read_parquet(path)
     except ValueError as error:
         raise ValueError(f"Expected {path.name!r} to be a table, but it cannot be read: {error}") from error
+
+
+def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
+    table = pd.read_csv(path, encoding="utf-8-sig")
+    names = [name for name in table.columns if name in text_columns]
+    texts = pd.read_csv(path, encoding="utf-8-sig", usecols=names, dtype=str, keep_default_na=False)
+    return table.assign(**{name: texts[name] for name in names})
 
 
 def join(
