@@ -71,8 +71,9 @@ def estimate(values: Floats) -> Estimate:
     """The first value with the interval of the others.
 
     Example:
-        >>> estimate(np.array([2.0, *range(41)]))
-        Estimate(value=2.0, low=1.0, high=39.0)
+        >>> found = estimate(np.array([2.0, *range(41)]))
+        >>> found.value, round(found.low, 6), round(found.high, 6)
+        (2.0, 1.0, 39.0)
     """
     low, high, _ = interval(values[1:], CONFIDENCE)
     return Estimate(float(values[0]), low, high)
