@@ -85,12 +85,23 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """A whole model without its prediction head, its dtype, its tokenizer and the facts."""
+    """A whole model without its prediction head, its dtype, its tokenizer and the facts.
+
+    Attributes:
+        model: the model without its prediction head.
+        dtype: of its weights.
+        tokenizer: its fast tokenizer.
+        facts: what the measure needs to know of it.
+        headed: the same model with its prediction head; ``model`` is a part of it.
+        headless: whether the checkpoint lacks weights of the prediction head, which then are random.
+    """
 
     model: Any
     dtype: torch.dtype
     tokenizer: Any
     facts: Facts
+    headed: Any
+    headless: bool
 
 
 def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
@@ -134,7 +145,8 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         special=_special_tokens(tokenizer),
         layer=embedded.DEFAULT_LAYER if model == EMBEDDED_MODEL else default_layer(blocks),
     )
-    return Pretrained(base.eval(), dtype, tokenizer, facts)
+    # What `_check_weights` lets pass belongs to the head.
+    return Pretrained(base.eval(), dtype, tokenizer, facts, headed.eval(), bool(report["missing_keys"]))
 
 
 def location(model: str) -> tuple[str, ...]:

@@ -1,0 +1,205 @@
+"""``estime benchmark subtle-errors``: section 4 of the paper, measured anew."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from estime_metric.cli import options, tables
+from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
+from estime_metric.config import ALL_UNIT_MEASURES, EMBEDDED_MODEL
+
+if TYPE_CHECKING:
+    from estime_metric.studies.subtle_errors.study import Study
+
+#: Layers of the paper's encoder; the first one's alarms are located.
+PAPER_LAYERS = "21,12,24"
+
+#: Pairs that the paper took from CNN/DailyMail.
+PAPER_PAIRS = 2000
+
+#: Bytes for the embeddings of sources between the scores and the places of the alarms.
+CACHE_BYTES = 2_000_000_000
+
+
+def subtle_errors(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the folder of SummEval, "
+            "whose documents and first references are taken. (default: CNN/DailyMail from the Hub)"
+        ),
+    ] = None,
+    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
+    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
+    dataset: Annotated[
+        str | None, typer.Option(help="Another data set on the Hub, or a local one, of its layout.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="Split of the data set.")] = "test",
+    pairs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Pairs to take at random. (default: 2000 of CNN/DailyMail, else all)"),
+    ] = None,
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            help="Model that makes the errors. (default: bert-base-cased, the paper's; with -m embedded that)"
+        ),
+    ] = None,
+    errors: Errors = "1,3,5",
+    order: Order = "sequential",
+    seed: Seed = 0,
+    model: options.Model = None,
+    revision: options.Revision = None,
+    layers: options.Layers = None,
+    unit: options.Unit = None,
+    window: options.Window = None,
+    margin: options.Margin = None,
+    distance: options.Distance = None,
+    normalize: options.Normalize = False,
+    dtype: options.Dtype = None,
+    device: options.Device = None,
+    token_budget: options.TokenBudget = None,
+    baselines: Annotated[bool, typer.Option(help="Compare with measures that need no model.")] = True,
+    resamples: Annotated[int, typer.Option(min=1, help="Resamples of the pairs for the 95% intervals.")] = 1000,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder for the tables, plots, labelled pairs and scores; made if missing."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
+) -> None:
+    """Put subtle errors into clean summaries and see which measures notice: Table 3 of the paper and more.
+
+    Printed as Markdown: correlations with clean = 1 and corrupted = 0 beside the paper's, the rise of alarms with the
+    number of errors, and whether alarms fall on the errors. Of several layers the first one's alarms are located.
+
+    Exit status: 0, done; 1, some rows hold no pair, the rest is measured; 2, nothing could be measured.
+    """
+    if file is not None and dataset is not None:
+        raise typer.BadParameter("give a FILE or --dataset, not both.")
+    if layers is None and model is None:
+        layers = PAPER_LAYERS
+    given: dict[str, Any] = {
+        "model": model,
+        "revision": revision,
+        "layers": options.parse_layers(layers),
+        "unit": unit,
+        "window": window,
+        "margin": margin,
+        "distance": distance,
+        "normalize": normalize,
+        "dtype": dtype,
+        "device": device,
+        "token_budget": token_budget,
+    }
+    numbers = parse_numbers(errors)
+    try:
+        if output is not None:
+            output.mkdir(parents=True, exist_ok=True)
+        found = _read(file, source_column, summary_column, dataset, split, pairs, seed)
+        for problem in found.problems:
+            typer.secho(f"skipped {problem}", fg="yellow", err=True)
+        if not found.sources:
+            raise ValueError("There is no pair.")
+        from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+        from estime_metric.studies.subtle_errors import SubtleErrors
+        from estime_metric.studies.subtle_errors.compared import reference_free
+        from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
+        from estime_metric.studies.subtle_errors.study import run
+
+        options_given = {name: value for name, value in given.items() if value is not None}
+        scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, cache=CACHE_BYTES, **options_given)
+        maker = SubtleErrors(
+            generator or (EMBEDDED_MODEL if model == EMBEDDED_MODEL else PAPER_GENERATOR),
+            n_errors=numbers[-1],
+            seed=seed,
+            order=order,
+            device=device,
+        )
+        study = run(
+            found.sources,
+            found.summaries,
+            maker,
+            scorer,
+            numbers=numbers,
+            baselines=reference_free if baselines else None,
+            resamples=resamples,
+            seed=seed,
+            progress=not quiet,
+        )
+        _show(study)
+        if output is not None:
+            _write(study, found, output)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        typer.secho(f"error: {error}", fg="red", err=True)
+        raise typer.Exit(2) from error
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def _read(
+    file: Path | None,
+    source_column: str,
+    summary_column: str,
+    dataset: str | None,
+    split: str,
+    pairs: int | None,
+    seed: int,
+) -> tables.Pairs:
+    """The pairs asked for; ``lines`` counts them from 1 where they come from no file."""
+    from estime_metric.studies.subtle_errors.dataset import cnn_dailymail, summeval_references
+
+    if file is not None and not file.is_dir():
+        found = tables.read_pairs(file, source_column, summary_column)
+    else:
+        if file is None:
+            if dataset is None:
+                sources, summaries, ids = cnn_dailymail(pairs or PAPER_PAIRS, seed=seed, split=split)
+            else:
+                sources, summaries, ids = cnn_dailymail(pairs, seed=seed, split=split, path=dataset, edition=None)
+        else:
+            sources, summaries, ids = summeval_references(file)
+        found = tables.Pairs(list(range(1, len(ids) + 1)), sources, summaries, [{"id": name} for name in ids])
+    if file is not None and pairs is not None and pairs < len(found.lines):
+        chosen = sorted(random.Random(seed).sample(range(len(found.lines)), pairs))
+        for name in ("lines", "sources", "summaries", "others"):
+            setattr(found, name, [getattr(found, name)[place] for place in chosen])
+    return found
+
+
+def _show(study: Study) -> None:
+    from estime_metric.studies.report import to_markdown
+    from estime_metric.studies.subtle_errors.report import tables as tables_of
+
+    for table in tables_of(study):
+        typer.echo(to_markdown(table))
+
+
+def _write(study: Study, pairs: tables.Pairs, folder: Path) -> None:
+    """Tables, plots, the labelled pairs and the scores of each."""
+    from estime_metric.studies.report import write
+    from estime_metric.studies.subtle_errors.dataset import labelled_rows
+    from estime_metric.studies.subtle_errors.plots import plot_places, plot_rise
+    from estime_metric.studies.subtle_errors.report import tables as tables_of
+
+    for table in tables_of(study):
+        write(table, folder)
+    ids = [str(others.get("id", line)) for line, others in zip(pairs.lines, pairs.others, strict=True)]
+    tables.write_rows(folder / "pairs.jsonl", labelled_rows(pairs.sources, study.corrupted, study.numbers, ids))
+    scores = [
+        {
+            "pair": name,
+            "n_errors": number,
+            **{measure: tables.plain(values[row, place]) for measure, values in study.scores.items()},
+        }
+        for row, name in enumerate(ids)
+        for place, number in enumerate((0, *study.numbers))
+    ]
+    tables.write_rows(folder / "scores.csv", scores)
+    plot_rise(study).savefig(folder / "subtle-errors-rise.png", dpi=150)
+    plot_places(study).savefig(folder / "subtle-errors-places.png", dpi=150)

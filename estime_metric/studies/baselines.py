@@ -1,0 +1,204 @@
+"""Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should beat.
+
+All take lists of texts and return float64 of shape (summaries,). Words are runs of letters, digits
+and ``_``, lower-cased. An empty summary has ROUGE, BLEU and lengths of 0 and a divergence of 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+_Other = TypeVar("_Other")
+
+Floats = npt.NDArray[np.float64]
+
+#: How the values against several references become one.
+COMBINE = ("mean", "max", "first")
+
+#: Names of `rouge_scorer` -> the paper's.
+ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
+
+#: Called with the number of summaries that have been scored since the last call.
+Advance = Callable[[int], None]
+
+
+def rouge(
+    summaries: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    combine: str = "mean",
+    advance: Advance | None = None,
+) -> dict[str, Floats]:
+    """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
+
+    The paper takes ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say how it treats eleven
+    references. The mean over them, with stemming, gives its rows.
+
+    Args:
+        summaries: the summaries.
+        references: the references of each.
+        combine: ``"mean"`` or ``"max"`` over the references, or ``"first"``, which takes the first alone.
+        advance: called after each summary.
+
+    Returns:
+        ``"ROUGE-1"``, ``"ROUGE-2"``, ``"ROUGE-3"`` and ``"ROUGE-L"``.
+
+    Raises:
+        ImportError: ``rouge-score`` is not installed.
+        ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
+
+    Example:
+        >>> scores = rouge(["the cat sat"], [["the cat sat", "a dog"]])
+        >>> float(scores["ROUGE-1"][0]), float(scores["ROUGE-2"][0])
+        (0.5, 0.5)
+    """
+    try:
+        from rouge_score.rouge_scorer import RougeScorer
+    except ImportError as error:
+        raise ImportError("ROUGE needs rouge-score: pip install 'estime-metric[meta]'.") from error
+    scorer = RougeScorer(list(ROUGE), use_stemmer=True)
+    scores: dict[str, list[float]] = {name: [] for name in ROUGE.values()}
+    for summary, texts in each(summaries, references, combine, advance):
+        found = [scorer.score(text, summary) for text in texts]
+        for key, name in ROUGE.items():
+            scores[name].append(combined([values[key].fmeasure for values in found], combine))
+    return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
+
+
+def bleu(
+    summaries: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    first: bool = False,
+    advance: Advance | None = None,
+) -> Floats:
+    """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
+
+    All references at once, as BLEU defines it; lower-cased, tokenization ``13a``, exponential smoothing, n-grams up to
+    the length of the summary. The paper takes NLTK's, with settings that it does not state: its row differs.
+
+    Args:
+        summaries: the summaries.
+        references: the references of each.
+        first: only the first reference.
+        advance: called after each summary.
+
+    Raises:
+        ImportError: ``sacrebleu`` is not installed.
+        ValueError: the lengths differ, or a summary has no reference.
+    """
+    try:
+        from sacrebleu import sentence_bleu
+    except ImportError as error:
+        raise ImportError("BLEU needs sacrebleu: pip install 'estime-metric[meta]'.") from error
+    combine = "first" if first else "max"
+    return np.array(
+        [
+            sentence_bleu(summary, texts, lowercase=True).score
+            for summary, texts in each(summaries, references, combine, advance)
+        ],
+        dtype=np.float64,
+    )
+
+
+def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
+    """Jensen-Shannon divergence of the word distributions of summary and source, between 0 and 1; lower is better.
+
+    P and Q are the relative frequencies of the words of summary and source: no stop words left out, no stemming, no
+    smoothing. With M their mean, it is half the Kullback-Leibler divergence of P from M plus half that of Q from M,
+    logarithms to base 2 (Louis & Nenkova 2009 judge summaries by it). A text without words has nothing in common with
+    any other: 1. The paper does not state its variant.
+
+    Raises:
+        ImportError: scipy is not installed.
+        ValueError: the lengths differ.
+
+    Example:
+        >>> jensen_shannon(["a b", "c"], ["a b a b", "a b"]).tolist()
+        [0.0, 1.0]
+    """
+    try:
+        from scipy.spatial.distance import jensenshannon
+    except ImportError as error:
+        raise ImportError("The Jensen-Shannon divergence needs scipy: pip install 'estime-metric[meta]'.") from error
+    counts = {source: Counter(words(source)) for source in dict.fromkeys(sources)}
+    values = []
+    for summary, source in _pairs(summaries, sources):
+        of_summary, of_source = Counter(words(summary)), counts[source]
+        if not of_summary or not of_source:
+            values.append(1.0)
+            continue
+        every = list(of_summary | of_source)
+        p, q = ([float(count[word]) for word in every] for count in (of_summary, of_source))
+        values.append(min(1.0, float(jensenshannon(p, q, base=2)) ** 2))
+    return np.array(values, dtype=np.float64)
+
+
+def length(summaries: Sequence[str]) -> Floats:
+    """Words in each summary.
+
+    Example:
+        >>> length(["Two words.", ""]).tolist()
+        [2.0, 0.0]
+    """
+    return np.array([len(words(summary)) for summary in summaries], dtype=np.float64)
+
+
+def absent_words(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
+    """Words of each summary that its source does not have, each occurrence counted; lower is better.
+
+    Raises:
+        ValueError: the lengths differ.
+
+    Example:
+        >>> absent_words(["A red, red dog."], ["a dog"]).tolist()
+        [2.0]
+    """
+    known = {source: frozenset(words(source)) for source in dict.fromkeys(sources)}
+    return np.array(
+        [sum(word not in known[source] for word in words(summary)) for summary, source in _pairs(summaries, sources)],
+        dtype=np.float64,
+    )
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, lower-cased."""
+    return re.findall(r"\w+", text.lower())
+
+
+def combined(values: Sequence[float], combine: str) -> float:
+    """The values against several references as one: their mean or maximum."""
+    return float(max(values)) if combine == "max" else float(np.mean(values))
+
+
+def each(
+    summaries: Sequence[str], references: Sequence[Sequence[str]], combine: str, advance: Advance | None
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """Each summary with those of its references that count; says so to ``advance`` when the caller is done with it.
+
+    Raises:
+        ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
+    """
+    if combine not in COMBINE:
+        raise ValueError(f"Expected argument `combine` to be one of {', '.join(COMBINE)}, but got {combine!r}.")
+    for place, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
+        if not texts or isinstance(texts, str):
+            raise ValueError(f"Expected argument `references` to hold a list of texts at {place}, but got {texts!r}.")
+        yield summary, texts[:1] if combine == "first" else texts
+        if advance is not None:
+            advance(1)
+
+
+def _pairs(summaries: Sequence[str], others: Sequence[_Other], name: str = "sources") -> Iterator[tuple[str, _Other]]:
+    if len(summaries) != len(others):
+        raise ValueError(
+            f"Expected argument `{name}` to have one entry for each of {len(summaries)} summaries, but got "
+            f"{len(others)}."
+        )
+    yield from zip(summaries, others, strict=True)

@@ -1,0 +1,146 @@
+"""BERTScore (Zhang et al. 2020) with any encoder that ESTIME takes.
+
+Written out here because ``torchmetrics`` 1.9 pairs the texts of a batch wrongly: it sorts summaries and references by
+length, each for itself, and applies the same order once more to undo that. For a single pair it agrees with this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from estime_metric.studies.baselines import Advance, Floats, combined, each
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from estime_metric.engine.loading import Pretrained
+
+#: The encoder of the paper's rows (``bert_score``'s default for English), and the layer of 24 that is read there.
+PAPER_ENCODER = "roberta-large"
+PAPER_LAYER = 17
+PAPER_DEPTH = 24
+
+#: The three values of a pair of texts.
+NAMES = ("BERTScore-F1", "BERTScore-P", "BERTScore-R")
+
+#: Texts in one forward pass.
+BATCH = 32
+
+
+class BertScorer:
+    """An encoder that compares texts.
+
+    Args:
+        model: Hub name, local folder, or ``"embedded"``.
+        layer: hidden layer, 0 the embedding layer's output; ``None``: ``round(17 / 24 * blocks)``, the relative depth
+            that ``bert_score`` reads by default.
+        device: as in `EstimeConfig`.
+
+    Attributes:
+        layer: the layer that is read.
+        signature: encoder, revision, layer.
+
+    Raises:
+        EncoderUnavailableError: the encoder cannot be had.
+        ValueError: it has no such layer, or cannot be used by ESTIME either.
+    """
+
+    def __init__(self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None) -> None:
+        import torch
+
+        from estime_metric.engine.loading import load_pretrained
+
+        self._loaded: Pretrained = load_pretrained(model, None, torch.float32)
+        facts = self._loaded.facts
+        self.layer = round(PAPER_LAYER / PAPER_DEPTH * facts.blocks) if layer is None else layer
+        if not 0 <= self.layer <= facts.blocks:
+            raise ValueError(f"Expected argument `layer` to lie within 0..{facts.blocks}, but got {layer}.")
+        self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self._loaded.model.to(self._device)
+        self.signature = f"BERTScore|model:{facts.name}@{facts.revision}|layer:{self.layer}|idf:no|rescaled:no"
+
+    def score(
+        self,
+        summaries: Sequence[str],
+        references: Sequence[Sequence[str]],
+        *,
+        combine: str = "mean",
+        advance: Advance | None = None,
+    ) -> dict[str, Floats]:
+        """F1, precision and recall of each summary, between -1 and 1; higher is better.
+
+        Tokens are compared by the cosine of their embeddings, special tokens left out. Precision is the mean of the
+        best cosines of the summary's tokens, recall that of the reference's tokens, F1 their harmonic mean. No weights
+        by inverse document frequency, no rescaling with a baseline. A text without tokens has 0 in all three.
+
+        Args:
+            summaries: the summaries. Neighbours that share their references are encoded with them at once.
+            references: the references of each.
+            combine: ``"mean"`` or ``"max"`` over the references, or ``"first"``, which takes the first alone.
+            advance: called with the number of summaries done.
+
+        Returns:
+            `NAMES` -> float64 of shape (summaries,).
+
+        Raises:
+            ValueError: the lengths differ, a summary has no reference, a text is longer than the encoder can read, or
+                ``combine`` is unknown.
+        """
+        scores: dict[str, list[float]] = {name: [] for name in NAMES}
+        pairs = each(summaries, references, combine, advance)
+        for _, group in groupby(pairs, key=lambda pair: tuple(pair[1])):
+            together = list(group)
+            texts = list(dict.fromkeys(text for summary, others in together for text in (summary, *others)))
+            encoded = dict(zip(texts, self._encode(texts), strict=True))
+            for summary, others in together:
+                found = [_compare(encoded[summary], encoded[other]) for other in others]
+                for name, values in zip(NAMES, zip(*found, strict=True), strict=True):
+                    scores[name].append(combined(values, combine))
+        return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
+
+    def _encode(self, texts: list[str]) -> list[Tensor]:
+        """The embeddings of each text, of length one; each of shape (tokens, width)."""
+        import torch
+
+        loaded, special = self._loaded, self._loaded.facts.special
+        bare = [list(ids) for ids in loaded.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
+        limit = loaded.facts.positions
+        for text, ids in zip(texts, bare, strict=True):
+            if limit is not None and len(ids) + special.around > limit:
+                raise ValueError(
+                    f"Expected texts of at most {limit - special.around} tokens of {loaded.facts.name!r} for "
+                    f"BERTScore, but got {len(ids)} in {text[:40]!r}..."
+                )
+        encoded: dict[int, Tensor] = {}
+        order = sorted(range(len(bare)), key=lambda place: len(bare[place]))
+        for begin in range(0, len(order), BATCH):
+            batch = order[begin : begin + BATCH]
+            rows = [[*special.before, *bare[place], *special.after] for place in batch]
+            padded = torch.full((len(rows), max(map(len, rows))), special.padding)  # (b, n)
+            mask = torch.zeros_like(padded)
+            for row, tokens in enumerate(rows):
+                padded[row, : len(tokens)] = torch.tensor(tokens)
+                mask[row, : len(tokens)] = 1
+            with torch.inference_mode():
+                output = loaded.model(
+                    input_ids=padded.to(self._device), attention_mask=mask.to(self._device), output_hidden_states=True
+                )
+            states = torch.nn.functional.normalize(output.hidden_states[self.layer], dim=-1)  # (b, n, d)
+            first = len(special.before)
+            for row, place in enumerate(batch):
+                encoded[place] = states[row, first : first + len(bare[place])]
+        return [encoded[place] for place in range(len(texts))]
+
+
+def _compare(summary: Tensor, reference: Tensor) -> tuple[float, float, float]:
+    """F1, precision and recall of embeddings of shapes (s, d) and (r, d)."""
+    if not len(summary) or not len(reference):
+        return 0.0, 0.0, 0.0
+    cosines = summary @ reference.T  # (s, r)
+    precision, recall = float(cosines.amax(1).mean()), float(cosines.amax(0).mean())
+    total = precision + recall
+    return (2 * precision * recall / total if total else 0.0), precision, recall

@@ -1,0 +1,214 @@
+"""Labelled pairs: each summary clean and with subtle errors, ready for `evaluate` and for detection benchmarks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from estime_metric.inputs import check_choice, check_texts
+from estime_metric.studies.subtle_errors.records import Corrupted
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Row = dict[str, Any]
+
+#: The paper's texts (section 4) on the Hub, and the edition of the data set in which names are not replaced by numbers.
+CNN_DAILYMAIL = "abisee/cnn_dailymail"
+CNN_DAILYMAIL_EDITION = "3.0.0"
+
+#: Fields of a row and of each of its errors, with their types as ``datasets`` names them.
+FIELDS = {
+    "id": "string",
+    "pair": "string",
+    "source": "string",
+    "summary": "string",
+    "label": "int64",
+    "n_errors": "int64",
+    "n_missing": "int64",
+}
+ERROR_FIELDS = {
+    "start": "int64",
+    "end": "int64",
+    "clean_start": "int64",
+    "clean_end": "int64",
+    "original": "string",
+    "replacement": "string",
+    "rank": "int64",
+    "probability": "float64",
+    "step": "int64",
+}
+
+
+def labelled_rows(
+    sources: Sequence[str],
+    corrupted: Sequence[Corrupted],
+    n_errors: Sequence[int] | None = None,
+    ids: Sequence[str] | None = None,
+) -> list[Row]:
+    """One row for each clean summary and one for each number of errors in it.
+
+    Args:
+        sources: one source for each summary.
+        corrupted: what `SubtleErrors` made of the summaries.
+        n_errors: numbers of errors; the errors of the smaller are among those of the larger. ``None``: all errors.
+        ids: a name for each pair; ``None`` counts from 0.
+
+    Returns:
+        Pair after pair, the clean row first. ``label`` is 1 for clean and 0 for corrupted, ``n_errors`` the errors that
+        are in the summary, ``n_missing`` how many fewer than asked for; ``errors`` holds a row with ``ERROR_FIELDS``
+        for each. A summary into which no error could be put has its clean row alone.
+
+    Raises:
+        ValueError: the lengths differ, or more errors are wanted than were asked for.
+    """
+    texts = check_texts("sources", sources)
+    names = [str(place) for place in range(len(texts))] if ids is None else check_texts("ids", ids)
+    if not len(texts) == len(corrupted) == len(names):
+        raise ValueError(
+            f"Expected arguments `sources`, `corrupted` and `ids` to be of one length, "
+            f"but got {len(texts)}, {len(corrupted)} and {len(names)}."
+        )
+    rows = []
+    for source, most, name in zip(texts, corrupted, names, strict=True):
+        numbers = [len(most.errors) + most.n_missing] if n_errors is None else n_errors
+        versions = [(0, most.first(0)), *((number, most.first(number)) for number in numbers)]
+        for number, version in versions:
+            if number == 0 or version.errors:
+                rows.append(_row(name, source, version, number))
+    return rows
+
+
+def to_dataset(rows: Sequence[Row], description: str = "") -> Dataset:
+    """The rows as a ``datasets.Dataset`` with the types of ``FIELDS``, also where there is none.
+
+    Args:
+        rows: what `labelled_rows` gives.
+        description: what the data set says of itself, for example `SubtleErrors.signature`.
+
+    Raises:
+        ImportError: ``datasets`` is not installed.
+    """
+    datasets = _import_datasets()
+    types = {name: datasets.Value(kind) for name, kind in FIELDS.items()}
+    errors = [{name: datasets.Value(kind) for name, kind in ERROR_FIELDS.items()}]
+    info = datasets.DatasetInfo(description=description, features=datasets.Features({**types, "errors": errors}))
+    columns = {name: [row[name] for row in rows] for name in (*FIELDS, "errors")}
+    return datasets.Dataset.from_dict(columns, features=info.features, info=info)
+
+
+def cnn_dailymail(
+    pairs: int | None = 2000,
+    *,
+    seed: int = 0,
+    split: str = "test",
+    path: str = CNN_DAILYMAIL,
+    edition: str | None = CNN_DAILYMAIL_EDITION,
+) -> tuple[list[str], list[str], list[str]]:
+    """A random selection of CNN/DailyMail, as the paper took 2,000 pairs (it does not say of which split).
+
+    Args:
+        pairs: how many; ``None`` for the whole split in its order.
+        seed: another seed selects other pairs.
+        split: ``"train"``, ``"validation"`` or ``"test"``.
+        path: Hub name or local folder of a data set with the columns ``article``, ``highlights`` and ``id``.
+        edition: its configuration.
+
+    Returns:
+        Articles, their highlights (the human summaries; a line for each sentence), their ids.
+
+    Raises:
+        ImportError: ``datasets`` is not installed.
+        OSError: the data set cannot be had; the message says what to do.
+        ValueError: it has no such split, lacks a column, or has fewer pairs.
+    """
+    datasets = _import_datasets()
+    try:
+        loaded = datasets.load_dataset(path, edition, split=split)
+    except OSError as error:
+        raise OSError(
+            f"The data set {path!r} cannot be loaded: {error}. Connect to the Hugging Face Hub once, so that it is in "
+            "the local cache, or give pairs of your own."
+        ) from error
+    for column in ("article", "highlights", "id"):
+        check_choice("path", column, loaded.column_names)
+    if pairs is not None:
+        if not 0 <= pairs <= len(loaded):
+            raise ValueError(f"Expected argument `pairs` to lie within 0..{len(loaded)}, but got {pairs}.")
+        loaded = loaded.shuffle(seed=seed).select(range(pairs))
+    return list(loaded["article"]), list(loaded["highlights"]), [str(name) for name in loaded["id"]]
+
+
+def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
+    """The documents of SummEval with the first reference of each, which is the summary of CNN/DailyMail; the other
+    references were written by crowd workers.
+
+    Args:
+        folder: has ``documents.jsonl`` (``doc_id``, ``source``) and ``references.jsonl`` (``doc_id``, ``references``).
+
+    Returns:
+        Documents, references, ``doc_id``.
+
+    Raises:
+        OSError: a file is missing.
+        ValueError: a line is no such record, or a document has no reference.
+    """
+    references = {row["doc_id"]: row["references"] for row in _lines(folder / "references.jsonl", "references")}
+    documents = _lines(folder / "documents.jsonl", "source")
+    for row in documents:
+        if not references.get(row["doc_id"]):
+            raise ValueError(
+                f"Expected a reference for each document in {str(folder)!r}, but {row['doc_id']!r} has none."
+            )
+    names = [row["doc_id"] for row in documents]
+    return [row["source"] for row in documents], [references[name][0] for name in names], names
+
+
+def _lines(path: Path, column: str) -> list[Row]:
+    rows = []
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                row = json.loads(line)
+                rows.append({"doc_id": row["doc_id"], column: row[column]})
+            except (json.JSONDecodeError, KeyError, TypeError) as error:
+                raise ValueError(
+                    f"Expected {path.name!r} to hold `doc_id` and `{column}` in each line, but line {number} does not."
+                ) from error
+    return rows
+
+
+def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:
+    return {
+        "id": f"{name}-{asked}",
+        "pair": name,
+        "source": source,
+        "summary": version.text,
+        "label": 0 if version.errors else 1,
+        "n_errors": len(version.errors),
+        "n_missing": version.n_missing,
+        "errors": [
+            {
+                "start": error.span[0],
+                "end": error.span[1],
+                "clean_start": error.clean_span[0],
+                "clean_end": error.clean_span[1],
+                "original": error.original,
+                "replacement": error.replacement,
+                "rank": error.rank,
+                "probability": error.probability,
+                "step": error.step,
+            }
+            for error in version.errors
+        ],
+    }
+
+
+def _import_datasets() -> Any:
+    try:
+        import datasets
+    except ImportError as error:
+        raise ImportError("Data sets need `datasets`: pip install 'estime-metric[evaluate]'.") from error
+    return datasets

@@ -1,0 +1,187 @@
+"""Do alarms fall on the errors? The paper counts alarms; here their places are compared with those of the errors.
+
+Axes: ``d`` pairs; the counts of each are added up, and intervals draw the pairs anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from estime_metric.explanation import Explanation
+from estime_metric.studies.subtle_errors.estimates import RESAMPLES, Estimate, Sampler, divide, estimate
+from estime_metric.studies.subtle_errors.records import Corrupted, Span
+
+#: Units to each side of an error that count as its neighbourhood.
+REACHES = (0, 1, 2, 5)
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How well alarms point to errors, for one size of neighbourhood. All shares are between 0 and 1.
+
+    Chance is what as many alarms would do that fell on the checked units of the same summary at random: for the
+    precision the share of its checked units that lie near an error, for the recall the hypergeometric probability
+    that at least one of them lies near it. A lift is a quotient, 1 for no better than chance.
+
+    Attributes:
+        reach: units to each side of an error that count as near it; 0 is the error itself.
+        errors: number of errors.
+        checkable: of them, those with at least one unit near that occurs in the source, and so can raise an alarm.
+        alarms: number of alarms.
+        precision: share of the alarms that are near an error; higher is better.
+        precision_by_chance: see above.
+        precision_lift: their quotient.
+        recall: share of the checkable errors that have an alarm near; higher is better.
+        recall_by_chance: see above.
+        recall_lift: their quotient.
+        recall_of_all: share of all errors that have an alarm near.
+        before: share of the same places with an alarm near in the clean text, of all errors: what `recall_of_all` would
+            be without any error.
+        gain: `recall_of_all` less `before`.
+    """
+
+    reach: int
+    errors: int
+    checkable: int
+    alarms: int
+    precision: Estimate
+    precision_by_chance: Estimate
+    precision_lift: Estimate
+    recall: Estimate
+    recall_by_chance: Estimate
+    recall_lift: Estimate
+    recall_of_all: Estimate
+    before: Estimate
+    gain: Estimate
+
+
+def detect(
+    corrupted: Sequence[Corrupted],
+    explanations: Sequence[Explanation],
+    clean: Sequence[Explanation],
+    *,
+    reaches: Sequence[int] = REACHES,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Detection]:
+    """Compares the places of alarms with those of errors.
+
+    Args:
+        corrupted: the summaries with their errors.
+        explanations: the verdicts on the units of each corrupted summary.
+        clean: the verdicts on the units of each clean one.
+        reaches: sizes of the neighbourhood, in units of the measure to each side.
+        resamples: number of resamples for the 95% intervals, which draw the summaries anew.
+        seed: of the resamples.
+
+    Returns:
+        One `Detection` for each of ``reaches``. Where there is nothing to divide by (no alarm, no error), NaN.
+
+    Raises:
+        ValueError: the lengths differ, or an explanation is of another text.
+    """
+    _check(corrupted, explanations, clean)
+    sampler = Sampler(len(corrupted), resamples, seed)
+    found = []
+    for reach in reaches:
+        counts = [_count(*triple, reach) for triple in zip(corrupted, explanations, clean, strict=True)]
+        columns = {
+            name: np.array([getattr(count, name) for count in counts], dtype=float) for name in _Counts.__slots__
+        }
+        found.append(_detection(reach, columns, sampler))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """One summary: alarms, those near an error, those expected there; errors, and of them the checkable, those with an
+    alarm near, with how many such expected, and with an alarm near in the clean text."""
+
+    alarms: int
+    near: int
+    near_by_chance: float
+    errors: int
+    checkable: int
+    seen: int
+    seen_by_chance: float
+    seen_before: int
+
+
+def _detection(reach: int, counts: dict[str, np.ndarray], sampler: Sampler) -> Detection:
+    sums = {name: sampler.sum(values) for name, values in counts.items()}
+
+    def share(part: str, whole: str) -> Estimate:
+        return estimate(divide(sums[part], sums[whole]))
+
+    return Detection(
+        reach=reach,
+        errors=int(sums["errors"][0]),
+        checkable=int(sums["checkable"][0]),
+        alarms=int(sums["alarms"][0]),
+        precision=share("near", "alarms"),
+        precision_by_chance=share("near_by_chance", "alarms"),
+        precision_lift=share("near", "near_by_chance"),
+        recall=share("seen", "checkable"),
+        recall_by_chance=share("seen_by_chance", "checkable"),
+        recall_lift=share("seen", "seen_by_chance"),
+        recall_of_all=share("seen", "errors"),
+        before=share("seen_before", "errors"),
+        gain=estimate(divide(sums["seen"] - sums["seen_before"], sums["errors"])),
+    )
+
+
+def _count(corrupted: Corrupted, explanation: Explanation, clean: Explanation, reach: int) -> _Counts:
+    verdicts = [unit.verdict for unit in explanation.units]
+    alarm = [verdict == "alarm" for verdict in verdicts]
+    checked = [verdict != "absent" for verdict in verdicts]
+    near = [_near(explanation, error.span, reach) for error in corrupted.errors]
+    around = set().union(*near)
+    checked_near = [sum(checked[place] for place in places) for places in near]
+    return _Counts(
+        alarms=sum(alarm),
+        near=sum(alarm[place] for place in around),
+        near_by_chance=sum(alarm) * sum(checked[place] for place in around) / max(1, sum(checked)),
+        errors=len(near),
+        checkable=sum(number > 0 for number in checked_near),
+        seen=sum(any(alarm[place] for place in places) for places in near),
+        seen_by_chance=sum(chance_of_a_hit(sum(checked), number, sum(alarm)) for number in checked_near),
+        seen_before=sum(
+            any(clean.units[place].verdict == "alarm" for place in _near(clean, error.clean_span, reach))
+            for error in corrupted.errors
+        ),
+    )
+
+
+def chance_of_a_hit(units: int, targets: int, alarms: int) -> float:
+    """Probability that at least one of so many alarms falls on a target, where each unit gets at most one.
+
+    Example:
+        >>> chance_of_a_hit(units=4, targets=1, alarms=1), chance_of_a_hit(units=4, targets=2, alarms=3)
+        (0.25, 1.0)
+    """
+    return 1 - comb(units - targets, alarms) / comb(units, alarms)
+
+
+def _near(explanation: Explanation, span: Span, reach: int) -> set[int]:
+    """The units that overlap a span, with those up to ``reach`` units to each side; none where nothing overlaps."""
+    start, stop = span
+    hit = [place for place, unit in enumerate(explanation.units) if unit.start < stop and unit.end > start]
+    if not hit:
+        return set()
+    return set(range(max(0, hit[0] - reach), min(len(explanation.units), hit[-1] + reach + 1)))
+
+
+def _check(corrupted: Sequence[Corrupted], explanations: Sequence[Explanation], clean: Sequence[Explanation]) -> None:
+    if not len(corrupted) == len(explanations) == len(clean):
+        raise ValueError(
+            f"Expected arguments `corrupted`, `explanations` and `clean` to be of one length, "
+            f"but got {len(corrupted)}, {len(explanations)} and {len(clean)}."
+        )
+    for index, (texts, shown, before) in enumerate(zip(corrupted, explanations, clean, strict=True)):
+        for name, text, explained in (("explanations", texts.text, shown), ("clean", texts.clean, before)):
+            if explained.prediction != text:
+                raise ValueError(f"Expected argument `{name}` to be of the same text at index {index}, but it is not.")

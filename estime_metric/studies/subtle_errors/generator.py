@@ -1,0 +1,181 @@
+"""Subtle errors: words of a text replaced by what a masked language model would rather read there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from estime_metric._version import __version__
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.text import IntArray, tokenize
+from estime_metric.inputs import check_choice, check_texts
+from estime_metric.studies.subtle_errors.head import PredictionHead
+from estime_metric.studies.subtle_errors.records import Corrupted, SubtleError, substitute
+from estime_metric.studies.subtle_errors.words import (
+    WholeWord,
+    is_word,
+    same_word,
+    shuffled,
+    whole_words,
+    with_case_of,
+)
+
+#: The paper's model for the errors (section 4).
+PAPER_GENERATOR = "bert-base-cased"
+
+#: Whether each error sees those before it.
+ORDERS = ("sequential", "clean")
+
+
+class SubtleErrors:
+    """Puts subtle errors into texts: masks a word, predicts it, takes the best prediction that is another word.
+
+    The words are picked at random among those that are one token (see `whole_words`), each at most once. A prediction
+    is taken if it is one whole word itself, is not the original in other capitals or accents, and leaves all other
+    tokens of the text as they are; word pieces, punctuation and special tokens are passed over, and ``rank`` tells how
+    many. Where capitals make no difference to the tokenizer, the new word has the capitals of the old one.
+
+    What comes out hangs on the text and the options alone: not on its place in the list, nor on the other texts.
+    Errors come in one order for each text, so ``n_errors=1`` makes the first of the errors that ``n_errors=3`` makes.
+
+    Args:
+        model: Hub name or local folder of a masked language model with its prediction head, or ``"embedded"``.
+        revision: commit, tag or branch of a Hub model.
+        n_errors: errors in each text, at least 1. A text with fewer whole words gets as many as it has, and
+            `Corrupted.n_missing` says how many are missing.
+        seed: another seed picks other words.
+        order: ``"sequential"``: each error is put in before the next is predicted, as the paper's wording has it;
+            ``"clean"``: each is predicted from the clean text.
+        window: most tokens that the model sees around a mask; no text is cut, the window moves.
+        dtype, device: as in `estime_metric.config.EstimeConfig`.
+
+    Raises:
+        TypeError, ValueError: a bad option; the message names it.
+
+    Source: Vasilyev & Bohannon 2021, section 4.
+
+    Example:
+        >>> corrupt = SubtleErrors(model="embedded", n_errors=1)
+        >>> [corrupted] = corrupt(["The cat sat on the mat and slept."])
+        >>> error = corrupted.errors[0]
+        >>> corrupted.text[error.span[0] : error.span[1]] == error.replacement != error.original
+        True
+    """
+
+    def __init__(
+        self,
+        model: str = PAPER_GENERATOR,
+        revision: str | None = None,
+        n_errors: int = 3,
+        seed: int = 0,
+        *,
+        order: str = "sequential",
+        window: int = 450,
+        dtype: str = "float32",
+        device: str | None = None,
+    ) -> None:
+        self._config = EstimeConfig(
+            model=model, revision=revision, window=window, margin=0, distance=1, dtype=dtype, device=device
+        )
+        _check_integer("n_errors", n_errors, least=1)
+        _check_integer("seed", seed)
+        check_choice("order", order, ORDERS)
+        self.n_errors = n_errors
+        self.seed = seed
+        self.order = order
+        self._loaded: PredictionHead | None = None
+
+    @property
+    def signature(self) -> str:
+        """One line that says how the errors came about; loads the model, which tells its revision.
+
+        It is that of `EstimeConfig` with the options that count here.
+        """
+        config = EstimeConfig(model=self._config.model, revision=self._head.revision)
+        model = config.signature().split("|")[1]
+        return (
+            f"SubtleErrors|{model}|errors:{self.n_errors}|seed:{self.seed}|order:{self.order}"
+            f"|window:{self._config.window}|dtype:{self._config.dtype}|version:{__version__}"
+        )
+
+    def __call__(self, texts: Sequence[str], *, progress: bool = False) -> list[Corrupted]:
+        """Corrupts each text.
+
+        Args:
+            texts: any strings; an empty one has no words, so all its errors are missing.
+            progress: show a progress bar on stderr.
+
+        Returns:
+            One `Corrupted` for each text, in order; an empty list for no texts.
+
+        Raises:
+            TypeError, ValueError: ``texts`` is no list of strings; the message names the index.
+            EncoderUnavailableError: the model cannot be had.
+        """
+        checked = check_texts("texts", texts)
+        bar = tqdm(checked, unit="text", disable=not progress, dynamic_ncols=True)
+        return [self._corrupt(text) for text in bar]
+
+    @property
+    def _head(self) -> PredictionHead:
+        if self._loaded is None:
+            self._loaded = PredictionHead(self._config)
+        return self._loaded
+
+    def _corrupt(self, text: str) -> Corrupted:
+        tokenizer = self._head.tokenizer
+        (units,) = tokenize([text], tokenizer)
+        tokens = units.tokens.copy()
+        corrupted = substitute(text, [], self.n_errors)
+        for word in shuffled(whole_words(text, units), text, self.seed):
+            if len(corrupted.errors) == self.n_errors:
+                break
+            found = self._error(text, corrupted, tokens, word)
+            if found is not None:
+                error, token = found
+                if self.order == "sequential":
+                    tokens[word.position] = token
+                corrupted = substitute(text, [*corrupted.errors, error], self.n_errors)
+        return corrupted
+
+    def _error(
+        self, text: str, corrupted: Corrupted, tokens: IntArray, word: WholeWord
+    ) -> tuple[SubtleError, int] | None:
+        """The error at a word and its token; ``None`` where no prediction will do."""
+        tokenizer = self._head.tokenizer
+        logits = self._head.scores(tokens, word.position)
+        original = text[slice(*word.span)]
+        special = set(tokenizer.all_special_ids)
+        earlier = corrupted.errors if self.order == "sequential" else ()
+        for rank, token in enumerate(torch.sort(logits, descending=True, stable=True).indices.tolist(), start=1):
+            if token in special or token == tokens[word.position]:
+                continue
+            replacement = tokenizer.decode([token]).strip()
+            if not is_word(replacement) or same_word(replacement, original):
+                continue
+            if self._head.ignores_case:
+                replacement = with_case_of(replacement, original)
+            probability = float(torch.exp(logits[token] - logits.logsumexp(0)))
+            error = SubtleError((0, 0), word.span, original, replacement, rank, probability, len(corrupted.errors))
+            if self._keeps_tokens(text, [*earlier, error], tokens, word.position, token):
+                return error, token
+        return None
+
+    def _keeps_tokens(
+        self, text: str, errors: Sequence[SubtleError], tokens: IntArray, position: int, token: int
+    ) -> bool:
+        """Whether a text with these errors has the token at the position and the other tokens as they were."""
+        expected = tokens.copy()
+        expected[position] = token
+        (units,) = tokenize([substitute(text, errors, 0).text], self._head.tokenizer)
+        return bool(units.tokens.tolist() == expected.tolist())
+
+
+def _check_integer(name: str, value: Any, least: int | None = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
+    if least is not None and value < least:
+        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")

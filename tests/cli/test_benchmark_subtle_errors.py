@@ -1,0 +1,180 @@
+"""``estime benchmark subtle-errors`` on real pairs with the embedded encoder, and on small ones."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import datasets
+import pytest
+from typer.testing import CliRunner, Result
+
+from estime_metric.cli import app
+from estime_metric.examples import PATH as EXAMPLES
+from tests.conftest import SUMMEVAL
+from tests.families import SENTENCES
+
+SHORT = ["--window", "60", "--margin", "10", "--resamples", "20", "-q"]
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    result = CliRunner().invoke(app, ["benchmark", "subtle-errors", *(str(argument) for argument in arguments)])
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "clean.jsonl"
+    rows = [{"source": " ".join(SENTENCES[k : k + 4]), "summary": SENTENCES[k]} for k in range(5)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def section(text: str, title: str) -> list[list[str]]:
+    """The rows of one table or section of the Markdown, as cells."""
+    lines = text[text.index(title) :].splitlines()[1:]
+    rows = []
+    for line in lines:
+        if not line.startswith("|") or line.startswith("| *"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """The command's output on the four faithful example pairs, and its folder."""
+    root = tmp_path_factory.mktemp("real")
+    rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+    path = root / "faithful.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["verdict"] == "faithful"), encoding="utf-8")
+    return run(path, "-m", "embedded", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
+
+
+def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: tuple[Result, Path]) -> None:
+    shown, _ = real
+    measured = section(shown.stdout, "*Measured: 5 errors, 4 pairs*")
+    assert [row[0] for row in measured][:7] == [
+        "(-)ESTIME-5", "(-)ESTIME-5 alarm\\_rate", "(-)ESTIME-5 alarms\\_adjusted", "(-)ESTIME-5 winners",
+        "(-)ESTIME-5 alarms\\_alltokens", "ESTIME-5 soft", "ESTIME-5 coherence",
+    ]  # fmt: skip
+    assert [row[0] for row in measured][7:10] == ["(-)J-Shannon", "(-)absent words", "(-)length"]
+    printed = section(shown.stdout, "*Printed in the paper, not measured here")
+    assert printed[3][:4] == ["(-)ESTIME-21", "0.163", "–", "0.188"]
+    assert "SubtleErrors\\|model:embedded@sha256-" in shown.stdout
+    for title in ("Rise with the number of errors, layer 5, 4 pairs", "Precision**", "Recall**"):
+        assert title in shown.stdout
+
+
+def test_real_pairs_raise_more_alarms_with_more_errors(real: tuple[Result, Path]) -> None:
+    _, folder = real
+    with (folder / "scores.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [int(row["n_errors"]) for row in rows] == [0, 1, 5] * 4
+    for measure in ("(-)ESTIME-5", "(-)ESTIME-5 alarms_alltokens", "(-)ESTIME-5 alarm_rate"):
+        clean, spoiled = (sum(float(row[measure]) for row in rows if row["n_errors"] == n) for n in ("0", "5"))
+        assert spoiled < clean  # negated
+
+
+def test_the_folder_holds_tables_plots_and_pairs(real: tuple[Result, Path]) -> None:
+    shown, folder = real
+    names = ("table-3", "rise", "precision", "recall")
+    expected = {f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
+    expected |= {"subtle-errors-rise.png", "subtle-errors-places.png", "pairs.jsonl", "scores.csv"}
+    assert {path.name for path in folder.iterdir()} == expected
+    assert (folder / "subtle-errors-table-3.md").read_text(encoding="utf-8") in shown.stdout
+    assert (folder / "subtle-errors-places.png").read_bytes().startswith(b"\x89PNG")
+    rows = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["n_errors"] for row in rows] == [0, 1, 5] * 4
+    assert all(len(row["errors"]) == row["n_errors"] for row in rows)
+
+
+def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> None:
+    shown = run(
+        table,
+        "-m",
+        bert_folder,
+        "--generator",
+        bert_folder,
+        "-l",
+        "2,4",
+        "-n",
+        "2",
+        "--unit",
+        "word",
+        "--no-baselines",
+        *SHORT,
+    )
+    names = [row[0] for row in section(shown.stdout, "*Measured: 2 errors, 5 pairs*")]
+    assert "(-)ESTIME-2" in names
+    assert "(-)ESTIME-4" in names
+    assert not any("ROUGE" in name for name in names)
+    assert "Do the alarms of layer 2 fall near the errors?" in shown.stdout
+
+
+def test_pairs_are_chosen_at_random_by_the_seed(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    chosen = set()
+    for seed in (0, 1):
+        out = tmp_path / str(seed)
+        run(
+            table,
+            "-m",
+            bert_folder,
+            "--generator",
+            bert_folder,
+            "-n",
+            1,
+            "--pairs",
+            2,
+            "--seed",
+            seed,
+            "-o",
+            out,
+            *SHORT,
+        )
+        rows = [json.loads(line) for line in (out / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+        assert len(rows) == 4
+        chosen.add(tuple(row["pair"] for row in rows))
+    assert len(chosen) > 1
+
+
+def test_a_data_set_of_cnn_dailymails_layout(bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    folder = tmp_path / "news"
+    folder.mkdir()
+    columns = {"article": [" ".join(SENTENCES)] * 3, "highlights": list(SENTENCES[:3]), "id": ["a", "b", "c"]}
+    datasets.Dataset.from_dict(columns).to_parquet(folder / "test.parquet")
+    arguments = ["--dataset", folder, "-m", bert_folder, "--generator", bert_folder, "-n", 1]
+    assert "1 error, 3 pairs" in run(*arguments, *SHORT).stdout
+    assert "1 error, 2 pairs" in run(*arguments, "--pairs", 2, *SHORT).stdout
+    assert "`pairs` to lie within 0..3, but got 4" in run(*arguments, "--pairs", 4, *SHORT, status=2).stderr
+
+
+@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
+def test_summevals_documents_and_references(bert_folder: str) -> None:
+    arguments = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--pairs", 2, "--no-baselines", *SHORT]
+    assert "1 error, 2 pairs" in run(SUMMEVAL, *arguments).stdout
+
+
+def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: str) -> None:
+    with table.open("a", encoding="utf-8") as stream:
+        stream.write("{bad\n")
+    shown = run(table, "-m", bert_folder, "--generator", bert_folder, "-n", "1", *SHORT, status=1)
+    assert "skipped line 6: is not JSON" in shown.stderr
+    assert "1 error, 5 pairs" in shown.stdout
+
+
+def test_what_cannot_be_done_is_said_in_one_line(
+    table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    shown = run(table, "-m", bert_folder, "--generator", "nobody/nothing", *SHORT, status=2)
+    assert re.match(r"error: The encoder 'nobody/nothing' cannot be loaded", shown.stderr.splitlines()[-1])
+    assert "give a FILE or --dataset" in run(table, "--dataset", "x", status=2).stderr
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("")
+    assert "There is no pair" in run(empty, "-m", bert_folder, status=2).stderr
+    assert "references.jsonl" in run(tmp_path, "-m", bert_folder, status=2).stderr

@@ -1,0 +1,109 @@
+"""``estime corrupt`` as its user meets it: the screen, the files, the exit status."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from estime_metric.cli import app
+from estime_metric.studies.subtle_errors import SubtleErrors
+from tests.families import SENTENCES
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    result = CliRunner().invoke(app, ["corrupt", *(str(argument) for argument in arguments)])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def write(path: Path, summaries: list[str]) -> Path:
+    rows = [{"source": f"Source {place}.", "summary": text} for place, text in enumerate(summaries)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write(tmp_path / "clean.jsonl", list(SENTENCES[:3]))
+
+
+def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "labelled.jsonl"
+    shown = run(table, "-o", out, "-m", bert_folder, "-n", "3,1", "--seed", 5, "-q")
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [(row["pair"], row["label"], row["n_errors"]) for row in rows] == [
+        (str(line), label, number) for line in (1, 2, 3) for label, number in ((1, 0), (0, 1), (0, 3))
+    ]
+    expected = SubtleErrors(bert_folder, n_errors=3, seed=5)(SENTENCES[:3])
+    assert [row["summary"] for row in rows[::3]] == list(SENTENCES[:3])
+    assert [row["summary"] for row in rows[2::3]] == [one.text for one in expected]
+    assert [row["source"] for row in rows[::3]] == ["Source 0.", "Source 1.", "Source 2."]
+    assert "3 clean and 6 corrupted rows, 0 rows skipped" in shown.stdout
+    assert "SubtleErrors|model:bert@sha256-" in shown.stdout
+    assert shown.stderr == ""
+
+
+def test_the_bar_is_on_stderr(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    shown = run(table, "-o", tmp_path / "out.jsonl", "-m", bert_folder)
+    assert "3/3" in shown.stderr
+    assert "3/3" not in shown.stdout
+
+
+def test_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
+    shown = run(table, "-o", "-", "-m", bert_folder, "-q")
+    assert [json.loads(line)["label"] for line in shown.stdout.splitlines()] == [1, 0] * 3
+
+
+def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "labelled.csv"
+    run(table, "-o", out, "-m", bert_folder, "-q")
+    with out.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        for error in json.loads(row["errors"]):
+            assert row["summary"][error["start"] : error["end"]] == error["replacement"]
+
+
+def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "short.jsonl", [SENTENCES[0], "the.", "..."])
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write('{"source": "x"}\n')
+    out = tmp_path / "out.jsonl"
+    shown = run(path, "-o", out, "-m", bert_folder, "-q", status=1)
+    assert "line 2: too few whole words, 1 of 3 errors put in" in shown.stderr
+    assert "line 3: too few whole words, 0 of 3 errors put in" in shown.stderr
+    assert "skipped line 4: has no column 'summary'" in shown.stderr
+    assert "3 clean and 2 corrupted rows, 1 rows skipped" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--order", "random"], "`order` to be one of sequential, clean"),
+        (["--window", "511"], "`window` to be at most 510"),
+        (["--summary-column", "text"], "no pair in"),
+        (["-m", "no/such/folder"], 'model="embedded"'),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    table: Path, bert_folder: str, tmp_path: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    shown = run(table, "-o", tmp_path / "out.jsonl", "-m", bert_folder, "-q", *arguments, status=2)
+    assert message in shown.stderr.splitlines()[-1]
+    assert "Traceback" not in shown.output
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize("numbers", ["0", "1,x", "", "-1"])
+def test_numbers_have_to_be_numbers(table: Path, tmp_path: Path, numbers: str) -> None:
+    run(table, "-o", tmp_path / "out.jsonl", "--errors", numbers, status=2)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_the_output_is_checked_first(table: Path, tmp_path: Path) -> None:
+    assert "to end in .jsonl or .csv" in run(table, "-o", tmp_path / "out.txt", status=2).stderr

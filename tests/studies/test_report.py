@@ -1,0 +1,117 @@
+"""Tables for readers: the same numbers in every format, and nothing in them that breaks it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from estime_metric.studies.report import (
+    Column,
+    Section,
+    Table,
+    escape_latex,
+    show,
+    to_csv,
+    to_latex,
+    to_markdown,
+    write,
+)
+
+COLUMNS = (
+    Column("measure", text=True),
+    Column("ρ", group="consistency"),
+    Column("τ", group="consistency"),
+    Column("n", decimals=1),
+)
+TABLE = Table(
+    "demo-1",
+    "Ours & the paper's: 95% of a_b",
+    COLUMNS,
+    (
+        Section("Reference-free", (("(-)ESTIME_5", 0.39349, -0.2, 1600), ("x | y", None, float("nan"), 0.25))),
+        Section("", (("#1", 1.0, 0.0005, 3),)),
+    ),
+    ("A note with $ and \\.",),
+)
+
+
+def test_markdown_has_a_line_a_row_and_the_same_number_of_cells_in_each() -> None:
+    lines = [line for line in to_markdown(TABLE).splitlines() if line.startswith("|")]
+    assert len(lines) == 2 + 1 + 3
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {5}
+    assert lines[0] == "| measure | consistency ρ | consistency τ | n |"
+    assert lines[1] == "|:--|--:|--:|--:|"
+    assert lines[3] == r"| (-)ESTIME\_5 | 0.393 | -0.200 | 1600 |"
+    assert lines[4] == r"| x \| y | – | – | 0.2 |"
+
+
+def test_csv_keeps_every_digit_and_text_as_it_is() -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(TABLE))))
+    assert [row["section"] for row in rows] == ["Reference-free", "Reference-free", ""]
+    assert [row["measure"] for row in rows] == ["(-)ESTIME_5", "x | y", "#1"]
+    assert [row["consistency ρ"] for row in rows] == ["0.39349", "", "1.0"]
+
+
+def cells(line: str) -> int:
+    return len(re.findall(r"(?<!\\)&", line)) + 1
+
+
+def test_latex_is_balanced_and_has_the_same_number_of_cells_in_each_row() -> None:
+    text = to_latex(TABLE)
+    for name in ("table", "tabular"):
+        assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 1
+    body = text[text.index(r"\toprule") : text.index(r"\bottomrule")].splitlines()[1:]
+    rows = [line for line in body if line.endswith(r"\\")]
+    wide = [sum(int(number) for number in re.findall(r"multicolumn\{(\d)\}", row)) or cells(row) for row in rows]
+    assert wide == [4] * 6
+    assert r"\begin{tabular}{lrrr}" in text
+    assert r"\multicolumn{2}{c}{consistency}" in text
+    assert r"(-)ESTIME\_5 & 0.393 & -0.200 & 1600 \\" in text
+    assert r"\caption{Ours \& the paper's: 95\% of a\_b}" in text
+
+
+@given(st.text(alphabet="ab\\{}&%$#_~^<>|[]ρ \n", max_size=30))
+def test_no_text_escapes_from_latex(text: str) -> None:
+    escaped = escape_latex(text)
+    braces = [sign for sign in re.sub(r"\\[{}]", "", escaped) if sign in "{}"]
+    depth = 0
+    for sign in braces:
+        depth += 1 if sign == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+    without = re.sub(r"\\(text[a-z]+\{\}|rho|[{}&%$#_])", "", escaped)
+    assert not set(without) & set("\\&%#_~^<>|")
+    assert without.count("$") % 2 == 0
+
+
+def test_a_table_without_rows_is_still_a_table() -> None:
+    empty = Table("empty", "Nothing.", COLUMNS)
+    assert to_csv(empty) == "section,measure,consistency ρ,consistency τ,n\n"
+    assert to_markdown(empty).count("\n|") == 2
+    assert r"\toprule" in to_latex(empty)
+
+
+def test_a_row_of_the_wrong_length_is_named() -> None:
+    with pytest.raises(ValueError, match="row 1 of section 'a' has 2"):
+        Table("x", "t", (Column("a"),), (Section("a", ((1,), (1, 2))),))
+
+
+def test_a_name_that_is_no_file_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="`name` to be letters"):
+        Table("../x", "t", COLUMNS)
+
+
+def test_a_cell_is_shown_rounded() -> None:
+    assert [show(cell, COLUMNS[1]) for cell in (0.0005, -0.9996, 12, "x", None)] == ["0.001", "-1.000", "12", "x", "–"]
+
+
+def test_three_files_are_written(tmp_path: Path) -> None:
+    paths = write(TABLE, tmp_path / "new" / "folder")
+    assert [path.name for path in paths] == ["demo-1.md", "demo-1.csv", "demo-1.tex"]
+    assert paths[0].read_text(encoding="utf-8") == to_markdown(TABLE)

@@ -1,0 +1,168 @@
+"""Where alarms fall: against an oracle that tries every way in which they could fall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.studies.subtle_errors import Corrupted, SubtleError
+from estime_metric.studies.subtle_errors.detection import chance_of_a_hit, detect
+from estime_metric.studies.subtle_errors.records import substitute
+
+VERDICTS = st.sampled_from(["match", "alarm", "absent"])
+
+
+def explained(text: str, verdicts: Sequence[str]) -> Explanation:
+    """An explanation of a text of words with blanks between, one unit a word."""
+    units, start = [], 0
+    for word, verdict in zip(text.split(), verdicts, strict=True):
+        units.append(UnitVerdict(start, start + len(word), verdict, None, None, None))
+        start += len(word) + 1
+    return Explanation(text, "source", tuple(units), "token", 0, "signature")
+
+
+def corrupted_words(count: int, places: Sequence[int]) -> Corrupted:
+    """A text of ``count`` words of two signs, some of them replaced by words of four."""
+    clean = " ".join(f"w{place % 10}" for place in range(count))
+    errors = [
+        SubtleError((0, 0), (3 * place, 3 * place + 2), "", "long", 1, 0.5, step) for step, place in enumerate(places)
+    ]
+    return substitute(clean, errors, len(errors))
+
+
+@st.composite
+def examples(draw: st.DrawFn) -> tuple[list[str], list[str], list[int]]:
+    """Verdicts on the corrupted and the clean summary, and the places of the errors."""
+    count = draw(st.integers(1, 9))
+    verdicts, before = (draw(st.lists(VERDICTS, min_size=count, max_size=count)) for _ in range(2))
+    return verdicts, before, draw(st.lists(st.integers(0, count - 1), unique=True, max_size=3))
+
+
+def near(place: int, reach: int, count: int) -> set[int]:
+    return {other for other in range(count) if abs(other - place) <= reach}
+
+
+@settings(max_examples=100, deadline=None)
+@given(summaries=st.lists(examples(), min_size=1, max_size=4), reach=st.integers(0, 3))
+def test_counts_and_chance_are_those_of_trying_everything(
+    summaries: list[tuple[list[str], list[str], list[int]]], reach: int
+) -> None:
+    corrupted = [corrupted_words(len(verdicts), places) for verdicts, _, places in summaries]
+    explanations = [explained(c.text, verdicts) for c, (verdicts, _, _) in zip(corrupted, summaries, strict=True)]
+    clean = [explained(c.clean, before) for c, (_, before, _) in zip(corrupted, summaries, strict=True)]
+    (found,) = detect(corrupted, explanations, clean, reaches=[reach], resamples=5)
+    alarms = near_alarms = errors = checkable = seen = before_seen = 0
+    near_by_chance = seen_by_chance = 0.0
+    for verdicts, before, places in summaries:
+        count = len(verdicts)
+        around = [near(place, reach, count) for place in places]
+        everywhere = set().union(*around)
+        raised = {place for place, verdict in enumerate(verdicts) if verdict == "alarm"}
+        checked = [place for place, verdict in enumerate(verdicts) if verdict != "absent"]
+        alarms += len(raised)
+        near_alarms += len(raised & everywhere)
+        errors += len(places)
+        checkable += sum(any(place in checked for place in places) for places in around)
+        seen += sum(bool(places & raised) for places in around)
+        before_seen += sum(any(before[place] == "alarm" for place in places) for places in around)
+        ways = [set(way) for way in combinations(checked, len(raised))]
+        near_by_chance += fmean(len(way & everywhere) for way in ways)
+        seen_by_chance += fmean(sum(bool(places & way) for places in around) for way in ways)
+    assert (found.errors, found.checkable, found.alarms) == (errors, checkable, alarms)
+    for estimate, part, whole in (
+        (found.precision, near_alarms, alarms),
+        (found.precision_by_chance, near_by_chance, alarms),
+        (found.precision_lift, near_alarms, near_by_chance),
+        (found.recall, seen, checkable),
+        (found.recall_by_chance, seen_by_chance, checkable),
+        (found.recall_lift, seen, seen_by_chance),
+        (found.recall_of_all, seen, errors),
+        (found.before, before_seen, errors),
+        (found.gain, seen - before_seen, errors),
+    ):
+        assert estimate.value == pytest.approx(part / whole if whole else float("nan"), nan_ok=True)
+
+
+def test_alarms_on_the_errors_alone_are_perfect() -> None:
+    corrupted = [corrupted_words(6, [1, 4]), corrupted_words(6, [0])]
+    explanations = [
+        explained(corrupted[0].text, ["match", "alarm", "match", "match", "alarm", "match"]),
+        explained(corrupted[1].text, ["alarm", "match", "match", "absent", "match", "match"]),
+    ]
+    clean = [explained(one.clean, ["match"] * 6) for one in corrupted]
+    exact, wide = detect(corrupted, explanations, clean, reaches=[0, 5], resamples=200)
+    assert (exact.precision.low, exact.precision.value, exact.precision.high) == (1, 1, 1)
+    assert (exact.recall.value, exact.recall_of_all.value, exact.before.value, exact.gain.value) == (1, 1, 0, 1)
+    assert exact.precision_by_chance.value == pytest.approx((2 * 2 / 6 + 1 / 5) / 3)
+    assert exact.precision_lift.value > 2
+    assert wide.precision_lift.value == 1  # everything is near
+
+
+def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
+    (corrupted,) = [substitute("a dog b", [SubtleError((0, 0), (2, 5), "", "wolf", 1, 0.5, 0)], 1)]
+    units = [(0, 1, "match"), (2, 4, "match"), (4, 6, "alarm"), (7, 8, "match")]  # wo ##lf
+    shown = Explanation(
+        corrupted.text, "s", tuple(UnitVerdict(*unit, None, None, None) for unit in units), "token", 0, ""
+    )
+    before = explained("a dog b", ["match", "match", "match"])
+    (found,) = detect([corrupted], [shown], [before], reaches=[0], resamples=1)
+    assert (found.recall.value, found.precision.value) == (1, 1)
+    assert found.precision_by_chance.value == 2 / 4
+
+
+def test_an_error_that_no_unit_can_see_is_not_checkable() -> None:
+    corrupted = corrupted_words(3, [1])
+    shown = explained(corrupted.text, ["match", "absent", "alarm"])
+    before = explained(corrupted.clean, ["match", "alarm", "match"])
+    exact, next_to = detect([corrupted], [shown], [before], reaches=[0, 1], resamples=5)
+    assert (exact.errors, exact.checkable) == (1, 0)
+    assert np.isnan(exact.recall.value)
+    assert (exact.recall_of_all.value, exact.before.value, exact.gain.value) == (0, 1, -1)
+    assert (next_to.checkable, next_to.recall.value) == (1, 1)
+
+
+def test_nothing_to_count_gives_nan() -> None:
+    (found,) = detect([], [], [], reaches=[0])
+    assert (found.errors, found.alarms) == (0, 0)
+    assert np.isnan([found.precision.value, found.recall.low, found.gain.high]).all()
+
+
+def test_intervals_are_those_of_drawing_summaries() -> None:
+    corrupted = [corrupted_words(4, [place]) for place in range(4)]
+    verdicts = [["alarm"] * 4, ["match"] * 4, ["alarm", "match", "alarm", "match"], ["match"] * 3 + ["alarm"]]
+    explanations = [explained(one.text, row) for one, row in zip(corrupted, verdicts, strict=True)]
+    clean = [explained(one.clean, ["match"] * 4) for one in corrupted]
+    (found,) = detect(corrupted, explanations, clean, reaches=[0], resamples=400, seed=3)
+    drawn = np.random.default_rng(3).integers(4, size=(400, 4))
+    near_alarms, alarms, hits = np.array([1, 0, 1, 1]), np.array([4, 0, 2, 1]), np.array([1, 0, 1, 1])
+    precisions = near_alarms[drawn].sum(1) / np.where(alarms[drawn].sum(1), alarms[drawn].sum(1), np.nan)
+    assert (found.precision.low, found.precision.high) == pytest.approx(np.nanquantile(precisions, [0.025, 0.975]))
+    assert (found.recall.low, found.recall.high) == pytest.approx(np.quantile(hits[drawn].mean(1), [0.025, 0.975]))
+
+
+@pytest.mark.parametrize(
+    ("units", "targets", "alarms"), [(5, 2, 2), (5, 0, 3), (5, 5, 1), (5, 3, 0), (1, 1, 1), (0, 0, 0)]
+)
+def test_the_chance_of_a_hit_is_that_of_trying_everything(units: int, targets: int, alarms: int) -> None:
+    ways = list(combinations(range(units), alarms))
+    assert chance_of_a_hit(units, targets, alarms) == pytest.approx(
+        fmean(any(place < targets for place in way) for way in ways)
+    )
+
+
+def test_explanations_of_other_texts_are_refused() -> None:
+    corrupted = corrupted_words(2, [0])
+    own, clean = explained(corrupted.text, ["match"] * 2), explained(corrupted.clean, ["match"] * 2)
+    with pytest.raises(ValueError, match="`explanations` to be of the same text at index 0"):
+        detect([corrupted], [clean], [clean])
+    with pytest.raises(ValueError, match="`clean` to be of the same text at index 0"):
+        detect([corrupted], [own], [own])
+    with pytest.raises(ValueError, match="to be of one length, but got 1, 0 and 1"):
+        detect([corrupted], [], [clean])

@@ -1,0 +1,51 @@
+"""What the documents show runs as it stands, and the card names the fields that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from estime_metric.cli import app
+from estime_metric.studies.subtle_errors.dataset import ERROR_FIELDS, FIELDS
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GUIDE = (DOCS / "subtle-errors.md").read_text(encoding="utf-8")
+CARD = (DOCS / "subtle-errors-card.md").read_text(encoding="utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_guides_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    scope: dict[str, object] = {}
+    first, second = blocks("python")
+    exec(first, scope)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] != "The town council voted on Tuesday to close the old iron bridge to cars."
+    assert len(printed) == 4
+    exec(second, scope)
+    assert capsys.readouterr().out.strip() == "[1, 0, 0]"
+
+
+def test_the_guides_commands_are_there() -> None:
+    import typer.main
+
+    root = typer.main.get_command(app)
+    for line in "".join(blocks("sh")).splitlines():
+        words = line.split()
+        assert words[0] == "estime"
+        command = root
+        while hasattr(command, "commands") and words[1] in command.commands:
+            command, words = command.commands[words[1]], words[1:]
+        known = {name for option in command.params for name in option.opts}
+        assert {word for word in words[1:] if word.startswith("-")} <= known
+
+
+def test_the_card_describes_every_field() -> None:
+    tables = CARD.split("Each error:")
+    for text, fields in zip(tables, ({*FIELDS, "errors"}, set(ERROR_FIELDS)), strict=True):
+        rows = re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE)
+        assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == fields
