@@ -13,6 +13,7 @@ from rich.text import Text
 
 from estime_metric.cli import comparison, options, tables
 from estime_metric.cli.comparison import LEVEL, Comparison
+from estime_metric.config import ALL_UNIT_MEASURES
 
 
 def compare(
@@ -64,6 +65,9 @@ def compare(
         asked = options.parse_names(measure) or ()
         for name in asked:
             comparison.higher_is_better(name)
+        needed = (name for name in asked if name in ALL_UNIT_MEASURES)
+        given |= {"measures": tuple(dict.fromkeys((*given.get("measures", ()), *needed)))}
+        tests = comparison.paired_tests()  # before anything is scored: they need the extra
         sides, problems = comparison.read_sides((a, b), source_column, summary_column, given, not quiet)
         signature = comparison.one_signature(sides, (a, b))
         keys = comparison.by_key(sides, (a, b), id_column, source_column)
@@ -73,7 +77,7 @@ def compare(
             raise ValueError(f"Expected {a.name} and {b.name} to have examples in common, but there is none.")
         rows = [[keys[side][key] for key in matched] for side in (0, 1)]
         found = [
-            comparison.compare_measure(name, rows, n, confidence, seed)
+            comparison.compare_measure(name, rows, tests, n, confidence, seed)
             for name in comparison.measure_columns(asked, rows, (a, b))
         ]
     except (ValueError, TypeError, OSError, ImportError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,9 @@ from estime_metric.cli import score, tables
 
 if TYPE_CHECKING:
     from estime_metric.meta import PairedTest
+
+#: A paired test of two lists of scores.
+Test = Callable[..., "PairedTest"]
 
 #: Measures that can be compared, and whether higher is better.
 HIGHER_IS_BETTER = {
@@ -177,14 +181,25 @@ def measure_columns(asked: tuple[str, ...], rows: list[list[tables.Row]], paths:
     return found
 
 
-def compare_measure(measure: str, rows: list[list[tables.Row]], n: int, confidence: float, seed: int) -> Comparison:
+def paired_tests() -> tuple[Test, Test]:
+    """Paired bootstrap and approximate randomisation.
+
+    Raises:
+        ImportError: the extra ``meta`` is not installed.
+    """
+    from estime_metric.meta.paired import approximate_randomization, paired_bootstrap
+
+    return paired_bootstrap, approximate_randomization
+
+
+def compare_measure(
+    measure: str, rows: list[list[tables.Row]], tests: tuple[Test, Test], n: int, confidence: float, seed: int
+) -> Comparison:
     """Means, wins and tests of one column.
 
     Raises:
         ValueError: a row of it holds no number.
     """
-    from estime_metric.meta.paired import approximate_randomization, paired_bootstrap
-
     a, b = ([_number(row, measure) for row in side] for side in rows)
     sign = 1 if higher_is_better(measure) else -1
     return Comparison(
@@ -194,8 +209,8 @@ def compare_measure(measure: str, rows: list[list[tables.Row]], n: int, confiden
         sum(sign * x > sign * y for x, y in zip(a, b, strict=True)),
         sum(x == y for x, y in zip(a, b, strict=True)),
         sum(sign * x < sign * y for x, y in zip(a, b, strict=True)),
-        paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed),
-        approximate_randomization(a, b, n=n, seed=seed),
+        tests[0](a, b, n=n, confidence=confidence, seed=seed),
+        tests[1](a, b, n=n, seed=seed),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,17 @@ def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> No
     )
 
 
+def test_without_the_extra_it_says_so_before_anything_is_scored(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("estime_metric.meta")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    write(files[0], [{"source": "A cat.", "summary": "A cat."}])
+    shown = run(files[0], files[1], "-m", "nobody/nothing", status=2)
+    assert "pip install 'estime-metric[meta]'" in shown.stderr
+
+
 SOURCES = ["The cat sat on the mat and the dog slept in the sun.", "Rain fell on the town. The river rose by night."]
 
 
@@ -195,9 +207,7 @@ def test_pairs_are_scored_now_and_matched_by_their_source(
     pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "out.jsonl"
-    shown = run(
-        *pairs, "-m", bert_folder, "-q", *SHORT, "--measure", "alarms,soft", "--measures", "soft", "-o", out, status=1
-    )
+    shown = run(*pairs, "-m", bert_folder, "-q", *SHORT, "--measure", "alarms,soft", "-o", out, status=1)
     assert "two.jsonl: no partner in one.jsonl for 'Nobody.'" in shown.stderr
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10, measures=("soft",))
     rows = [json.loads(line) for line in out.read_text().splitlines()]
