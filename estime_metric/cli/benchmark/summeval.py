@@ -75,8 +75,9 @@ def summeval(
 ) -> None:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
 
-    Rows marked 'here' are measured now, rows marked 'paper' are printed there. Exit status: 0, all was measured; 1,
-    some measures could not be, the rest is there; 2, nothing was measured.
+    Rows marked 'here' are measured now, rows marked 'paper' are printed there.
+
+    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
     """
     if data is not None and dataset is not None:
         raise typer.BadParameter("give --data or --dataset, not both.")
@@ -148,5 +149,5 @@ def _print(result: Study) -> None:
             notes |= dict.fromkeys(table.notes)
     for note in notes:
         console.print(Text(note))
-    for name in result.scores.reused:
-        console.print(Text(f"{name}: scores of the earlier run"))
+    if result.scores.reused:
+        console.print(Text(f"Scores of the earlier run: {', '.join(result.scores.reused)}"))

@@ -19,7 +19,7 @@ METHODS = ("spearman", "kendall_c", "pearson")
 SIGNS = {"spearman": "ρ", "kendall_c": "τ", "pearson": "r"}
 
 #: Where a row comes from.
-HERE, PAPER, NOT_MEASURED = "here", "paper", "not measured"
+HERE, PAPER, FAILED = "here", "paper", "failed"
 
 #: Rows of the paper, by section.
 PRINTED = {REFERENCE_FREE: paper_tables.REFERENCE_FREE, REFERENCE_BASED: paper_tables.REFERENCE_BASED}
@@ -77,9 +77,9 @@ def correlations(
 def table_1(scores: Scores, found: pd.DataFrame) -> Table:
     """Table 1: summary level, four qualities, rho and tau-c."""
     cells = _by_measure(found)
-    columns = [Column("measure", text=True), Column("measured", text=True)]
+    columns = [Column("measure", text=True), Column("from", text=True)]
     columns += [Column(SIGNS[method], group=quality) for quality in QUALITIES for method in METHODS[:2]]
-    columns.append(Column("consistency ρ, 95% interval", text=True))
+    columns.append(Column("95% interval", group="consistency ρ", text=True))
 
     def ours(row: Row) -> list[Cell]:
         values = [row[quality, "summary", method][0] for quality in QUALITIES for method in METHODS[:2]]
@@ -101,7 +101,7 @@ def table_1(scores: Scores, found: pd.DataFrame) -> Table:
 def table_2(scores: Scores, found: pd.DataFrame) -> Table:
     """Table 2: system level, consistency, rho and tau-c."""
     cells = _by_measure(found)
-    columns = [Column("measure", text=True), Column("measured", text=True)]
+    columns = [Column("measure", text=True), Column("from", text=True)]
     for method in METHODS[:2]:
         columns += [Column(SIGNS[method]), Column(f"{SIGNS[method]}, 95% interval", text=True)]
 
@@ -208,7 +208,7 @@ def _sections(
             for one in [one for one in mine if _beside(one) == label]:
                 row = cells.get(one.column)
                 if row is None:
-                    yield (one.label, NOT_MEASURED, *[None] * width)
+                    yield (one.label, FAILED, *[None] * width)
                 else:
                     yield (one.label, HERE, *ours(row))
             if label is not None:
@@ -226,12 +226,13 @@ def _beside(measure: Measure) -> str | None:
 
 def _notes(scores: Scores) -> tuple[str, ...]:
     data = scores.data
-    measured = "; ".join(scores.signatures.values())
     return (
-        f"Rows marked {HERE!r} were measured now, on {data.origin} ({len(data.documents)} documents, "
-        f"{len(data.systems)} systems): {measured}.",
-        f"Rows marked {PAPER!r} are printed in Vasilyev & Bohannon 2021, ESTIME with "
+        f"Rows from {HERE!r} were measured now, on {data.origin} ({len(data.documents)} documents, "
+        f"{len(data.systems)} systems); their signatures stand below.",
+        f"Rows from {PAPER!r} are printed in Vasilyev & Bohannon 2021, ESTIME with "
         "bert-large-uncased-whole-word-masking and BERTScore with roberta-large; they were not measured here.",
-        "(-): the score is negated, so that higher is better in every row. Intervals: bootstrap over documents.",
-        *(f"{name}: {NOT_MEASURED}. {reason}" for name, reason in scores.problems.items()),
+        "(-): the score is negated, so that higher is better in every row. Length: words; absent words: words that the "
+        "source does not have. Intervals: percentiles of a bootstrap over documents.",
+        *(f"{name}: {signature}" for name, signature in scores.signatures.items()),
+        *(f"{name}: {FAILED}. {reason}" for name, reason in scores.problems.items()),
     )
