@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -194,9 +195,10 @@ def _load(scores: Scores, folder: Path) -> None:
         return
     try:
         run = json.loads((folder / RUN).read_text(encoding="utf-8"))
-        table = pd.read_csv(folder / SCORES, float_precision="round_trip")
+        with (folder / SCORES).open(encoding="utf-8", newline="") as stream:
+            table = list(csv.DictReader(stream))  # to the last bit, as not every version of pandas reads it
         digest, signatures = run["digest"], dict(run["signatures"])
-        known = {name: table[name].to_numpy(dtype=np.float64) for name in run["measures"]}
+        known = {name: np.array([float(row[name]) for row in table]) for name in run["measures"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"Expected {folder} to hold the scores of an earlier run, but got {error!r}.") from error
     if digest != scores.data.digest or len(table) != len(scores.data):
