@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,6 +57,21 @@ def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
     if twice is not None:
         raise ValueError(f"Expected argument `systems` to hold different names, but got {twice!r} twice.")
     return names
+
+
+def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) -> Floats:
+    """A count of each text of a table, as a float64 table (d, s); of no row: shape (0, 0).
+
+    Raises:
+        ValueError: the rows differ in length.
+    """
+    width = len(texts[0]) if len(texts) else 0
+    for place, row in enumerate(texts):
+        if len(row) != width:
+            raise ValueError(
+                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {place}."
+            )
+    return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(len(texts), width)
 
 
 def _finite(values: ArrayLike, name: str, dimensions: int, shape: str) -> Floats:
