@@ -1,1 +1,33 @@
-"""How good is a measure? It knows scores and judgements, and no measure."""
+"""How good is a measure? Scores against judgements, for any measure and any judgements; needs the extra ``meta``."""
+
+from __future__ import annotations
+
+try:
+    import pandas as _pandas  # noqa: F401
+    import scipy as _scipy  # noqa: F401
+except ImportError as error:
+    raise ImportError("The meta-evaluation needs pandas and scipy: pip install 'estime-metric[meta]'.") from error
+
+from estime_metric.meta.concordance import METHODS
+from estime_metric.meta.correlations import (
+    LEVELS,
+    Correlation,
+    UndefinedCorrelationError,
+    correlate,
+    correlation,
+    group_values,
+)
+from estime_metric.meta.tables import Grid, join, read_table
+
+__all__ = [
+    "LEVELS",
+    "METHODS",
+    "Correlation",
+    "Grid",
+    "UndefinedCorrelationError",
+    "correlate",
+    "correlation",
+    "group_values",
+    "join",
+    "read_table",
+]

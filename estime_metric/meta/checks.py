@@ -1,89 +1,88 @@
-"""Checks of what the functions are given: what is wrong is named, with its row and column."""
+"""Checks of what users pass in: the argument, what was expected, what came."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import numpy.typing as npt
 
-Floats = NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
-
-def check_table(values: ArrayLike, name: str) -> Floats:
-    """``values`` as a float64 table (d, s) of finite numbers.
-
-    Raises:
-        TypeError, ValueError: it is none; the message names the argument and the first bad cell.
-    """
-    return _finite(values, name, 2, "(documents, systems)")
+#: Offending cells or names that a message lists before it only counts.
+LISTED = 5
 
 
-def check_vector(values: ArrayLike, name: str) -> Floats:
-    """``values`` as a float64 vector (n,) of finite numbers.
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Refuses a value that is none of ``choices``.
 
     Raises:
-        TypeError, ValueError: it is none; the message names the argument and the first bad place.
+        ValueError: the message names argument, choices and value.
     """
-    return _finite(values, name, 1, "(items,)")
+    if value not in (known := list(choices)):
+        listed = ", ".join(map(str, known))
+        raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
 
 
-def check_pair_of_tables(scores: ArrayLike, judgements: ArrayLike) -> tuple[Floats, Floats]:
-    """Scores and judgements as tables of one shape (d, s).
+def check_at_least(name: str, value: Any, least: int) -> None:
+    """Refuses what is no whole number of at least ``least``.
 
     Raises:
-        TypeError, ValueError: they are none; the message names the argument.
+        TypeError: it is no integer.
+        ValueError: it is less.
     """
-    table, other = check_table(scores, "scores"), check_table(judgements, "judgements")
-    if table.shape != other.shape:
-        raise ValueError(
-            f"Expected argument `judgements` to have the shape {table.shape} of `scores`, but got {other.shape}."
-        )
-    return table, other
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"Expected argument `{name}` to be an int, but got {type(value).__name__}.")
+    if value < least:
+        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
 
 
-def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
-    """Names of systems, one for each column and all different.
+def check_share(name: str, value: float) -> None:
+    """Refuses a number that does not lie strictly between 0 and 1.
 
     Raises:
-        TypeError, ValueError: they are not.
+        ValueError: the message names argument and value.
     """
-    if isinstance(systems, str):
-        raise TypeError(f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}.")
-    names = tuple(systems)
-    if len(names) != number:
-        raise ValueError(f"Expected argument `systems` to hold {number} names, but got {len(names)}.")
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise ValueError(f"Expected argument `systems` to hold different names, but got {twice!r} twice.")
-    return names
+    if not 0 < value < 1:
+        raise ValueError(f"Expected argument `{name}` to lie between 0 and 1, but got {value}.")
 
 
-def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) -> Floats:
-    """A count of each text of a table, as a float64 table (d, s); of no row: shape (0, 0).
+def finite(name: str, values: Any, dimensions: int) -> Floats:
+    """``values`` as a float64 array of so many dimensions.
 
     Raises:
-        ValueError: the rows differ in length.
+        TypeError: they are no numbers.
+        ValueError: another number of dimensions, or NaN or infinity, whose first index is named.
     """
-    width = len(texts[0]) if len(texts) else 0
-    for place, row in enumerate(texts):
-        if len(row) != width:
-            raise ValueError(
-                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {place}."
-            )
-    return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(len(texts), width)
-
-
-def _finite(values: ArrayLike, name: str, dimensions: int, shape: str) -> Floats:
     try:
-        table = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"Expected argument `{name}` to hold numbers only, but got {error}.") from error
-    if table.ndim != dimensions:
-        raise ValueError(f"Expected argument `{name}` to have the shape {shape}, but got {table.shape}.")
-    bad = np.argwhere(~np.isfinite(table))
+        raise TypeError(f"Expected argument `{name}` to hold numbers, but got {error}.") from error
+    if array.ndim != dimensions:
+        raise ValueError(f"Expected argument `{name}` to have {dimensions} dimensions, but got shape {array.shape}.")
+    bad = np.argwhere(~np.isfinite(array))
     if len(bad):
-        place = tuple(int(part) for part in bad[0])
-        where = f"row {place[0]}, column {place[1]}" if dimensions == 2 else f"place {place[0]}"
-        raise ValueError(f"Expected argument `{name}` to be finite everywhere, but got {table[place]} at {where}.")
-    return table
+        place = tuple(bad[0].tolist())
+        raise ValueError(f"Expected argument `{name}` to be finite, but got {array[place]} at index {place}.")
+    return array
+
+
+def two_grids(scores: Any, judgements: Any) -> tuple[Floats, Floats]:
+    """Both as float64 arrays of one shape (documents, systems).
+
+    Raises:
+        TypeError, ValueError: as `finite`; or the shapes differ.
+    """
+    x, y = finite("scores", scores, 2), finite("judgements", judgements, 2)
+    if x.shape != y.shape:
+        raise ValueError(
+            f"Expected arguments `scores` and `judgements` to be of one shape, but got {x.shape} and {y.shape}."
+        )
+    return x, y
+
+
+def listed(cells: Sequence[Any]) -> str:
+    """The first few of ``cells``, and how many more there are."""
+    shown = ", ".join(map(str, cells[:LISTED]))
+    return shown if len(cells) <= LISTED else f"{shown} and {len(cells) - LISTED} more"

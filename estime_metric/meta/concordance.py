@@ -1,0 +1,222 @@
+"""Weighted counts of pairs, ranks and moments: what every correlation and every resample is computed from.
+
+Axes: n weightings (resamples, permutations), k items (summaries, or systems). A weight says how often an item stands
+in the sample, so that a resample is a row of weights and nothing is copied. Counts of pairs are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from estime_metric.meta.checks import Floats
+
+Codes = npt.NDArray[np.int64]
+
+#: Numbers in a block of the matrix of signs: 4 million float32 are 16 MB.
+_BLOCK = 4_000_000
+
+#: Sums of weights up to here are exact in float32.
+_EXACT = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What is known of one set of items under each of n weightings; float64 of shape (n,).
+
+    Attributes:
+        pairs: pairs of items, m * (m - 1) / 2 for m items.
+        balance: pairs that scores and judgements order alike, minus those that they order differently.
+        ordered_scores: pairs of different scores.
+        ordered_judgements: pairs of different judgements.
+        ordered_both: pairs in which both differ.
+        items: m.
+        classes: different scores or different judgements, whichever is less.
+        ranks: sums of products of mid-ranks about their mean: scores by judgements, scores, judgements.
+        moments: likewise of the values themselves.
+    """
+
+    pairs: Floats
+    balance: Floats
+    ordered_scores: Floats
+    ordered_judgements: Floats
+    ordered_both: Floats
+    items: Floats
+    classes: Floats
+    ranks: tuple[Floats, Floats, Floats]
+    moments: tuple[Floats, Floats, Floats]
+
+    @property
+    def concordant(self) -> Floats:
+        """Pairs that scores and judgements order alike."""
+        return (self.balance + self.ordered_both) / 2
+
+
+def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
+    """Numbers the different values along the last axis from 0 in rising order.
+
+    Neighbours that differ by no more than ``tolerance`` get the same number.
+
+    >>> dense(np.array([0.5, 0.1 + 0.2, 0.3]), tolerance=1e-9).tolist()
+    [1, 0, 0]
+    """
+    if values.shape[-1] == 0:
+        return np.zeros(values.shape, dtype=np.int64)
+    order = np.argsort(values, axis=-1, kind="stable")
+    steps = np.diff(np.take_along_axis(values, order, axis=-1), axis=-1) > tolerance
+    codes = np.zeros(values.shape, dtype=np.int64)
+    np.put_along_axis(codes, order[..., 1:], np.cumsum(steps, axis=-1), axis=-1)
+    return codes
+
+
+def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[float, float] = (0.0, 0.0)) -> Tally:
+    """Counts pairs, ranks and moments of items.
+
+    Args:
+        weights: whole numbers of shape (n, k).
+        scores: of shape (k,), or (n, k) where they differ by weighting.
+        judgements: likewise.
+        tolerance: differences of scores, of judgements that are none.
+    """
+    x, y = dense(scores, tolerance[0]), dense(judgements, tolerance[1])
+    of_x, of_y = _by_class(weights, x), _by_class(weights, y)
+    items = weights.sum(axis=1)
+    pairs = items * (items - 1) / 2
+    tied_x, tied_y, tied_both = _tied(of_x), _tied(of_y), _tied_in_both(weights, x, y)
+    return Tally(
+        pairs=pairs,
+        balance=_balance(weights, x, y),
+        ordered_scores=pairs - tied_x,
+        ordered_judgements=pairs - tied_y,
+        ordered_both=pairs - tied_x - tied_y + tied_both,
+        items=items,
+        classes=np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1)).astype(np.float64),
+        ranks=_products(weights, _mid_ranks(of_x, x), _mid_ranks(of_y, y)),
+        moments=_products(weights, _centred(weights, scores), _centred(weights, judgements)),
+    )
+
+
+def _by_class(weights: Floats, codes: Codes) -> Floats:
+    """The weight of each class, (n, classes)."""
+    rows, classes = len(weights), int(codes.max(initial=-1)) + 1
+    places = np.arange(rows)[:, None] * classes + codes
+    flat = np.bincount(places.ravel(), weights.ravel(), minlength=rows * classes).astype(np.float64)
+    return flat.reshape(rows, classes)
+
+
+def _tied(of_class: Floats) -> Floats:
+    pairs: Floats = (of_class * (of_class - 1)).sum(axis=1) / 2
+    return pairs
+
+
+def _tied_in_both(weights: Floats, x: Codes, y: Codes) -> Floats:
+    """Pairs that are tied on both sides."""
+    both = x * (int(y.max(initial=-1)) + 1) + y
+    return _tied(_by_class(weights, dense(both)))
+
+
+def _mid_ranks(of_class: Floats, codes: Codes) -> Floats:
+    """Twice the mid-rank of each item less its mean: whole numbers, of shape (n, k)."""
+    below = np.cumsum(of_class, axis=1)
+    ranks = 2 * below - of_class - (below[:, -1:] if below.size else 0)
+    return np.take_along_axis(ranks, np.broadcast_to(codes, (len(ranks), codes.shape[-1])), axis=1)
+
+
+def _centred(weights: Floats, values: Floats) -> Floats:
+    """Values less their weighted mean, scaled to at most 1 so that no square vanishes; of shape (n, k)."""
+    items = weights.sum(axis=1, keepdims=True)
+    mean = (weights * values).sum(axis=1, keepdims=True) / np.where(items > 0, items, 1)
+    centred: Floats = values - mean
+    largest = np.abs(centred).max(axis=1, keepdims=True, initial=0)
+    return centred / np.where(largest > 0, largest, 1)
+
+
+def _products(weights: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
+    return (weights * x * y).sum(axis=1), (weights * x * x).sum(axis=1), (weights * y * y).sum(axis=1)
+
+
+def _balance(weights: Floats, x: Codes, y: Codes) -> Floats:
+    """Concordant minus discordant pairs: half of ``w' S w``, S the products of the signs of all differences."""
+    total = np.zeros(len(weights))
+    if x.ndim == 2 or y.ndim == 2:  # each weighting has signs of its own, of few items
+        x, y = np.broadcast_to(x, weights.shape), np.broadcast_to(y, weights.shape)
+        for item in range(weights.shape[1]):
+            signs = np.sign(x[:, item, None] - x) * np.sign(y[:, item, None] - y)
+            total += weights[:, item] * (weights * signs).sum(axis=1)
+        return total / 2
+    exact = np.float32 if len(weights) == 0 or weights.sum(axis=1).max() < _EXACT else np.float64
+    cast, step = weights.astype(exact), max(1, _BLOCK // max(1, len(x)))
+    for first in range(0, len(x), step):
+        rows = slice(first, first + step)
+        signs = (np.sign(x[rows, None] - x) * np.sign(y[rows, None] - y)).astype(exact)  # (rows, k)
+        total += (weights[:, rows] * (cast @ signs.T)).sum(axis=1)
+    return total / 2
+
+
+def _ratio(above: Floats, below: Floats, defined: npt.NDArray[np.bool_]) -> Floats:
+    ratio: Floats = np.divide(above, below, out=np.full(len(above), np.nan), where=defined & (below > 0))
+    return ratio
+
+
+def _varied(counts: Tally) -> npt.NDArray[np.bool_]:
+    return (counts.ordered_scores > 0) & (counts.ordered_judgements > 0)
+
+
+def _cosine(products: tuple[Floats, Floats, Floats], counts: Tally) -> Floats:
+    return _ratio(products[0], np.sqrt(products[1]) * np.sqrt(products[2]), _varied(counts))
+
+
+def _kendall_a(counts: Tally) -> Floats:
+    return _ratio(counts.balance, counts.pairs, counts.ordered_judgements > 0)
+
+
+def _kendall_b(counts: Tally) -> Floats:
+    return _ratio(counts.balance, np.sqrt(counts.ordered_scores) * np.sqrt(counts.ordered_judgements), _varied(counts))
+
+
+def _kendall_c(counts: Tally) -> Floats:
+    below = counts.items**2 * (counts.classes - 1) / np.maximum(counts.classes, 1)
+    return _ratio(2 * counts.balance, below, _varied(counts))
+
+
+def _accuracy(counts: Tally) -> Floats:
+    return _ratio(counts.concordant, counts.ordered_judgements, counts.ordered_judgements > 0)
+
+
+#: method -> its values under each weighting, NaN where it is undefined.
+METHODS: dict[str, Callable[[Tally], Floats]] = {
+    "spearman": lambda counts: _cosine(counts.ranks, counts),
+    "pearson": lambda counts: _cosine(counts.moments, counts),
+    "kendall_a": _kendall_a,
+    "kendall_b": _kendall_b,
+    "kendall_c": _kendall_c,
+    "accuracy": _accuracy,
+}
+
+
+def mean_over_groups(tallies: Sequence[Tally], weights: Floats, method: str) -> Floats:
+    """One value for several groups of items, of shape (n,).
+
+    The mean of a correlation over the groups in which it is defined; for ``accuracy`` the share of all pairs.
+
+    Args:
+        tallies: g groups, each under n weightings or under one that serves for all.
+        weights: how often each group counts, of shape (n, g).
+        method: one of `METHODS`.
+    """
+    rows = len(weights)
+
+    def stacked(values: Sequence[Floats]) -> Floats:  # (n, g)
+        return np.stack([np.broadcast_to(value, rows) for value in values], axis=1)
+
+    if method == "accuracy":
+        right = (weights * stacked([counts.concordant for counts in tallies])).sum(axis=1)
+        asked = (weights * stacked([counts.ordered_judgements for counts in tallies])).sum(axis=1)
+        return _ratio(right, asked, asked > 0)
+    values = stacked([METHODS[method](counts) for counts in tallies])
+    defined = ~np.isnan(values)
+    counted = (weights * defined).sum(axis=1)
+    return _ratio((weights * np.where(defined, values, 0)).sum(axis=1), counted, counted > 0)

@@ -1,0 +1,186 @@
+"""How well scores agree with judgements: six statistics on four levels.
+
+The levels are those of Steen & Markert 2022, section 4, told apart by the pairs of summaries that they compare. D
+documents, S systems:
+
+``summary``
+    all D * S summaries at once (tau_sum; Tables 1 and 3 of Vasilyev & Bohannon 2021). Deutsch et al. 2021 call another
+    thing "summary level": the one that is ``pairwise`` here.
+``system``
+    the mean score and the mean judgement of each system (tau_sys; Table 2 of Vasilyev & Bohannon 2021).
+``pairwise``
+    summaries of one document; the mean over the documents (tau_pair, Acc_pair).
+``intra_system``
+    summaries of one system; the mean over the systems (tau_intra, section 4.1).
+
+The methods: ``spearman`` (rho of mid-ranks), ``pearson``, Kendall's ``kendall_a`` (ties count neither way),
+``kendall_b`` (corrected for ties; Steen & Markert), ``kendall_c`` (Stuart's, for tables that are not square; Vasilyev &
+Bohannon), all between -1 and 1; and ``accuracy``, between 0 and 1: of the pairs that the judgements order, the share
+that the scores order alike. A tie of the scores is wrong there (strict), a tie of the judgements is not asked; on the
+levels of several groups the pairs of all groups are counted together.
+
+Where nothing can be said: a document or a system whose judgements are all equal orders no pair, whatever the method.
+One whose scores are all equal has no rho, r, tau-b and tau-c, but a tau-a and an accuracy of 0. Such groups are left
+out of the mean; `group_values` has NaN there, and `Correlation.left_out` is their number. Where no group is left,
+`UndefinedCorrelationError` is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from estime_metric.meta.checks import Floats, check_choice, two_grids
+from estime_metric.meta.concordance import METHODS, Tally, mean_over_groups, tally
+
+#: level -> what it is.
+LEVELS = {
+    "summary": "all summaries together",
+    "system": "means of the systems",
+    "pairwise": "summaries of one document, mean over documents",
+    "intra_system": "summaries of one system, mean over systems",
+}
+
+#: System means that differ by less than this share of the range of all values are tied: they come from sums.
+TIED = 1e-9
+
+
+class UndefinedCorrelationError(ValueError):
+    """Neither scores nor judgements, or one of both alone, order any pair: the correlation has no value."""
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """One value, and what it rests on.
+
+    Attributes:
+        value: the statistic; higher is better.
+        groups: documents (``pairwise``), systems (``intra_system``) or 1.
+        left_out: how many of them say nothing, see the module.
+    """
+
+    value: float
+    groups: int
+    left_out: int
+
+
+def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> float:
+    """Agreement of scores with judgements.
+
+    Args:
+        scores: of shape (documents, systems), higher is better.
+        judgements: likewise.
+        level: one of `LEVELS`.
+        method: one of `METHODS`.
+
+    Returns:
+        between -1 and 1, or 0 and 1 for ``accuracy``; higher is better.
+
+    Raises:
+        TypeError: an argument holds no numbers.
+        ValueError: the shapes differ, there is a NaN or an infinity, or level or method is unknown.
+        UndefinedCorrelationError: there is nothing to compare, also where there is no document or one system only.
+
+    Example:
+        >>> scores = [[1, 2, 4], [3, 5, 6]]
+        >>> judgements = [[1, 4, 2], [3, 5, 8]]
+        >>> correlate(scores, judgements, level="system", method="kendall_a")
+        1.0
+        >>> correlate(scores, judgements, level="pairwise", method="accuracy")  # 5 of 6 pairs
+        0.8333333333333334
+    """
+    return correlation(scores, judgements, level=level, method=method).value
+
+
+def correlation(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Correlation:
+    """As `correlate`, with the number of groups that it rests on."""
+    groups = group_values(scores, judgements, level=level, method=method)
+    x, y = two_grids(scores, judgements)
+    value = float(weighted(x, y, level, [method])[method][0])
+    if np.isnan(value):
+        raise UndefinedCorrelationError(
+            f"Expected scores and judgements to order some pairs on level {level!r}, but there is no {method} of them: "
+            f"{len(x)} documents, {x.shape[1]} systems, {np.isnan(groups).sum()} of {len(groups)} groups are constant."
+        )
+    return Correlation(value, len(groups), int(np.isnan(groups).sum()))
+
+
+def group_values(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Floats:
+    """The statistic of each group: document (``pairwise``), system (``intra_system``), or the one value.
+
+    Arguments and errors are those of `correlate`, but a group that is undefined is NaN.
+
+    Returns:
+        float64 of shape (documents,), (systems,) or (1,).
+    """
+    check_choice("level", level, LEVELS)
+    check_choice("method", method, METHODS)
+    x, y = two_grids(scores, judgements)
+    return np.array([METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64)
+
+
+def weighted(
+    scores: Floats,
+    judgements: Floats,
+    level: str,
+    methods: Iterable[str],
+    documents: Floats | None = None,
+    systems: Floats | None = None,
+) -> dict[str, Floats]:
+    """The statistics of n samples of documents and systems, each given by how often it takes each of them.
+
+    Args:
+        scores: of shape (D, S).
+        judgements: likewise.
+        level: one of `LEVELS`.
+        methods: some of `METHODS`.
+        documents: whole numbers of shape (n, D); every document once in one sample where left out.
+        systems: whole numbers of shape (n, S); likewise.
+
+    Returns:
+        method -> float64 of shape (n,), NaN where it is undefined.
+    """
+    counts = list(tallies(scores, judgements, level, documents, systems))
+    per_group = {"pairwise": documents, "intra_system": systems}.get(level)
+    rows = max((len(sample) for sample in (documents, systems) if sample is not None), default=1)
+    groups = np.ones((rows, len(counts))) if per_group is None else per_group
+    if not counts:
+        return {method: np.full(rows, np.nan) for method in methods}
+    return {method: mean_over_groups(counts, groups, method) for method in methods}
+
+
+def tallies(
+    scores: Floats, judgements: Floats, level: str, documents: Floats | None = None, systems: Floats | None = None
+) -> Iterator[Tally]:
+    """The counts of each group of a level, under the samples that `weighted` takes."""
+    of_documents = np.ones((1, scores.shape[0])) if documents is None else documents
+    of_systems = np.ones((1, scores.shape[1])) if systems is None else systems
+    if level == "summary":
+        items = of_documents[:, :, None] * of_systems[:, None, :]  # (n, D, S)
+        yield tally(items.reshape(len(items), scores.size), scores.ravel(), judgements.ravel())
+    elif level == "system":
+        x, y = means(scores, of_documents), means(judgements, of_documents)
+        rows = max(len(of_documents), len(of_systems))
+        samples = np.broadcast_to(of_systems, (rows, scores.shape[1]))
+        yield tally(samples, x, y, (tolerance(scores), tolerance(judgements)))
+    elif level == "pairwise":
+        for row, judged in zip(scores, judgements, strict=True):
+            yield tally(of_systems, row, judged)
+    else:
+        for column, judged in zip(scores.T, judgements.T, strict=True):
+            yield tally(of_documents, column, judged)
+
+
+def means(values: Floats, documents: Floats) -> Floats:
+    """Means of the systems, (S,) where there is one sample of documents and (n, S) where there are more."""
+    counted = documents.sum(axis=1, keepdims=True)
+    found: Floats = documents @ values / np.where(counted > 0, counted, 1)
+    return found[0] if len(found) == 1 else found
+
+
+def tolerance(values: Floats) -> float:
+    """The difference of two system means that is none, see `TIED`."""
+    return TIED * float(np.ptp(values)) if values.size else 0.0

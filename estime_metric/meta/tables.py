@@ -1,0 +1,226 @@
+"""Tidy tables of scores and judgements -> one complete grid of documents by systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.meta.checks import Floats, check_choice, finite, listed
+
+#: Endings that `read_table` knows.
+READABLE = (".csv", ".jsonl", ".parquet")
+
+#: What `join` does about cells that one of the tables lacks.
+MISSING = ("error", "drop")
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The scores of one measure beside the judgements of one quality, for every summary.
+
+    Attributes:
+        documents: D names, in the order of the rows.
+        systems: S names, in the order of the columns.
+        scores: float64 of shape (documents, systems), (D, S); higher is better.
+        judgements: likewise.
+        measure: name of the measure.
+        judgement: name of the judged quality.
+        dropped: what `join` left out, one sentence each; empty unless it was asked for.
+
+    Raises:
+        ValueError: the shapes do not fit the names, or there is a NaN or an infinity.
+    """
+
+    documents: tuple[str, ...]
+    systems: tuple[str, ...]
+    scores: Floats
+    judgements: Floats
+    measure: str
+    judgement: str
+    dropped: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        shape = (len(self.documents), len(self.systems))
+        for name in ("scores", "judgements"):
+            values = finite(name, getattr(self, name), 2)
+            if values.shape != shape:
+                raise ValueError(
+                    f"Expected argument `{name}` to be of shape {shape}, as the names of documents and systems are, "
+                    f"but got {values.shape}."
+                )
+            object.__setattr__(self, name, values)
+
+
+def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "system")) -> pd.DataFrame:
+    """Reads CSV, JSON Lines or Parquet, by the ending.
+
+    Args:
+        path: the file.
+        text_columns: columns of names: they are kept as they are written, so that ``007`` stays ``007`` and a system
+            may be called ``NA``.
+
+    Raises:
+        ValueError: another ending, or the file is no such table.
+        OSError: it cannot be read.
+        ImportError: Parquet without pyarrow.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in READABLE:
+        raise ValueError(f"Expected a table that ends in {', '.join(READABLE)}, but got {path.name!r}.")
+    names = list(text_columns)
+    try:
+        if ending == ".csv":
+            return pd.read_csv(path, converters=dict.fromkeys(names, str), encoding="utf-8-sig")
+        if ending == ".jsonl":
+            return pd.read_json(path, lines=True, dtype=dict.fromkeys(names, object), convert_dates=False)
+        return pd.read_parquet(path)
+    except ValueError as error:
+        raise ValueError(f"Expected {path.name!r} to be a table, but it cannot be read: {error}") from error
+
+
+def join(
+    scores: pd.DataFrame,
+    judgements: pd.DataFrame,
+    measure: str,
+    judgement: str,
+    *,
+    document: str | tuple[str, str] = "document",
+    system: str | tuple[str, str] = "system",
+    lower_is_better: bool = False,
+    missing: str = "error",
+) -> Grid:
+    """Lays scores and judgements side by side: every document with every system, once.
+
+    Args:
+        scores: tidy, one row for each summary: document, system, and a column ``measure``.
+        judgements: likewise, with a column ``judgement``. Rows and columns of the grid stand in its order.
+        measure: the column of scores.
+        judgement: the column of judgements, higher is better.
+        document: the column of documents; a pair where the tables name it differently (scores, judgements).
+        system: the column of systems, likewise. Documents and systems are compared as text: 7 is ``"7"``.
+        lower_is_better: the scores count errors, say; they are negated.
+        missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are left out, then
+            documents that lack a cell for a system that is left. ``Grid.dropped`` says which. To drop a system with
+            gaps rather than its documents, take it out of the tables.
+
+    Raises:
+        TypeError: a table is no DataFrame, or a column holds no numbers; the first such cells are listed.
+        ValueError: a column is missing; a name is empty; a cell stands twice, is infinite, or is missing while
+            ``missing="error"``; nothing is left; all scores or all judgements are equal.
+
+    Example:
+        >>> scores = pd.DataFrame({"document": ["a", "a", "b", "b"], "system": ["X", "Y"] * 2, "alarms": [3, 0, 2, 1]})
+        >>> judgements = scores[["document", "system"]].assign(consistency=[1.0, 5.0, 4.0, 4.5])
+        >>> grid = join(scores, judgements, "alarms", "consistency", lower_is_better=True)
+        >>> grid.documents, grid.systems, grid.scores.tolist()
+        (('a', 'b'), ('X', 'Y'), [[-3.0, 0.0], [-2.0, -1.0]])
+    """
+    check_choice("missing", missing, MISSING)
+    names = [(column, column) if isinstance(column, str) else column for column in (document, system)]
+    drop = missing == "drop"
+    x = _wide(scores, "scores", names[0][0], names[1][0], measure, drop)
+    y = _wide(judgements, "judgements", names[0][1], names[1][1], judgement, drop)
+    left_out = [
+        *_only_in_one("system", x.columns, y.columns, drop),
+        *_only_in_one("document", x.index, y.index, drop),
+    ]
+    documents = [name for name in y.index if name in x.index]
+    systems = [name for name in y.columns if name in x.columns]
+    x, y = x.loc[documents, systems], y.loc[documents, systems]
+    left_out += _gaps(x, y, measure, judgement, drop)
+    if left_out and not drop:
+        raise ValueError(
+            "Expected the tables of scores and judgements to hold the same summaries, but "
+            + "; ".join(left_out)
+            + '. With missing="drop" they are left out.'
+        )
+    complete = (x.notna() & y.notna()).all(axis=1)
+    x, y = x[complete], y[complete]
+    if x.empty:
+        raise ValueError("Expected the tables to have summaries in common, but none is left.")
+    for side, name in ((x, measure), (y, judgement)):
+        if len(np.unique(side.to_numpy())) == 1:
+            raise ValueError(f"Expected column {name!r} to vary, but all {side.size} values are {side.iloc[0, 0]}.")
+    values = x.to_numpy(dtype=np.float64)
+    return Grid(
+        tuple(x.index),
+        tuple(x.columns),
+        0.0 - values if lower_is_better else values,  # no minus zero
+        y.to_numpy(dtype=np.float64),
+        measure,
+        judgement,
+        tuple(left_out),
+    )
+
+
+def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool) -> pd.DataFrame:
+    """One table as documents by systems, in order of appearance; NaN where there is no cell."""
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}.")
+    for name in (document, system, column):
+        if name not in table.columns:
+            found = ", ".join(map(str, table.columns)) or "none"
+            raise ValueError(f"Expected argument `{side}` to have a column {name!r}, but its columns are {found}.")
+    empty = table.index[table[[document, system]].isna().any(axis=1) | (table[[document, system]] == "").any(axis=1)]
+    if len(empty):
+        raise ValueError(f"Expected `{side}` to name document and system in each row, but not in row {listed(empty)}.")
+    keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
+    twice = keys[keys.duplicated()].unique()
+    if len(twice):
+        raise ValueError(f"Expected `{side}` to hold each summary once, but twice came {_cells(twice)}.")
+    cells = table[column].set_axis(keys)
+    values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
+    unread = cells[values.isna() & cells.notna()]
+    if len(unread):
+        raise TypeError(
+            f"Expected column {column!r} of `{side}` to hold numbers, "
+            f"but got {unread.iloc[0]!r} at {_cells(unread.index)}."
+        )
+    infinite = values[np.isinf(values)]
+    if len(infinite):
+        raise ValueError(
+            f"Expected column {column!r} of `{side}` to be finite, but not so is {_cells(infinite.index)}."
+        )
+    if not drop and values.isna().any():
+        raise ValueError(
+            f"Expected column {column!r} of `{side}` to be finite, but there is NaN at "
+            f"{_cells(values.index[values.isna()])}."
+        )
+    if values.empty:
+        return pd.DataFrame(dtype=np.float64)
+    wide = values.unstack()
+    return wide.loc[keys.get_level_values(0).unique(), keys.get_level_values(1).unique()]
+
+
+def _only_in_one(kind: str, scored: pd.Index, judged: pd.Index, drop: bool) -> list[str]:
+    """Documents or systems that only one of the tables knows."""
+    return [
+        f"{kind} without {lacking}: {', '.join(names) if drop else listed(names)}"
+        for names, lacking in (
+            ([name for name in scored if name not in judged], "judgements"),
+            ([name for name in judged if name not in scored], "scores"),
+        )
+        if names
+    ]
+
+
+def _gaps(x: pd.DataFrame, y: pd.DataFrame, measure: str, judgement: str, drop: bool) -> list[str]:
+    """Cells that are missing although their document and their system are known on both sides."""
+    found = []
+    for side, name in ((x, measure), (y, judgement)):
+        gaps = [(side.index[row], side.columns[column]) for row, column in np.argwhere(side.isna().to_numpy())]
+        if gaps and drop:
+            documents = list(dict.fromkeys(document for document, _ in gaps))
+            found.append(f"document with a gap in {name!r}: {', '.join(documents)}")
+        elif gaps:
+            found.append(f"{name!r} is missing for {_cells(gaps)}")
+    return found
+
+
+def _cells(keys: Iterable[tuple[str, str]]) -> str:
+    return listed([f"({document}, {system})" for document, system in keys])
