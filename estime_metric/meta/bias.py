@@ -12,9 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estime_metric.meta.checks import check_pair_of_tables, check_systems
+from estime_metric.meta.checks import Floats, check_choice, two_grids
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 #: Which summaries of two systems are compared.
@@ -103,10 +102,9 @@ def bias_matrix(
         array([[0, 2],
                [1, 0]])
     """
-    scores, judgements = check_pair_of_tables(scores, judgements)
+    scores, judgements = two_grids(scores, judgements)
     names = check_systems(systems, scores.shape[1])
-    if compared not in BIAS_PAIRS:
-        raise ValueError(f"Expected argument `compared` to be one of {', '.join(BIAS_PAIRS)}, but got {compared!r}.")
+    check_choice("compared", compared, BIAS_PAIRS)
     order = rank_systems(judgements)
     gold, guess = judgements[:, order], scores[:, order]
     size = len(order)
@@ -129,6 +127,23 @@ def rank_systems(judgements: Floats) -> list[int]:
         return list(range(judgements.shape[1]))
     means = np.round(judgements.mean(axis=0), MEAN_DIGITS)
     return [int(place) for place in np.argsort(-means, kind="stable")]
+
+
+def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
+    """Names of systems, one for each column and all different.
+
+    Raises:
+        TypeError, ValueError: they are not.
+    """
+    if isinstance(systems, str):
+        raise TypeError(f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}.")
+    names = tuple(systems)
+    if len(names) != number:
+        raise ValueError(f"Expected argument `systems` to hold {number} names, but got {len(names)}.")
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise ValueError(f"Expected argument `systems` to hold different names, but got {twice!r} twice.")
+    return names
 
 
 def _signs(one: Floats, others: Floats, compared: str) -> NDArray[np.int8]:

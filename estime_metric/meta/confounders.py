@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from estime_metric.meta.bias import MEAN_DIGITS
-from estime_metric.meta.checks import check_table, check_vector, count_in_texts
-
-Floats = NDArray[np.float64]
+from estime_metric.meta.checks import Floats, check_at_least, finite
+from estime_metric.meta.lengths import count_in_texts
 
 #: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding of means.
 NOISE = 1e-4
@@ -41,9 +40,8 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
         array([[1., 0., 1.],
                [1., 0., 1.]])
     """
-    row = check_vector(values, "values")
-    if documents < 0:
-        raise ValueError(f"Expected argument `documents` to be at least 0, but got {documents}.")
+    row = finite("values", values, 1)
+    check_at_least("documents", documents, 0)
     return np.tile(row, (documents, 1))
 
 
@@ -86,7 +84,7 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
         array([[4.5, 1.5],
                [4.5, 1.5]])
     """
-    table = check_table(judgements, "judgements")
+    table = finite("judgements", judgements, 2)
     if not len(table):
         return table
     return from_property(np.round(table.mean(axis=0), MEAN_DIGITS), len(table))
@@ -110,7 +108,7 @@ def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats
         TypeError, ValueError: ``scores`` is no table of finite numbers, or ``scale`` is not positive or so large that
             it could turn two scores round.
     """
-    table = check_table(scores, "scores")
+    table = finite("scores", scores, 2)
     if not scale > 0:
         raise ValueError(f"Expected argument `scale` to be positive, but got {scale}.")
     steps = np.diff(np.unique(table))
@@ -140,6 +138,5 @@ def mean_over_noise(
     Raises:
         TypeError, ValueError: as `break_ties`, or ``runs`` is not positive.
     """
-    if runs < 1:
-        raise ValueError(f"Expected argument `runs` to be at least 1, but got {runs}.")
+    check_at_least("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

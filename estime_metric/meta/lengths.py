@@ -5,16 +5,15 @@ Steen & Markert 2022, section 7.4 and appendix C (Figure 6). Axes: ``d`` documen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from estime_metric.meta.checks import check_pair_of_tables, check_systems, check_table, count_in_texts
+from estime_metric.meta.bias import check_systems
+from estime_metric.meta.checks import Floats, check_at_least, check_choice, finite, two_grids
 from estime_metric.meta.shuffle import LengthCurve, length_curve, split_sentences, wins
-
-Floats = NDArray[np.float64]
 
 UNITS = ("characters", "words", "sentences")
 
@@ -38,9 +37,23 @@ def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> F
         array([[2., 0.]])
     """
     measures = {"characters": len, "words": lambda text: len(text.split()), "sentences": _count_sentences}
-    if unit not in measures:
-        raise ValueError(f"Expected argument `unit` to be one of {', '.join(UNITS)}, but got {unit!r}.")
+    check_choice("unit", unit, UNITS)
     return count_in_texts(texts, measures[unit])
+
+
+def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) -> Floats:
+    """A count of each text of a table (d, s) of texts, as float64; of no row: shape (0, 0).
+
+    Raises:
+        ValueError: the rows differ in length.
+    """
+    width = len(texts[0]) if len(texts) else 0
+    for place, row in enumerate(texts):
+        if len(row) != width:
+            raise ValueError(
+                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {place}."
+            )
+    return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(len(texts), width)
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,7 @@ def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> list[System
         >>> row.mean, row.least, row.median, row.most
         (30.0, 10.0, 20.0, 60.0)
     """
-    table = check_table(lengths, "lengths")
+    table = finite("lengths", lengths, 2)
     rows = []
     for name, column in zip(check_systems(systems, table.shape[1]), table.T, strict=True):
         deviation = float(column.std(ddof=1)) if len(column) > 1 else float("nan")
@@ -108,7 +121,7 @@ def score_by_length(scores: ArrayLike, lengths: ArrayLike, width: float = 50.0) 
         TypeError, ValueError: they are no tables of finite numbers of one shape, ``width`` is not positive, or all
             scores are equal.
     """
-    table = check_table(scores, "scores")
+    table = finite("scores", scores, 2)
     sizes = _check_lengths(lengths, table)
     if not table.size:
         return length_curve(sizes.ravel(), table.ravel(), width)
@@ -146,10 +159,9 @@ def agreement_by_length_difference(
         TypeError, ValueError: they are no tables of finite numbers of one shape, or ``pairs`` or ``width`` is not
             positive.
     """
-    table, gold = check_pair_of_tables(scores, judgements)
+    table, gold = two_grids(scores, judgements)
     sizes = _check_lengths(lengths, table).ravel()
-    if pairs < 1:
-        raise ValueError(f"Expected argument `pairs` to be at least 1, but got {pairs}.")
+    check_at_least("pairs", pairs, 1)
     better, worse = np.nonzero(gold.ravel()[:, None] > gold.ravel()[None, :])
     if len(better) > pairs:
         drawn = np.random.default_rng(seed).choice(len(better), size=pairs, replace=False)
@@ -159,7 +171,7 @@ def agreement_by_length_difference(
 
 
 def _check_lengths(lengths: ArrayLike, scores: Floats) -> Floats:
-    sizes = check_table(lengths, "lengths")
+    sizes = finite("lengths", lengths, 2)
     if sizes.shape != scores.shape:
         raise ValueError(
             f"Expected argument `lengths` to have the shape {scores.shape} of `scores`, but got {sizes.shape}."

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estime_metric.meta.checks import check_vector
-
-Floats = NDArray[np.float64]
+from estime_metric.meta.checks import Floats, check_at_least, finite
 
 #: Text -> its sentences in order.
 SentenceSplitter = Callable[[str], Sequence[str]]
@@ -205,8 +203,7 @@ def accuracy_by_length_difference(
     number = len(better)
     sizes = _check_lengths(lengths, number, "lengths")
     others = sizes if shuffled_lengths is None else _check_lengths(shuffled_lengths, number, "shuffled_lengths")
-    if pairs < 1:
-        raise ValueError(f"Expected argument `pairs` to be at least 1, but got {pairs}.")
+    check_at_least("pairs", pairs, 1)
     every = number * (number - 1)
     drawn = np.arange(every)
     if every > pairs:
@@ -239,7 +236,7 @@ def wins(better: Floats, worse: Floats) -> Floats:
 
 
 def _check_scores(originals: ArrayLike, shuffled: ArrayLike) -> tuple[Floats, Floats]:
-    better, worse = check_vector(originals, "originals"), check_vector(shuffled, "shuffled")
+    better, worse = finite("originals", originals, 1), finite("shuffled", shuffled, 1)
     if len(better) != len(worse):
         raise ValueError(
             f"Expected argument `shuffled` to hold {len(better)} scores as `originals` does, but got {len(worse)}."
@@ -248,7 +245,7 @@ def _check_scores(originals: ArrayLike, shuffled: ArrayLike) -> tuple[Floats, Fl
 
 
 def _check_lengths(lengths: ArrayLike, number: int, name: str) -> Floats:
-    sizes = check_vector(lengths, name)
+    sizes = finite(name, lengths, 1)
     if len(sizes) != number:
         raise ValueError(
             f"Expected argument `{name}` to hold {number} lengths, one for each pair, but got {len(sizes)}."

@@ -105,9 +105,9 @@ def test_empty_tables() -> None:
 @pytest.mark.parametrize(
     ("scores", "judgements", "systems", "compared", "error", "message"),
     [
-        (np.ones(3), np.ones(3), ["a"], "same_document", ValueError, r"`scores` .* \(documents, systems\), but"),
-        (np.ones((3, 2)), np.ones((2, 3)), list("ab"), "same_document", ValueError, r"`judgements` .* got \(2, 3\)"),
-        (np.ones((2, 2)), [[1.0, 1.0], [1.0, np.nan]], list("ab"), "same_document", ValueError, "at row 1, column 1"),
+        (np.ones(3), np.ones(3), ["a"], "same_document", ValueError, "`scores` to have 2 dimensions"),
+        (np.ones((3, 2)), np.ones((2, 3)), list("ab"), "same_document", ValueError, r"shape, but got \(3, 2\) and"),
+        (np.ones((2, 2)), [[1.0, 1.0], [1.0, np.nan]], list("ab"), "same_document", ValueError, r"index \(1, 1\)"),
         ([["x", "y"]], [[1.0, 2.0]], list("ab"), "same_document", TypeError, "`scores` to hold numbers"),
         (np.ones((2, 2)), np.ones((2, 2)), ["a"], "same_document", ValueError, "`systems` to hold 2 names, but got 1"),
         (np.ones((2, 2)), np.ones((2, 2)), ["a", "a"], "same_document", ValueError, "'a' twice"),

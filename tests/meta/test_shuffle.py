@@ -150,7 +150,7 @@ def test_curve_by_length() -> None:
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="`shuffled` to hold 2 scores as `originals` does, but got 1"):
         shuffle_accuracy([1.0, 2.0], [1.0])
-    with pytest.raises(ValueError, match="`originals` to be finite everywhere, but got nan at place 1"):
+    with pytest.raises(ValueError, match="`originals` to be finite, but got nan at index \\(1,\\)"):
         shuffle_accuracy([1.0, math.nan], [1.0, 2.0])
     with pytest.raises(TypeError, match="sequence of texts, but got the string"):
         shuffle_texts("A. B.")
