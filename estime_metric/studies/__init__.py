@@ -1,0 +1,1 @@
+"""The papers' experiments, measured anew: they join the scorer and `estime_metric.meta`."""

@@ -1,0 +1,228 @@
+"""Tables for readers: one `Table`, written as Markdown, CSV and LaTeX.
+
+A study fills a `Table` with numbers, not with formatted text; the formats round, align and escape. The command line
+prints the same `Table` on the screen (`estime_metric.cli.screen`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+#: A value in a table: text, a number, or ``None`` where there is none.
+Cell = str | int | float | None
+
+#: What stands on paper and screen where there is no value (``None`` or NaN).
+EMPTY = "–"
+
+FORMATS = {"md": "Markdown", "csv": "CSV", "tex": "LaTeX"}
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "–": "--", "ρ": r"$\rho$", "τ": r"$\tau$", "±": r"$\pm$", "×": r"$\times$",
+    "≤": r"$\le$", "≥": r"$\ge$", "[": "{[}", "]": "{]}",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Args:
+        name: its heading.
+        group: heading over it and the neighbouring columns of the same group; none where empty.
+        decimals: digits after the point of a float; integers and text stay as they are.
+        text: the column holds text and is aligned to the left; numbers go to the right.
+    """
+
+    name: str
+    group: str = ""
+    decimals: int = 3
+    text: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Group and name in one line."""
+        return f"{self.group} {self.name}".strip()
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows that belong together, with a line above them that says why; no line where ``title`` is empty."""
+
+    title: str
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: what it shows, its columns, its rows in sections, and notes that a reader needs below it.
+
+    Args:
+        name: short name for files and labels: letters, digits, ``-`` and ``_``.
+        title: the caption.
+        columns: the columns.
+        sections: the rows; a table without sections has no rows.
+        notes: sentences below the table.
+
+    Raises:
+        ValueError: a name that is no file name, or a row whose length is not the number of columns.
+
+    Example:
+        >>> columns = (Column("measure", text=True), Column("ρ", group="fluency", decimals=2))
+        >>> table = Table("demo", "A demonstration.", columns, (Section("Ours", (("50% | x", 0.125), ("y", None))),))
+        >>> print(to_markdown(table))
+        **A demonstration.**
+        <BLANKLINE>
+        | measure | fluency ρ |
+        |:--|--:|
+        | *Ours* | |
+        | 50% \\| x | 0.12 |
+        | y | – |
+        <BLANKLINE>
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    sections: tuple[Section, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[\w-]+", self.name, re.ASCII):
+            raise ValueError(f"Expected argument `name` to be letters, digits, '-' and '_', but got {self.name!r}.")
+        for section in self.sections:
+            for place, row in enumerate(section.rows):
+                if len(row) != len(self.columns):
+                    raise ValueError(
+                        f"Expected argument `sections` to hold rows of {len(self.columns)} cells, but row {place} of "
+                        f"section {section.title!r} has {len(row)}."
+                    )
+
+    @property
+    def groups(self) -> list[tuple[str, int]]:
+        """The headings over the columns, left to right, each with the number of columns below it."""
+        groups: list[tuple[str, int]] = []
+        for column in self.columns:
+            if groups and column.group and groups[-1][0] == column.group:
+                groups[-1] = (column.group, groups[-1][1] + 1)
+            else:
+                groups.append((column.group, 1))
+        return groups
+
+
+def show(cell: Cell, column: Column) -> str:
+    """A cell as it is read: floats rounded, nothing as ``–``.
+
+    Example:
+        >>> show(-0.12345, Column("x")), show(7, Column("x")), show(float("nan"), Column("x"))
+        ('-0.123', '7', '–')
+    """
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return EMPTY
+    return f"{cell:.{column.decimals}f}" if isinstance(cell, float) else str(cell)
+
+
+def interval(low: float, high: float, decimals: int = 2) -> str:
+    """An interval as one cell: ``[0.35, 0.43]``; ``–`` where an end is NaN.
+
+    Example:
+        >>> interval(0.351, 0.428)
+        '[0.35, 0.43]'
+    """
+    return EMPTY if math.isnan(low) or math.isnan(high) else f"[{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def to_markdown(table: Table) -> str:
+    """The table in Markdown, title above it, notes below it; it ends with a line break."""
+
+    def line(cells: list[str]) -> str:
+        return f"| {' | '.join(cells)} |"
+
+    escape = _escape_markdown
+    lines = [f"**{escape(table.title)}**", "", line([escape(column.heading) for column in table.columns])]
+    lines.append(f"|{'|'.join(':--' if column.text else '--:' for column in table.columns)}|")
+    for section in table.sections:
+        if section.title:
+            lines.append(f"| *{escape(section.title)}* {'| ' * (len(table.columns) - 1)}|")
+        lines += [line([escape(text) for text in _shown(row, table.columns)]) for row in section.rows]
+    for note in table.notes:
+        lines += ["", escape(note)]
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(table: Table) -> str:
+    """The table as CSV with the columns ``section`` and those of the table; numbers unrounded, no value as nothing."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["section", *(column.heading for column in table.columns)])
+    for section in table.sections:
+        for row in section.rows:
+            writer.writerow([section.title, *("" if _is_nan(cell) else cell for cell in row)])
+    return stream.getvalue()
+
+
+def to_latex(table: Table) -> str:
+    """The table as a LaTeX ``table`` (package ``booktabs``), label ``tab:NAME``; all text is escaped."""
+    escape, width = escape_latex, len(table.columns)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape(table.title)}}}", rf"\label{{tab:{table.name}}}"]
+    lines += [rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}", r"\toprule"]
+    if any(group for group, _ in table.groups):
+        lines.append(" & ".join(_latex_group(*group) for group in table.groups) + r" \\")
+    lines.append(" & ".join(escape(column.name) for column in table.columns) + r" \\")
+    for section in table.sections:
+        lines.append(r"\midrule")
+        if section.title:
+            lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(section.title)}}}}} \\")
+        lines += [" & ".join(escape(text) for text in _shown(row, table.columns)) + r" \\" for row in section.rows]
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    for note in table.notes:
+        lines += [r"\par\smallskip\footnotesize " + escape(note)]
+    return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def write(table: Table, folder: Path) -> list[Path]:
+    """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made where it is missing.
+
+    Returns:
+        The three paths.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"md": to_markdown(table), "csv": to_csv(table), "tex": to_latex(table)}
+    paths = []
+    for ending, text in texts.items():
+        path = folder / f"{table.name}.{ending}"
+        path.write_text(text, encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def escape_latex(text: str) -> str:
+    r"""Text with the signs that LaTeX reads as commands escaped, and Greek letters in math mode.
+
+    Example:
+        >>> print(escape_latex("50% of a_b & ρ"))
+        50\% of a\_b \& $\rho$
+    """
+    return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
+
+
+def _latex_group(group: str, columns: int) -> str:
+    return rf"\multicolumn{{{columns}}}{{c}}{{{escape_latex(group)}}}"
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\|*_`<])", r"\\\1", " ".join(text.split()))
+
+
+def _shown(row: tuple[Cell, ...], columns: tuple[Column, ...]) -> list[str]:
+    return [show(cell, column) for cell, column in zip(row, columns, strict=True)]
+
+
+def _is_nan(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
