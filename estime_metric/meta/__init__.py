@@ -17,17 +17,41 @@ from estime_metric.meta.correlations import (
     correlation,
     group_values,
 )
+from estime_metric.meta.paired import PairedTest, approximate_randomization, paired_bootstrap
+from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups
+from estime_metric.meta.significance import (
+    ALTERNATIVES,
+    SWAPS,
+    Difference,
+    bootstrap_difference,
+    permutation_test,
+    williams,
+    williams_test,
+)
 from estime_metric.meta.tables import Grid, join, read_table
 
 __all__ = [
+    "ALTERNATIVES",
     "LEVELS",
     "METHODS",
+    "RESAMPLES",
+    "SWAPS",
     "Correlation",
+    "Difference",
     "Grid",
+    "PairedTest",
     "UndefinedCorrelationError",
+    "approximate_randomization",
+    "bootstrap",
+    "bootstrap_difference",
+    "bootstrap_groups",
     "correlate",
     "correlation",
     "group_values",
     "join",
+    "paired_bootstrap",
+    "permutation_test",
     "read_table",
+    "williams",
+    "williams_test",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -138,7 +139,7 @@ def _products(weights: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats, Fl
     return (weights * x * y).sum(axis=1), (weights * x * x).sum(axis=1), (weights * y * y).sum(axis=1)
 
 
-def _balance(weights: Floats, x: Codes, y: Codes) -> Floats:
+def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Floats:
     """Concordant minus discordant pairs: half of ``w' S w``, S the products of the signs of all differences."""
     total = np.zeros(len(weights))
     if x.ndim == 2 or y.ndim == 2:  # each weighting has signs of its own, of few items
@@ -149,9 +150,10 @@ def _balance(weights: Floats, x: Codes, y: Codes) -> Floats:
         return total / 2
     exact = np.float32 if len(weights) == 0 or weights.sum(axis=1).max() < _EXACT else np.float64
     cast, step = weights.astype(exact), max(1, _BLOCK // max(1, len(x)))
+    x, y = x.astype(exact), y.astype(exact)  # numbers of classes are exact too
     for first in range(0, len(x), step):
         rows = slice(first, first + step)
-        signs = (np.sign(x[rows, None] - x) * np.sign(y[rows, None] - y)).astype(exact)  # (rows, k)
+        signs = np.sign((x[rows, None] - x) * (y[rows, None] - y))  # (rows, k)
         total += (weights[:, rows] * (cast @ signs.T)).sum(axis=1)
     return total / 2
 
@@ -166,7 +168,7 @@ def _varied(counts: Tally) -> npt.NDArray[np.bool_]:
 
 
 def _cosine(products: tuple[Floats, Floats, Floats], counts: Tally) -> Floats:
-    return _ratio(products[0], np.sqrt(products[1]) * np.sqrt(products[2]), _varied(counts))
+    return np.clip(_ratio(products[0], np.sqrt(products[1] * products[2]), _varied(counts)), -1, 1)
 
 
 def _kendall_a(counts: Tally) -> Floats:
@@ -174,7 +176,7 @@ def _kendall_a(counts: Tally) -> Floats:
 
 
 def _kendall_b(counts: Tally) -> Floats:
-    return _ratio(counts.balance, np.sqrt(counts.ordered_scores) * np.sqrt(counts.ordered_judgements), _varied(counts))
+    return _ratio(counts.balance, np.sqrt(counts.ordered_scores * counts.ordered_judgements), _varied(counts))
 
 
 def _kendall_c(counts: Tally) -> Floats:

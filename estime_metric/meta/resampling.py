@@ -1,0 +1,197 @@
+"""Bootstrap intervals of the correlations: which value would another choice of documents or systems have given?
+
+A resample takes as many documents as there are, with replacement, or as many systems, or both. ``both`` is crossed: the
+drawn systems stand over all drawn documents, and neither is nested in the other (BOOT-BOTH of Deutsch, Dror & Roth
+2021, section 4.1; the intervals of Steen & Markert 2022, Table 3). Intervals over documents alone say how sure the
+value is for these systems, those over both how sure it is for others of their kind, and are wider.
+
+A document or system that is drawn twice counts twice, as in a table with its rows repeated; its copies are tied with
+each other. Nothing is copied, however: a resample is a row of weights, see `concordance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.meta.checks import Floats, check_at_least, check_choice, check_share
+from estime_metric.meta.concordance import METHODS
+from estime_metric.meta.correlations import LEVELS, group_values, tallies, weighted
+from estime_metric.meta.tables import Grid
+
+#: What a resample draws anew.
+RESAMPLES = ("documents", "systems", "both")
+
+#: Numbers in the weights of the resamples that are computed together: 8 MB of float64.
+_TOGETHER = 1_000_000
+
+Samples = tuple[Floats | None, Floats | None]
+
+
+def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
+    """How often each of n resamples takes each document and each system.
+
+    Documents are drawn first, then systems, each by ``numpy.random.default_rng(seed).integers(size, size=(n, size))``.
+
+    Returns:
+        float64 of shapes (n, D) and (n, S); ``None`` for what is not drawn.
+
+    Raises:
+        TypeError, ValueError: ``resample`` is none of `RESAMPLES`, ``n`` is less than 1, or nothing is there to draw.
+    """
+    check_choice("resample", resample, RESAMPLES)
+    check_at_least("n", n, 1)
+    if 0 in shape:
+        raise ValueError(f"Expected at least one document and one system to resample, but got {shape}.")
+    dice = np.random.default_rng(seed)
+    return (
+        _counts(dice, n, shape[0]) if resample != "systems" else None,
+        _counts(dice, n, shape[1]) if resample != "documents" else None,
+    )
+
+
+def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iterable[str]) -> dict[str, Floats]:
+    """The statistics of every resample.
+
+    Args:
+        grid: D documents by S systems.
+        samples: what `draw` gives.
+        levels: some of `LEVELS`.
+        methods: some of `METHODS`, m of them.
+
+    Returns:
+        level -> float64 of shape (m, n), NaN where a resample has no value.
+    """
+    levels, methods = list(levels), list(methods)
+    parts: dict[str, list[Floats]] = {level: [] for level in levels}
+    for documents, systems in _portions(samples, grid.scores.size):
+        for level in levels:
+            found = weighted(grid.scores, grid.judgements, level, methods, documents, systems)
+            parts[level].append(
+                np.stack([np.broadcast_to(found[method], _rows(documents, systems)) for method in methods])
+            )
+    return {level: np.concatenate(found, axis=1) for level, found in parts.items()}
+
+
+def bootstrap(
+    grid: Grid,
+    *,
+    levels: Iterable[str] = tuple(LEVELS),
+    methods: Iterable[str] = tuple(METHODS),
+    resample: str = "both",
+    n: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Correlations with percentile intervals.
+
+    Args:
+        grid: scores and judgements.
+        levels: some of `LEVELS`.
+        methods: some of `METHODS`.
+        resample: ``"documents"``, ``"systems"`` or ``"both"``, see the module.
+        n: number of resamples.
+        confidence: share of the resamples that lie within the interval.
+        seed: of the random numbers; the same seed draws the same documents and systems for every measure.
+
+    Returns:
+        one row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high``; ``groups`` and
+        ``left_out`` as in `Correlation`; ``undefined``, the resamples that have no value and are left out of the
+        interval. Where the value itself is undefined, it is NaN and ``left_out`` equals ``groups``.
+
+    Raises:
+        TypeError, ValueError: a bad argument; the message names it.
+    """
+    levels, methods = list(levels), list(methods)
+    for level in levels:
+        check_choice("levels", level, LEVELS)
+    for method in methods:
+        check_choice("methods", method, METHODS)
+    check_share("confidence", confidence)
+    drawn = resampled(grid, draw(grid.scores.shape, resample, n, seed), levels, methods)
+    rows = []
+    for level in levels:
+        values = weighted(grid.scores, grid.judgements, level, methods)
+        for place, method in enumerate(methods):
+            groups = group_values(grid.scores, grid.judgements, level=level, method=method)
+            low, high, undefined = interval(drawn[level][place], confidence)
+            rows.append(
+                {
+                    "level": level,
+                    "method": method,
+                    "value": float(values[method][0]),
+                    "low": low,
+                    "high": high,
+                    "groups": len(groups),
+                    "left_out": int(np.isnan(groups).sum()),
+                    "undefined": undefined,
+                }
+            )
+    return pd.DataFrame(rows, columns=["level", "method", "value", "low", "high", "groups", "left_out", "undefined"])
+
+
+def bootstrap_groups(
+    grid: Grid, *, level: str, method: str, n: int = 1000, confidence: float = 0.95, seed: int = 0
+) -> pd.DataFrame:
+    """The correlation of each group with its interval: systems, over resampled documents (Steen & Markert 2022, Figure
+    5), or documents, over resampled systems.
+
+    Args:
+        grid: scores and judgements.
+        level: ``"intra_system"`` or ``"pairwise"``.
+        method: one of `METHODS`.
+        n: number of resamples.
+        confidence: as in `bootstrap`.
+        seed: as in `bootstrap`; all groups see the same resamples.
+
+    Returns:
+        one row for each group: ``group``, ``value`` (NaN where it is undefined), ``low``, ``high``, ``undefined``.
+
+    Raises:
+        TypeError, ValueError: a bad argument; the message names it.
+    """
+    check_choice("level", level, ("intra_system", "pairwise"))
+    check_choice("method", method, METHODS)
+    check_share("confidence", confidence)
+    within, names = ("documents", grid.systems) if level == "intra_system" else ("systems", grid.documents)
+    samples = draw(grid.scores.shape, within, n, seed)
+    values = group_values(grid.scores, grid.judgements, level=level, method=method)
+    found = [METHODS[method](counts) for counts in tallies(grid.scores, grid.judgements, level, *samples)]
+    rows = [
+        (name, value, *interval(drawn, confidence)) for name, value, drawn in zip(names, values, found, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["group", "value", "low", "high", "undefined"])
+
+
+def interval(drawn: Floats, confidence: float) -> tuple[float, float, int]:
+    """Percentile interval of the values that are there, and the number of those that are not.
+
+    >>> interval(np.array([3.0, 1.0, np.nan, 2.0]), 0.5)
+    (1.5, 2.5, 1)
+    """
+    known = drawn[~np.isnan(drawn)]
+    if not len(known):
+        return float("nan"), float("nan"), len(drawn)
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high), len(drawn) - len(known)
+
+
+def _counts(dice: np.random.Generator, n: int, size: int) -> Floats:
+    """Rows of how often each of ``size`` things was drawn in ``size`` draws."""
+    drawn = dice.integers(size, size=(n, size)) + np.arange(n)[:, None] * size
+    return np.bincount(drawn.ravel(), minlength=n * size).reshape(n, size).astype(np.float64)
+
+
+def _rows(documents: Floats | None, systems: Floats | None) -> int:
+    return max((len(sample) for sample in (documents, systems) if sample is not None), default=1)
+
+
+def _portions(samples: Samples, items: int) -> Iterator[Samples]:
+    """The resamples, so many together that memory does not grow with their number."""
+    documents, systems = samples
+    rows, step = _rows(documents, systems), max(1, _TOGETHER // max(1, items))
+    for first in range(0, rows, step):
+        part = slice(first, first + step)
+        yield (None if documents is None else documents[part], None if systems is None else systems[part])

@@ -1,0 +1,281 @@
+"""Does one measure agree better with the judgements than another does? Paired tests on the same summaries.
+
+Three ways, first measure less second:
+
+`bootstrap_difference`
+    draws documents, systems or both, the same for both measures (PAIRED-BOOT of Deutsch, Dror & Roth 2021, section
+    4.2), and gives an interval.
+`permutation_test`
+    swaps the two measures' standardised scores of a summary, a document or a system by the toss of a coin (PERM-BOTH,
+    PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed.
+`williams_test`
+    Williams 1959, for two correlations that share the judgements, proposed for measures by Graham & Baldwin 2014. It
+    takes the items as independent draws from a normal distribution, which summaries of one document are not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from estime_metric.meta.checks import Floats, check_at_least, check_choice
+from estime_metric.meta.concordance import METHODS, Tally, mean_over_groups, tally
+from estime_metric.meta.correlations import LEVELS, correlate, tolerance
+from estime_metric.meta.paired import p_of_sign
+from estime_metric.meta.resampling import draw, interval, resampled
+from estime_metric.meta.tables import Grid
+
+#: What a permutation swaps as a whole.
+SWAPS = ("summaries", "documents", "systems")
+
+#: What is asked of the first measure: different from, better than, or worse than the second.
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+#: Differences of correlations below this are rounding.
+_ROUNDING = 1e-12
+
+#: Swaps of summaries that are computed together: weights of 16 MB.
+_TOGETHER = 500_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two measures' agreement with the same judgements.
+
+    Attributes:
+        first, second: their correlations.
+        p_value: of the alternative.
+        low, high: interval of the difference; ``None`` where the test gives none.
+        undefined: samples in which one of them has no value; they are left out.
+    """
+
+    first: float
+    second: float
+    p_value: float
+    low: float | None = None
+    high: float | None = None
+    undefined: int = 0
+
+    @property
+    def difference(self) -> float:
+        """First less second."""
+        return self.first - self.second
+
+
+def bootstrap_difference(
+    first: Grid,
+    second: Grid,
+    *,
+    level: str,
+    method: str,
+    resample: str = "both",
+    n: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Difference:
+    """Interval of the difference of two measures' correlations.
+
+    Args:
+        first, second: the measures beside the same judgements of the same summaries.
+        level: one of `LEVELS`.
+        method: one of `METHODS`.
+        resample: ``"documents"``, ``"systems"`` or ``"both"``, as in `bootstrap`.
+        n: number of resamples.
+        confidence: share of them within the interval.
+        seed: of the random numbers.
+
+    Returns:
+        the difference with its percentile interval and the two-sided p-value that belongs to it: twice the share of
+        resamples whose difference has the other sign or none.
+
+    Raises:
+        TypeError, ValueError: the grids differ in more than the scores, or a bad option; the message names it.
+        UndefinedCorrelationError: one of the correlations has no value.
+    """
+    _check_same(first, second, level, method)
+    samples = draw(first.scores.shape, resample, n, seed)
+    drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
+    differences = drawn[0] - drawn[1]
+    low, high, undefined = interval(differences, confidence)
+    known = differences[~np.isnan(differences)]
+    return Difference(*_values(first, second, level, method), p_of_sign(known, _ROUNDING), low, high, undefined)
+
+
+def permutation_test(
+    first: Grid,
+    second: Grid,
+    *,
+    level: str,
+    method: str,
+    swap: str = "summaries",
+    alternative: str = "two-sided",
+    n: int = 1000,
+    seed: int = 0,
+) -> Difference:
+    """Paired permutation test of two measures' correlations.
+
+    Args:
+        first, second: the measures beside the same judgements of the same summaries.
+        level: one of `LEVELS`.
+        method: one of `METHODS`.
+        swap: what keeps together: each summary alone, all summaries of a ``documents``, or of a ``systems``.
+        alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
+        n: number of permutations.
+        seed: of the random numbers.
+
+    Returns:
+        the p-value is (1 + permutations with as large a difference) / (1 + permutations).
+
+    Raises:
+        TypeError, ValueError: the grids differ in more than the scores, or a bad option; the message names it.
+        UndefinedCorrelationError: one of the correlations has no value.
+    """
+    _check_same(first, second, level, method)
+    check_choice("swap", swap, SWAPS)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_at_least("n", n, 1)
+    a, b = _standardised(first.scores), _standardised(second.scores)
+    found = []
+    for swapped in _coins(a.shape, swap, n, seed):
+        counts = list(_after_swaps(a, b, first.judgements, level, swapped))
+        both = mean_over_groups(counts, np.ones((2 * len(swapped), len(counts))), method)
+        found.append(both[: len(swapped)] - both[len(swapped) :])
+    drawn = np.concatenate(found)
+    known = drawn[~np.isnan(drawn)]
+    values = _values(first, second, level, method)
+    observed = values[0] - values[1]
+    if alternative == "two-sided":
+        as_large = np.abs(known) >= abs(observed) - _ROUNDING
+    elif alternative == "greater":
+        as_large = known >= observed - _ROUNDING
+    else:
+        as_large = known <= observed + _ROUNDING
+    p_value = float((1 + as_large.sum()) / (1 + len(known)))
+    return Difference(*values, p_value=p_value, undefined=len(drawn) - len(known))
+
+
+def williams_test(
+    first: Grid, second: Grid, *, level: str = "system", method: str = "pearson", alternative: str = "two-sided"
+) -> Difference:
+    """Williams test of two measures' correlations with the judgements.
+
+    Args:
+        first, second: the measures beside the same judgements of the same summaries.
+        level: ``"system"`` or ``"summary"``; the other levels are no single correlation.
+        method: ``"pearson"``, or ``"spearman"`` as an approximation.
+        alternative: as in `permutation_test`.
+
+    Raises:
+        TypeError, ValueError: as in `williams`, or the grids differ in more than the scores.
+        UndefinedCorrelationError: one of the correlations has no value.
+    """
+    _check_same(first, second, level, method)
+    check_choice("level", level, ("system", "summary"))
+    check_choice("method", method, ("pearson", "spearman"))
+    values = _values(first, second, level, method)
+    between = correlate(first.scores, second.scores, level=level, method=method)
+    items = first.scores.shape[1] if level == "system" else first.scores.size
+    return Difference(*values, williams(*values, between, items, alternative=alternative)[1])
+
+
+def williams(
+    first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
+) -> tuple[float, float]:
+    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014, section 3.2).
+
+    Args:
+        first: correlation of the first measure with the judgements.
+        second: that of the second measure.
+        between: that of the measures with each other.
+        n: items that they rest on.
+        alternative: as in `permutation_test`.
+
+    Returns:
+        t with n - 3 degrees of freedom, positive where the first is higher, and the p-value. Equal correlations give
+        0; measures of which one is the other (``between`` is 1) do as well.
+
+    Raises:
+        TypeError, ValueError: fewer than four items, a correlation outside -1..1, or three that cannot stand together.
+
+    Example:
+        >>> t, p = williams(0.4, 0.5, 0.1, 103)
+        >>> round(t, 3), round(p, 3)
+        (-0.891, 0.375)
+    """
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_at_least("n", n, 4)
+    for name, value in (("first", first), ("second", second), ("between", between)):
+        if not -1 - _ROUNDING <= value <= 1 + _ROUNDING:
+            raise ValueError(f"Expected argument `{name}` to be a correlation within -1..1, but got {value}.")
+    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+    if determinant < -1e-9:
+        raise ValueError(f"Expected three correlations of one table, but {first}, {second}, {between} cannot be.")
+    below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + ((first + second) / 2) ** 2 * (1 - between) ** 3
+    difference = 0.0 if abs(first - second) <= _ROUNDING else first - second
+    above = difference * math.sqrt((n - 1) * max(1 + between, 0.0))
+    t = above / math.sqrt(below) if above and below > 0 else math.copysign(math.inf, above) if above else 0.0
+    tails = {"greater": stats.t.sf(t, n - 3), "less": stats.t.cdf(t, n - 3), "two-sided": 2 * stats.t.sf(abs(t), n - 3)}
+    return t, float(tails[alternative])
+
+
+def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
+    check_choice("level", level, LEVELS)
+    check_choice("method", method, METHODS)
+    for name in ("documents", "systems"):
+        if getattr(first, name) != getattr(second, name):
+            raise ValueError(
+                f"Expected both measures to score the same {name} in the same order, "
+                f"but {first.measure!r} and {second.measure!r} do not."
+            )
+    if not np.array_equal(first.judgements, second.judgements):
+        raise ValueError(
+            f"Expected both measures to stand beside the same judgements, but {first.judgement!r} of {first.measure!r} "
+            f"and {second.judgement!r} of {second.measure!r} differ."
+        )
+
+
+def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, float]:
+    one, other = (correlate(grid.scores, grid.judgements, level=level, method=method) for grid in (first, second))
+    return one, other
+
+
+def _standardised(scores: Floats) -> Floats:
+    """Mean 0 and standard deviation 1 over all summaries: scores of two measures can stand for each other."""
+    centred = scores - scores.mean()
+    scaled: Floats = centred / (np.abs(centred).max() or 1)
+    return scaled / (scaled.std() or 1)
+
+
+def _coins(shape: tuple[int, ...], swap: str, n: int, seed: int) -> Iterator[Floats]:
+    """Which summaries are swapped: 0 or 1, of shape (some of n, D, S)."""
+    dice, step = np.random.default_rng(seed), max(1, _TOGETHER // math.prod(shape))
+    size = {"summaries": shape, "documents": (shape[0], 1), "systems": (1, shape[1])}[swap]
+    for first in range(0, n, step):
+        rows = min(step, n - first)
+        yield np.broadcast_to(dice.integers(2, size=(rows, *size)), (rows, *shape)).astype(np.float64)
+
+
+def _after_swaps(first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats) -> Iterator[Tally]:
+    """The counts of each group: of the first measure after each of n swaps, then of the second, 2n in all.
+
+    The scores of both measures stand side by side as items, of which a swap takes one or the other by its weight.
+    """
+    rows, documents, systems = swapped.shape
+    if level == "system":
+        moved = (swapped * (second - first)).mean(axis=1)  # (n, S)
+        means = np.concatenate([first.mean(axis=0) + moved, second.mean(axis=0) - moved])
+        slack = tolerance(np.stack([first, second])), tolerance(judgements)
+        yield tally(np.ones((2 * rows, systems)), means, judgements.mean(axis=0), slack)
+        return
+    cells = np.arange(documents * systems).reshape(documents, systems)
+    groups = {"summary": cells.reshape(1, -1), "pairwise": cells, "intra_system": cells.T}[level]
+    taken = swapped.reshape(rows, -1)
+    for group in groups:
+        other = taken[:, group]
+        weights = np.block([[1 - other, other], [other, 1 - other]])  # (2n, 2k)
+        values = np.concatenate([first.ravel()[group], second.ravel()[group]])
+        yield tally(weights, values, np.tile(judgements.ravel()[group], 2))
