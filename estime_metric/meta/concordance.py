@@ -168,7 +168,7 @@ def _varied(counts: Tally) -> npt.NDArray[np.bool_]:
 
 
 def _cosine(products: tuple[Floats, Floats, Floats], counts: Tally) -> Floats:
-    return _ratio(products[0], np.sqrt(products[1]) * np.sqrt(products[2]), _varied(counts))
+    return np.clip(_ratio(products[0], np.sqrt(products[1] * products[2]), _varied(counts)), -1, 1)
 
 
 def _kendall_a(counts: Tally) -> Floats:
@@ -176,7 +176,7 @@ def _kendall_a(counts: Tally) -> Floats:
 
 
 def _kendall_b(counts: Tally) -> Floats:
-    return _ratio(counts.balance, np.sqrt(counts.ordered_scores) * np.sqrt(counts.ordered_judgements), _varied(counts))
+    return _ratio(counts.balance, np.sqrt(counts.ordered_scores * counts.ordered_judgements), _varied(counts))
 
 
 def _kendall_c(counts: Tally) -> Floats:

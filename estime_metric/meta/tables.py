@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,8 +61,8 @@ def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "sys
 
     Args:
         path: the file.
-        text_columns: columns of names: they are kept as they are written, so that ``007`` stays ``007`` and a system
-            may be called ``NA``.
+        text_columns: columns of names: in CSV they are kept as they are written, so that ``007`` stays ``007`` and a
+            system may be called ``NA``.
 
     Raises:
         ValueError: another ending, or the file is no such table.
@@ -72,12 +73,12 @@ def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "sys
     ending = path.suffix.lower()
     if ending not in READABLE:
         raise ValueError(f"Expected a table that ends in {', '.join(READABLE)}, but got {path.name!r}.")
-    names = list(text_columns)
     try:
         if ending == ".csv":
-            return pd.read_csv(path, converters=dict.fromkeys(names, str), encoding="utf-8-sig")
+            return pd.read_csv(path, converters=dict.fromkeys(text_columns, str), encoding="utf-8-sig")
         if ending == ".jsonl":
-            return pd.read_json(path, lines=True, dtype=dict.fromkeys(names, object), convert_dates=False)
+            with path.open(encoding="utf-8-sig") as lines:
+                return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
         return pd.read_parquet(path)
     except ValueError as error:
         raise ValueError(f"Expected {path.name!r} to be a table, but it cannot be read: {error}") from error

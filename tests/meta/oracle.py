@@ -1,0 +1,82 @@
+"""The statistics of the meta-evaluation the long way: rows copied, scipy for each group, loops over pairs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Array = NDArray[np.float64]
+
+LEVELS = ("summary", "system", "pairwise", "intra_system")
+METHODS = ("spearman", "pearson", "kendall_a", "kendall_b", "kendall_c", "accuracy")
+
+
+def groups(scores: Array, judgements: Array, level: str, method: str) -> list[tuple[Array, Array]]:
+    if level == "summary":
+        return [(scores.ravel(), judgements.ravel())]
+    if level == "system":
+        exact = [side.mean(axis=0) for side in (scores, judgements)]
+        rounded = [np.round(means, 9) for means in exact]
+        varied = all(len(set(means)) > 1 for means in rounded)
+        return [tuple(exact if method == "pearson" and varied else rounded)]
+    if level == "pairwise":
+        return list(zip(scores, judgements, strict=True))
+    return list(zip(scores.T, judgements.T, strict=True))
+
+
+def ordered_pairs(x: Array, y: Array) -> tuple[int, int, int]:
+    """Pairs ordered alike, pairs ordered differently, pairs that the judgements order."""
+    alike = different = judged = 0
+    for i, j in itertools.combinations(range(len(x)), 2):
+        alike += (x[i] > x[j] and y[i] > y[j]) or (x[i] < x[j] and y[i] < y[j])
+        different += (x[i] > x[j] and y[i] < y[j]) or (x[i] < x[j] and y[i] > y[j])
+        judged += y[i] != y[j]
+    return alike, different, judged
+
+
+def of_group(x: Array, y: Array, method: str) -> float:
+    if len(set(y)) < 2:
+        return np.nan
+    if method == "kendall_a":
+        alike, different, _ = ordered_pairs(x, y)
+        return (alike - different) / (len(x) * (len(x) - 1) / 2)
+    if method == "accuracy":
+        alike, _, judged = ordered_pairs(x, y)
+        return alike / judged
+    if len(set(x)) < 2:
+        return np.nan
+    if method == "spearman":
+        return float(stats.spearmanr(x, y).statistic)
+    if method == "pearson":
+        return float(stats.pearsonr(x, y).statistic)
+    return float(stats.kendalltau(x, y, variant=method[-1]).statistic)
+
+
+def value(scores: Array, judgements: Array, level: str, method: str) -> float:
+    parts = groups(scores, judgements, level, method)
+    if method == "accuracy":
+        counts = [ordered_pairs(x, y) for x, y in parts]
+        judged = sum(count[2] for count in counts)
+        return sum(count[0] for count in counts) / judged if judged else np.nan
+    values = [of_group(x, y, method) for x, y in parts]
+    known = [each for each in values if not np.isnan(each)]
+    return sum(known) / len(known) if known else np.nan
+
+
+def resample(scores: Array, judgements: Array, kind: str, n: int, seed: int) -> list[tuple[Array, Array]]:
+    """n resamples with their rows and columns copied, drawn as the documentation of `draw` says."""
+    dice = np.random.default_rng(seed)
+    documents, systems = scores.shape
+    rows = np.tile(np.arange(documents), (n, 1))
+    columns = np.tile(np.arange(systems), (n, 1))
+    if kind != "systems":
+        rows = dice.integers(documents, size=(n, documents))
+    if kind != "documents":
+        columns = dice.integers(systems, size=(n, systems))
+    return [
+        (scores[np.ix_(row, column)], judgements[np.ix_(row, column)])
+        for row, column in zip(rows, columns, strict=True)
+    ]

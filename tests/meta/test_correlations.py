@@ -1,0 +1,192 @@
+"""Correlations against scipy and against loops over pairs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import stats
+
+from estime_metric.meta import (
+    LEVELS,
+    METHODS,
+    Grid,
+    UndefinedCorrelationError,
+    correlate,
+    correlation,
+    group_values,
+)
+from tests.conftest import SUMMEVAL
+from tests.meta import oracle
+from tests.meta.conftest import PUBLISHED, made_up
+
+EXACT = {"rel": 0, "abs": 1e-12}
+EVERY = [(level, method) for level in oracle.LEVELS for method in oracle.METHODS]
+
+#: Few values, so that ties, constant documents and constant systems are common.
+few = st.integers(0, 3).map(float)
+shapes = st.tuples(st.integers(1, 6), st.integers(1, 6))
+tables = shapes.flatmap(lambda shape: st.tuples(*[arrays.arrays(np.float64, shape, elements=few)] * 2))
+
+
+def test_every_level_and_method_has_its_oracle() -> None:
+    assert list(LEVELS) == list(oracle.LEVELS)
+    assert list(METHODS) == list(oracle.METHODS)
+
+
+@pytest.mark.parametrize(("level", "method"), EVERY)
+@settings(max_examples=40, deadline=None)
+@given(table=tables)
+def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, table: tuple) -> None:
+    scores, judgements = table
+    expected = oracle.value(scores, judgements, level, method)
+    if np.isnan(expected):
+        with pytest.raises(UndefinedCorrelationError, match=f"order some pairs on level '{level}'"):
+            correlate(scores, judgements, level=level, method=method)
+    else:
+        assert correlate(scores, judgements, level=level, method=method) == pytest.approx(expected, **EXACT)
+    groups = [oracle.of_group(x, y, method) for x, y in oracle.groups(scores, judgements, level, method)]
+    found = group_values(scores, judgements, level=level, method=method)
+    np.testing.assert_allclose(found, groups, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("level", "method"), EVERY)
+def test_real_values_agree(level: str, method: str) -> None:
+    dice = np.random.default_rng(3)
+    judgements = dice.normal(size=(30, 12))
+    scores = judgements + dice.normal(size=judgements.shape)
+    expected = oracle.value(scores, judgements, level, method)
+    assert correlate(scores, judgements, level=level, method=method) == pytest.approx(expected, **EXACT)
+
+
+@given(table=tables)
+@settings(max_examples=40, deadline=None)
+def test_accuracy_is_somers_d_from_minus_one_to_one_where_scores_have_no_ties(table: tuple) -> None:
+    _, judgements = table
+    scores = np.random.default_rng(0).permutation(judgements.size).reshape(judgements.shape)
+    if len(np.unique(judgements)) > 1:
+        d = stats.somersd(judgements.ravel(), scores.ravel()).statistic
+        assert correlate(scores, judgements, level="summary", method="accuracy") == pytest.approx((d + 1) / 2)
+
+
+@pytest.mark.parametrize(
+    "measure", sorted(path.stem for path in PUBLISHED.glob("*.csv") if "components" not in path.stem)
+)
+def test_published_measures_on_sixteen_systems(measure: str, coherence: Callable[[str], Grid]) -> None:
+    """The join and the statistics against files read by hand, means by `statistics`, and scipy."""
+    judged = defaultdict(dict)
+    with (SUMMEVAL / "summeval.jsonl").open(encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            judged[row["doc_id"]][row["system"]] = row["coherence"]
+    scored = defaultdict(dict)
+    with (PUBLISHED / f"{measure}.csv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            scored[row["doc"]][row["system"]] = float(row["score"])
+    systems = sorted(next(iter(judged.values())))
+    assert len(systems) == 16
+    x = np.array([[scored[document][system] for system in systems] for document in judged])
+    y = np.array([[judged[document][system] for system in systems] for document in judged])
+    grid = coherence(measure)
+    assert grid.dropped == ("system without judgements: M23_dynamicmix",)
+
+    def found(level: str, method: str) -> float:
+        return correlate(grid.scores, grid.judgements, level=level, method=method)
+
+    for method in ("spearman", "pearson", "kendall_b", "kendall_c"):
+        for level in oracle.LEVELS:
+            assert found(level, method) == pytest.approx(oracle.value(x, y, level, method), **EXACT), (level, method)
+    by_hand = [[round(fmean(column), 9) for column in side.T] for side in (x, y)]
+    assert found("system", "kendall_b") == pytest.approx(stats.kendalltau(*by_hand).statistic, **EXACT)
+    for level in ("pairwise", "system"):
+        assert found(level, "accuracy") == pytest.approx(oracle.value(x, y, level, "accuracy"), **EXACT)
+
+
+def test_a_tied_prediction_is_wrong_and_a_tied_judgement_is_not_asked() -> None:
+    assert correlate([[1, 1, 2]], [[1, 2, 3]], level="pairwise", method="accuracy") == 2 / 3
+    assert correlate([[1, 3, 2]], [[1, 1, 3]], level="pairwise", method="accuracy") == 1 / 2
+
+
+def test_system_means_that_differ_by_rounding_are_tied() -> None:
+    scores = np.array([[0.1, 0.3, 1.0], [0.2, 0.0, 1.0], [0.3, 0.3, 1.0]])
+    assert scores.mean(axis=0)[0] != scores.mean(axis=0)[1]
+    judgements = np.array([[1.0, 2.0, 3.0]] * 3)
+    assert correlate(scores, judgements, level="system", method="accuracy") == 2 / 3
+    assert correlate(scores * 1e-30, judgements, level="system", method="accuracy") == 2 / 3
+
+
+def test_groups_that_say_nothing_are_left_out_and_counted() -> None:
+    scores = [[1, 2, 3], [5, 5, 5], [1, 2, 3], [3, 2, 1]]
+    judgements = [[1, 2, 3], [1, 2, 3], [4, 4, 4], [1, 2, 3]]
+
+    def left_out(method: str) -> tuple[float, int, int]:
+        found = correlation(scores, judgements, level="pairwise", method=method)
+        return found.value, found.groups, found.left_out
+
+    assert left_out("kendall_b") == (0.0, 4, 2)
+    assert left_out("kendall_a") == (0.0, 4, 1)
+    assert left_out("accuracy") == (3 / 9, 4, 1)
+    values = group_values(scores, judgements, level="pairwise", method="kendall_b")
+    np.testing.assert_array_equal(values, [1, np.nan, np.nan, -1])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (1, 1)])
+def test_nothing_to_compare(level: str, shape: tuple[int, int]) -> None:
+    with pytest.raises(UndefinedCorrelationError):
+        correlate(np.zeros(shape), np.zeros(shape), level=level, method="kendall_b")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_order_of_documents_and_systems_and_rising_scales_change_nothing(level: str, method: str) -> None:
+    grid = made_up()
+    before = correlate(grid.scores, grid.judgements, level=level, method=method)
+    dice = np.random.default_rng(1)
+    rows, columns = dice.permutation(9), dice.permutation(6)
+    cells = np.ix_(rows, columns)
+    for scores in (
+        grid.scores[cells],
+        grid.scores[cells] * 1e200,
+        grid.scores[cells] / 1e200 + 0,
+        grid.scores[cells] * 7 - 9,
+    ):
+        found = correlate(scores, grid.judgements[cells], level=level, method=method)
+        assert found == pytest.approx(before, **EXACT)
+
+
+def test_many_summaries_do_not_need_a_matrix_of_all_pairs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = made_up(40, 10)
+    whole = correlate(grid.scores, grid.judgements, level="summary", method="kendall_b")
+    monkeypatch.setattr("estime_metric.meta.concordance._BLOCK", 3000)  # 7 of 400 rows
+    assert correlate(grid.scores, grid.judgements, level="summary", method="kendall_b") == whole
+
+
+@pytest.mark.parametrize(
+    ("scores", "judgements", "level", "method", "message"),
+    [
+        ([[1, 2]], [[1, 2]], "document", "pearson", "`level` to be one of summary, system, pairwise, intra_system"),
+        ([[1, 2]], [[1, 2]], "system", "kendall", "`method` to be one of spearman, pearson, kendall_a"),
+        ([[1, 2]], [[1], [2]], "system", "pearson", r"one shape, but got \(1, 2\) and \(2, 1\)"),
+        ([[1, np.nan]], [[1, 2]], "system", "pearson", r"`scores` to be finite, but got nan at index \(0, 1\)"),
+        ([[1, 2]], [[1, np.inf]], "system", "pearson", r"`judgements` to be finite, but got inf at index \(0, 1\)"),
+        ([1, 2], [1, 2], "system", "pearson", r"`scores` to have 2 dimensions, but got shape \(2,\)"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(
+    scores: object, judgements: object, level: str, method: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        correlate(scores, judgements, level=level, method=method)
+
+
+def test_texts_are_no_scores() -> None:
+    with pytest.raises(TypeError, match="`scores` to hold numbers"):
+        correlate([["a", "b"]], [[1, 2]], level="system", method="pearson")

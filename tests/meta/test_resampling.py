@@ -1,0 +1,138 @@
+"""Resampling by weights against resampling by copied rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from estime_metric.meta import LEVELS, METHODS, RESAMPLES, Grid, bootstrap, bootstrap_groups, group_values
+from estime_metric.meta.resampling import draw, interval, resampled
+from tests.meta import oracle
+from tests.meta.conftest import grid_of, made_up
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("kind", RESAMPLES)
+@pytest.mark.parametrize("steps", [2, 5], ids=["many ties", "few ties"])
+def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
+    grid = made_up(seed=seed, steps=steps)
+    found = resampled(grid, draw(grid.scores.shape, kind, 12, seed), LEVELS, METHODS)
+    for place, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 12, seed)):
+        for level in oracle.LEVELS:
+            expected = [oracle.value(scores, judgements, level, method) for method in oracle.METHODS]
+            np.testing.assert_allclose(found[level][:, place], expected, rtol=0, atol=1e-12, err_msg=level)
+
+
+@pytest.mark.parametrize("kind", RESAMPLES)
+def test_real_scores_too(kind: str, coherence: Callable[[str], Grid]) -> None:
+    grid = coherence("entity-graph")
+    methods = ["spearman", "pearson", "kendall_b", "kendall_c"]
+    found = resampled(grid, draw(grid.scores.shape, kind, 2, 5), LEVELS, methods)
+    for place, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 2, 5)):
+        for level in oracle.LEVELS:
+            expected = [oracle.value(scores, judgements, level, method) for method in methods]
+            np.testing.assert_allclose(found[level][:, place], expected, rtol=0, atol=1e-12, err_msg=level)
+
+
+def test_portions_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = bootstrap(made_up(), n=50)
+    monkeypatch.setattr("estime_metric.meta.resampling._TOGETHER", 7 * 54)
+    pd.testing.assert_frame_equal(bootstrap(made_up(), n=50), whole, check_exact=False, rtol=0, atol=1e-12)
+
+
+def test_the_table_holds_quantiles_of_the_resamples() -> None:
+    grid = made_up()
+    found = bootstrap(grid, levels=["pairwise", "system"], methods=["kendall_b"], n=200, confidence=0.9, seed=4)
+    assert list(found.columns) == ["level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
+    assert list(found["level"]) == ["pairwise", "system"]
+    assert list(found["groups"]) == [9, 1]
+    for _, row in found.iterrows():
+        drawn = [
+            oracle.value(x, y, row["level"], "kendall_b")
+            for x, y in oracle.resample(grid.scores, grid.judgements, "both", 200, 4)
+        ]
+        assert row["value"] == pytest.approx(oracle.value(grid.scores, grid.judgements, row["level"], "kendall_b"))
+        assert [row["low"], row["high"]] == pytest.approx(list(np.nanquantile(drawn, [0.05, 0.95])))
+        assert row["undefined"] == np.isnan(drawn).sum()
+
+
+def test_the_seed_decides() -> None:
+    one, again, other = (bootstrap(made_up(), n=30, seed=seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(one, again)
+    assert not one["low"].equals(other["low"])
+
+
+def test_intervals_over_both_are_wider_and_hold_the_value() -> None:
+    grid = made_up(40, 12, seed=3)
+    widths = {}
+    for kind in RESAMPLES:
+        found = bootstrap(grid, levels=["summary"], methods=["kendall_b"], resample=kind).iloc[0]
+        assert found["low"] < found["value"] < found["high"]
+        widths[kind] = found["high"] - found["low"]
+    assert widths["both"] > max(widths["documents"], widths["systems"])
+
+
+def test_what_is_undefined_is_counted_and_not_hidden() -> None:
+    judgements = np.random.default_rng(0).integers(1, 6, size=(8, 4)).astype(float)
+    confounder = np.tile([0.0, 1.0, 1.0, 0.0], (8, 1))
+    found = bootstrap(grid_of(confounder, judgements), methods=["kendall_b"], n=300).set_index("level")
+    inside = found.loc["intra_system"]
+    assert np.isnan([inside["value"], inside["low"], inside["high"]]).all()
+    assert (inside["left_out"], inside["undefined"]) == (4, 300)
+    system = found.loc["system"]  # all four drawn systems have one score in 2 of 16 resamples
+    assert 0 < system["undefined"] < 100
+    assert system["low"] <= system["value"] <= system["high"]
+
+
+@pytest.mark.parametrize(("level", "kind"), [("intra_system", "documents"), ("pairwise", "systems")])
+def test_intervals_of_each_group(level: str, kind: str) -> None:
+    grid = made_up(12, 5, seed=2)
+    found = bootstrap_groups(grid, level=level, method="kendall_b", n=40, seed=7)
+    assert tuple(found["group"]) == (grid.systems if level == "intra_system" else grid.documents)
+    np.testing.assert_allclose(
+        found["value"], group_values(grid.scores, grid.judgements, level=level, method="kendall_b")
+    )
+    samples = [
+        [oracle.of_group(x, y, "kendall_b") for x, y in oracle.groups(*sample, level, "kendall_b")]
+        for sample in oracle.resample(grid.scores, grid.judgements, kind, 40, 7)
+    ]
+    for place, drawn in enumerate(np.array(samples).T):
+        row = found.iloc[place]
+        known = drawn[~np.isnan(drawn)]
+        assert row["undefined"] == len(drawn) - len(known)
+        assert [row["low"], row["high"]] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))
+
+
+def test_an_interval_of_nothing() -> None:
+    low, high, undefined = interval(np.array([np.nan, np.nan]), 0.95)
+    assert np.isnan([low, high]).all()
+    assert undefined == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"resample": "rows"}, ValueError, "`resample` to be one of documents, systems, both"),
+        ({"n": 0}, ValueError, "`n` to be at least 1"),
+        ({"n": 1.5}, TypeError, "`n` to be an int, but got float"),
+        ({"confidence": 95}, ValueError, "`confidence` to lie between 0 and 1"),
+        ({"levels": ["document"]}, ValueError, "`levels` to be one of summary"),
+        ({"methods": ["tau"]}, ValueError, "`methods` to be one of spearman"),
+    ],
+)
+def test_bad_options_are_named(options: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        bootstrap(made_up(), **options)
+
+
+def test_an_empty_grid_has_nothing_to_resample() -> None:
+    with pytest.raises(ValueError, match=r"at least one document and one system to resample, but got \(0, 3\)"):
+        bootstrap(Grid((), ("a", "b", "c"), np.zeros((0, 3)), np.zeros((0, 3)), "m", "j"))
+
+
+def test_groups_are_documents_or_systems() -> None:
+    with pytest.raises(ValueError, match="`level` to be one of intra_system, pairwise, but got 'system'"):
+        bootstrap_groups(made_up(), level="system", method="pearson")
