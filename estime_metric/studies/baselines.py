@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from estime_metric.inputs import check_choice
+
 _Other = TypeVar("_Other")
 
 Floats = npt.NDArray[np.float64]
@@ -187,8 +189,7 @@ def each(
     Raises:
         ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
     """
-    if combine not in COMBINE:
-        raise ValueError(f"Expected argument `combine` to be one of {', '.join(COMBINE)}, but got {combine!r}.")
+    check_choice("combine", combine, COMBINE)
     for place, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
         if not texts or isinstance(texts, str):
             raise ValueError(f"Expected argument `references` to hold a list of texts at {place}, but got {texts!r}.")

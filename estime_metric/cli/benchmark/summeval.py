@@ -124,6 +124,8 @@ def summeval(
     _print(result)
     if output is not None:
         typer.echo(f"written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
+    for name, reason in result.scores.problems.items():
+        typer.secho(f"{name}: {reason}", fg="yellow", err=True)
     if result.scores.problems:
         raise typer.Exit(1)
 

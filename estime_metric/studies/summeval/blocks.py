@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 
+from estime_metric.inputs import check_choice
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies import baselines
 from estime_metric.studies.baselines import Advance
@@ -73,7 +74,11 @@ def baseline_blocks(
         bert_model: the encoder of BERTScore, ``None`` for no BERTScore.
         bert_layer: its layer, as in `BertScorer`.
         device: as in `EstimeConfig`.
+
+    Raises:
+        ValueError: ``combine`` is unknown.
     """
+    check_choice("combine", combine, baselines.COMBINE)
 
     def bert() -> Prepared:
         scorer = BertScorer(str(bert_model), layer=bert_layer, device=device)

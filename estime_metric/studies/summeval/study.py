@@ -13,13 +13,16 @@ from tqdm import tqdm
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies import report
 from estime_metric.studies.report import Table
-from estime_metric.studies.summeval import tables
+from estime_metric.studies.summeval import plots, tables
 from estime_metric.studies.summeval.blocks import baseline_blocks, estime_block
 from estime_metric.studies.summeval.data import HUB_DATASET, SummEval, from_hub, read_folder
 from estime_metric.studies.summeval.measures import Block, Scores, measure
 
 #: Tidy table of all correlations.
 CORRELATIONS = "correlations.csv"
+
+#: Folder of the pictures.
+PLOTS = "plots"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +104,8 @@ def run(
     Args:
         data: what is scored.
         blocks: the measures, see `all_blocks`.
-        folder: scores, correlations and tables are written there.
+        folder: scores, correlations, tables and plots are written there; without matplotlib no plots, which
+            ``Scores.problems`` says.
         resume: as `measure`.
         resamples, seed: as `tables.correlations`.
         progress: bars on stderr.
@@ -119,4 +123,8 @@ def run(
         found.to_csv(folder / CORRELATIONS, index=False)
         for table in study.tables.values():
             report.write(table, folder)
+        try:
+            plots.write(scores, found, folder / PLOTS, seed=seed)
+        except ImportError as error:
+            scores.problems["plots"] = str(error)
     return study

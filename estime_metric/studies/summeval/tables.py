@@ -52,14 +52,7 @@ def correlations(
         if measure.column in scores.values:
             frames += [
                 bootstrap(
-                    Grid(
-                        scores.data.documents,
-                        scores.data.systems,
-                        scores.grid(measure),
-                        scores.data.judgements[quality],
-                        measure.label,
-                        quality,
-                    ),
+                    grid(scores, measure, quality),
                     levels=LEVELS,
                     methods=METHODS,
                     resample="documents",
@@ -72,6 +65,12 @@ def correlations(
             advance()
     columns = ["column", "measure", "section", "quality", "level", "method", "value", "low", "high", "undefined"]
     return pd.concat(frames)[columns].reset_index(drop=True) if frames else pd.DataFrame(columns=columns)
+
+
+def grid(scores: Scores, measure: Measure, quality: str) -> Grid:
+    """The scores of a measure beside the judgements of a quality."""
+    data = scores.data
+    return Grid(data.documents, data.systems, scores.grid(measure), data.judgements[quality], measure.label, quality)
 
 
 def table_1(scores: Scores, found: pd.DataFrame) -> Table:
@@ -90,8 +89,8 @@ def table_1(scores: Scores, found: pd.DataFrame) -> Table:
 
     return Table(
         "table1",
-        "Table 1. Summary level: correlation of measures with the mean of three experts, Spearman's ρ and Kendall's "
-        f"τ-c, {len(scores.data)} summaries.",
+        "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
+        f"Kendall's τ-c, {len(scores.data)} summaries.",
         tuple(columns),
         _sections(scores, cells, ours, theirs, len(columns) - 2),
         _notes(scores),
@@ -122,8 +121,8 @@ def table_2(scores: Scores, found: pd.DataFrame) -> Table:
         notes += ("The data do not name the systems: place k of each row's list is taken for one and the same system.",)
     return Table(
         "table2",
-        f"Table 2. System level: correlation of {len(data.systems)} systems' mean scores with their mean consistency, "
-        f"Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents.",
+        f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
+        f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents.",
         tuple(columns),
         _sections(scores, cells, ours, theirs, 4),
         notes,
@@ -166,7 +165,7 @@ def layers(scores: Scores, found: pd.DataFrame) -> Table | None:
     of_layers = [one for one in scores.measures if one.layer is not None and one.column in cells]
     if len({one.layer for one in of_layers}) < 2:
         return None
-    columns = [Column("layer"), Column("mean", decimals=2)]
+    columns = [Column("layer", text=True), Column("mean", decimals=2)]
     columns += [Column(SIGNS[method], group=quality) for quality in QUALITIES for method in METHODS[:2]]
     columns += [Column(SIGNS[method], group="system, consistency") for method in METHODS[:2]]
     sections: dict[str, list[tuple[Cell, ...]]] = {}

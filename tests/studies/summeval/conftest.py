@@ -49,6 +49,21 @@ def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     return folder
 
 
+def hub_rows(data: SummEval) -> list[dict[str, Any]]:
+    """The same data in the layout of the Hub's."""
+    size = len(data.systems)
+    return [
+        {
+            "machine_summaries": list(data.summaries[place * size : (place + 1) * size]),
+            "human_summaries": list(data.references[place]),
+            **{quality: data.judgements[quality][place].tolist() for quality in QUALITIES},
+            "text": data.sources[place],
+            "id": document,
+        }
+        for place, document in enumerate(data.documents)
+    ]
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder of the made-up data."""

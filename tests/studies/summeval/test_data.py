@@ -13,22 +13,7 @@ import pytest
 from estime_metric.studies.paper_tables import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, from_hub, from_rows, read_folder
 from tests.conftest import SUMMEVAL
-from tests.studies.summeval.conftest import DOCUMENTS, SYSTEMS, made_rows, write_folder
-
-
-def hub_rows(data: SummEval) -> list[dict]:
-    """The same data in the layout of the Hub's."""
-    size = len(data.systems)
-    return [
-        {
-            "machine_summaries": list(data.summaries[place * size : (place + 1) * size]),
-            "human_summaries": list(data.references[place]),
-            **{quality: data.judgements[quality][place].tolist() for quality in QUALITIES},
-            "text": data.sources[place],
-            "id": document,
-        }
-        for place, document in enumerate(data.documents)
-    ]
+from tests.studies.summeval.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder
 
 
 def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval) -> None:
