@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -175,6 +176,16 @@ def test_options_that_exclude_each_other(folder: Path) -> None:
     assert "--resume needs --output" in run("--data", folder, "--resume", status=2).stderr
     assert "not both" in run("--data", folder, "--dataset", "x", status=2).stderr
     assert "documents.jsonl" in run("--data", folder / "nothing", "-q", status=2).stderr
+
+
+def test_a_missing_extra_is_named(folder: Path) -> None:
+    script = (
+        "import sys; sys.modules['pandas'] = None; from estime_metric.cli import app; "
+        f"app(['benchmark', 'summeval', '-m', 'embedded', '--data', {str(folder)!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'estime-metric[meta]'" in done.stderr
 
 
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
