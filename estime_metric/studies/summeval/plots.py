@@ -53,7 +53,7 @@ def draw(scores: Scores, found: pd.DataFrame, *, seed: int = 0) -> Iterator[tupl
     if of_estime and len(data):
         first, judged = of_estime[0], data.judgements[QUALITY]
         yield "scores", plots.plot_scores(scores.grid(first), judged, data.labels, first.label, QUALITY)
-        yield "bias", plots.plot_bias(bias_matrix(scores.grid(first), judged, data.labels), first.label)
+        yield "bias", plots.plot_bias(bias_matrix(scores.grid(first), judged, data.labels), f"{first.label}, {QUALITY}")
         shown = [first, *(one for one in known if one.column in COMPARED)]
         yield "intra_system", _within_systems(scores, shown, seed)
     yield from _curves(found, [one for one in known if one.column.startswith("estime_")])
