@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from estime_metric.inputs import check_choice
 
 _Other = TypeVar("_Other")
 
@@ -60,9 +63,10 @@ def rouge(
     """
     try:
         from rouge_score.rouge_scorer import RougeScorer
+        from rouge_score.tokenizers import DefaultTokenizer
     except ImportError as error:
         raise ImportError("ROUGE needs rouge-score: pip install 'estime-metric[meta]'.") from error
-    scorer = RougeScorer(list(ROUGE), use_stemmer=True)
+    scorer = RougeScorer(list(ROUGE), tokenizer=_Remembering(DefaultTokenizer(use_stemmer=True)))
     scores: dict[str, list[float]] = {name: [] for name in ROUGE.values()}
     for summary, texts in each(summaries, references, combine, advance):
         found = [scorer.score(text, summary) for text in texts]
@@ -185,14 +189,20 @@ def each(
     Raises:
         ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
     """
-    if combine not in COMBINE:
-        raise ValueError(f"Expected argument `combine` to be one of {', '.join(COMBINE)}, but got {combine!r}.")
+    check_choice("combine", combine, COMBINE)
     for place, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
         if not texts or isinstance(texts, str):
             raise ValueError(f"Expected argument `references` to hold a list of texts at {place}, but got {texts!r}.")
         yield summary, texts[:1] if combine == "first" else texts
         if advance is not None:
             advance(1)
+
+
+class _Remembering:
+    """A tokenizer that tokenizes a text once: a reference comes back with every system."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenize = lru_cache(maxsize=1000)(tokenizer.tokenize)
 
 
 def _pairs(summaries: Sequence[str], others: Sequence[_Other], name: str = "sources") -> Iterator[tuple[str, _Other]]:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.studies.report import (
@@ -76,6 +76,7 @@ def test_latex_is_balanced_and_has_the_same_number_of_cells_in_each_row() -> Non
     assert r"\caption{Ours \& the paper's: 95\% of a\_b}" in text
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab\\{}&%$#_~^<>|[]ρ \n", max_size=30))
 def test_no_text_escapes_from_latex(text: str) -> None:
     escaped = escape_latex(text)

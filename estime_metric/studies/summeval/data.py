@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ HUB_TEXT, HUB_SUMMARIES, HUB_REFERENCES = "text", "machine_summaries", "human_su
 
 #: Files of a folder.
 DOCUMENTS, REFERENCES, SUMMARIES = "documents.jsonl", "references.jsonl", "summeval.jsonl"
+SYSTEMS = "systems.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class SummEval:
         summaries: D times S texts, all systems of the first document first.
         judgements: quality -> float64 of shape (D, S): the mean of the experts, 1 to 5, higher is better.
         named_systems: whether the data name the systems; else a place in the list stands for a system.
+        names: system -> a name for readers, where there is one.
 
     Raises:
         ValueError: numbers that do not fit, or a document without references.
@@ -57,6 +60,7 @@ class SummEval:
     summaries: tuple[str, ...]
     judgements: Mapping[str, Floats]
     named_systems: bool = True
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         shape = (len(self.documents), len(self.systems))
@@ -78,6 +82,11 @@ class SummEval:
 
     def __len__(self) -> int:
         return len(self.summaries)
+
+    @property
+    def labels(self) -> list[str]:
+        """The systems as they are called in pictures."""
+        return [self.names.get(system, system) for system in self.systems]
 
     @property
     def source_of_each(self) -> list[str]:
@@ -129,7 +138,8 @@ def read_folder(folder: Path) -> SummEval:
 
     Args:
         folder: has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``, ``references``) and
-            ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four qualities).
+            ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four qualities). It may have
+            ``systems.csv`` (``system``, ``name``).
 
     Raises:
         OSError: a file is missing.
@@ -165,6 +175,7 @@ def read_folder(folder: Path) -> SummEval:
             quality: np.array([row[quality] for row in rows], dtype=np.float64).reshape(len(documents), len(systems))
             for quality in QUALITIES
         },
+        names=_names(folder / SYSTEMS),
     )
 
 
@@ -235,6 +246,14 @@ def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
         },
         named_systems=False,
     )
+
+
+def _names(path: Path) -> dict[str, str]:
+    """The names of the systems; none where there is no such file."""
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as stream:
+        return {row["system"]: row["name"] for row in csv.DictReader(stream) if row.get("name") and row.get("system")}
 
 
 def _lines(path: Path, columns: Iterable[str]) -> list[dict[str, Any]]:

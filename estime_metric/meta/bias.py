@@ -1,0 +1,154 @@
+"""Bias matrices: does a measure see when a weak system's summary is the better one? (Steen & Markert 2022, section 6.1)
+
+Axes: ``d`` documents, ``s`` systems, ``i`` the better system of a pair, ``j`` the worse one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estime_metric.meta.checks import Floats, check_choice, two_grids
+
+Counts = NDArray[np.int64]
+
+#: Which summaries of two systems are compared.
+BIAS_PAIRS = ("same_document", "all_documents")
+
+#: Means of judgements that differ by no more than rounding are one mean: digits that are kept.
+MEAN_DIGITS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class BiasMatrix:
+    """How well a measure ranks consistent and inverted pairs of summaries, for each pair of systems.
+
+    A pair of summaries is consistent where the system with the better mean judgement wrote the better summary, and
+    inverted where the other one did. Row ``i`` and column ``j`` of the four tables are the better and the worse system
+    of a pair, so all that is there stands above the diagonal.
+
+    Attributes:
+        systems: names, from the best mean judgement to the worst.
+        tau_plus: (s, s) share of consistent pairs that are ranked right less the share that is not, within -1..1,
+            higher is better; NaN where there is no such pair, and on and below the diagonal.
+        tau_minus: the same of inverted pairs.
+        counts_plus: (s, s) number of consistent pairs.
+        counts_minus: (s, s) number of inverted pairs.
+        compared: ``"same_document"`` or ``"all_documents"``.
+    """
+
+    systems: tuple[str, ...]
+    tau_plus: Floats
+    tau_minus: Floats
+    counts_plus: Counts
+    counts_minus: Counts
+    compared: str
+
+    @property
+    def matrix(self) -> Floats:
+        """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored below it, 0 on it.
+
+        NaN where there is no pair to rank. A system whose row is high and whose column is low is preferred by the
+        measure whatever it writes.
+        """
+        above = np.triu(np.ones_like(self.tau_plus, dtype=bool), 1)
+        return np.where(above, self.tau_plus, np.where(above.T, self.tau_minus.T, 0.0))
+
+    @property
+    def counts(self) -> Counts:
+        """Numbers of pairs behind each cell of `matrix`, (s, s); 0 on the diagonal."""
+        counts: Counts = self.counts_plus + self.counts_minus.T
+        return counts
+
+
+def bias_matrix(
+    scores: Floats,
+    judgements: Floats,
+    systems: Sequence[str],
+    compared: Literal["same_document", "all_documents"] = "same_document",
+) -> BiasMatrix:
+    """The bias matrix of a measure.
+
+    Args:
+        scores: (d, s) scores of the measure, higher is better; turn the sign of a measure for which lower is better.
+        judgements: (d, s) human judgements, higher is better.
+        systems: names of the ``s`` systems.
+        compared: ``"same_document"`` compares two systems' summaries of one document, as the authors' released code
+            does. ``"all_documents"`` compares each summary of one system with each of the other, as the formula that
+            the paper prints does.
+
+    Pairs that are judged equal are left out. A pair that the measure ties counts as ranked wrong, in both variants.
+    Systems with equal mean judgements (after rounding to 1e-9) keep the order in which they came.
+
+    Returns:
+        The matrix. Of no document: no pair anywhere, all NaN. Of no system: empty tables.
+
+    Raises:
+        TypeError, ValueError: the tables are no finite numbers of one shape (d, s), the names do not fit them, or
+            ``compared`` is none of `BIAS_PAIRS`. Both documents and systems stand as they came.
+
+    Example:
+        >>> import numpy as np
+        >>> judgements = np.array([[5.0, 1.0], [4.0, 2.0], [3.0, 4.0]])
+        >>> always_first = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+        >>> bias_matrix(always_first, judgements, ["A", "B"]).matrix
+        array([[ 0.,  1.],
+               [-1.,  0.]])
+        >>> bias_matrix(always_first, judgements, ["A", "B"]).counts
+        array([[0, 2],
+               [1, 0]])
+    """
+    scores, judgements = two_grids(scores, judgements)
+    names = check_systems(systems, scores.shape[1])
+    check_choice("compared", compared, BIAS_PAIRS)
+    order = rank_systems(judgements)
+    gold, guess = judgements[:, order], scores[:, order]
+    size = len(order)
+    right, total = np.zeros((2, size, size), dtype=np.int64), np.zeros((2, size, size), dtype=np.int64)
+    for i in range(size):
+        gold_sign = _signs(gold[:, i], gold[:, i + 1 :], compared)  # (pairs, worse systems)
+        guess_sign = _signs(guess[:, i], guess[:, i + 1 :], compared)
+        for kind, sign in enumerate((1, -1)):
+            asked = gold_sign == sign
+            total[kind, i, i + 1 :] = asked.sum(axis=0)
+            right[kind, i, i + 1 :] = (asked & (guess_sign == sign)).sum(axis=0)
+    tau = np.full(total.shape, np.nan)
+    np.divide(2 * right - total, total, out=tau, where=total > 0)
+    return BiasMatrix(tuple(names[place] for place in order), tau[0], tau[1], total[0], total[1], compared)
+
+
+def rank_systems(judgements: Floats) -> list[int]:
+    """Columns of (d, s) judgements from the best mean (rounded to 1e-9) to the worst; equal means in their order."""
+    if not len(judgements):
+        return list(range(judgements.shape[1]))
+    means = np.round(judgements.mean(axis=0), MEAN_DIGITS)
+    return [int(place) for place in np.argsort(-means, kind="stable")]
+
+
+def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
+    """Names of systems, one for each column and all different.
+
+    Raises:
+        TypeError, ValueError: they are not.
+    """
+    if isinstance(systems, str):
+        raise TypeError(f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}.")
+    names = tuple(systems)
+    if len(names) != number:
+        raise ValueError(f"Expected argument `systems` to hold {number} names, but got {len(names)}.")
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise ValueError(f"Expected argument `systems` to hold different names, but got {twice!r} twice.")
+    return names
+
+
+def _signs(one: Floats, others: Floats, compared: str) -> NDArray[np.int8]:
+    """Signs of one system's values (d,) less those of others (d, o): of shape (d, o), or (d * d, o) of all pairs."""
+    if compared == "same_document":
+        return np.sign(one[:, None] - others).astype(np.int8)
+    pairs = one[:, None, None] - others[None, :, :]  # (d, d, o)
+    return np.sign(pairs).astype(np.int8).reshape(len(one) ** 2, others.shape[1])

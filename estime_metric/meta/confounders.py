@@ -1,0 +1,142 @@
+"""Pseudo-measures that know the system and nothing of the summary (Steen & Markert 2022, section 4.2, Table 1).
+
+What such a score reaches on a set of judgements can be reached without measuring anything: the figure to beat.
+Axes: ``d`` documents, ``s`` systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estime_metric.meta.bias import MEAN_DIGITS
+from estime_metric.meta.checks import Floats, check_at_least, finite
+from estime_metric.meta.lengths import count_in_texts
+
+#: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding of means.
+NOISE = 1e-4
+
+
+def from_property(values: ArrayLike, documents: int) -> Floats:
+    """A property of systems as a measure: each summary gets its system's value.
+
+    With ``pretrained_transformer`` (0 or 1) it is the paper's confounder "architecture"; with ``produces_capitals``
+    it is "capitalisation" where the texts are not at hand.
+
+    Args:
+        values: (s,) one number for each system.
+        documents: number of documents ``d``.
+
+    Returns:
+        (d, s) scores, equal within each column.
+
+    Raises:
+        TypeError, ValueError: ``values`` is no vector of finite numbers, or ``documents`` is negative.
+
+    Example:
+        >>> from_property([1, 0, 1], documents=2)
+        array([[1., 0., 1.],
+               [1., 0., 1.]])
+    """
+    row = finite("values", values, 1)
+    check_at_least("documents", documents, 0)
+    return np.tile(row, (documents, 1))
+
+
+def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
+    """Number of upper-case letters of each summary, the paper's confounder "capitalisation".
+
+    It is one only where most systems write no capitals and the texts were left as the systems wrote them.
+
+    Args:
+        texts: (d, s) summaries, rows of equal length.
+
+    Returns:
+        (d, s) counts; of no row: shape (0, 0).
+
+    Raises:
+        ValueError: the rows differ in length.
+
+    Example:
+        >>> capitalisation([["no capital", "Two in Rome"], ["", "USA"]])
+        array([[0., 2.],
+               [0., 3.]])
+    """
+    return count_in_texts(texts, lambda text: sum(sign.isupper() for sign in text))
+
+
+def system_upper_bound(judgements: ArrayLike) -> Floats:
+    """Each summary gets its system's mean judgement: systems ranked perfectly, their summaries not at all.
+
+    Args:
+        judgements: (d, s) judgements.
+
+    Returns:
+        (d, s) scores, equal within each column, rounded to 1e-9 so that equal means are equal; no document: no row.
+
+    Raises:
+        TypeError, ValueError: ``judgements`` is no table of finite numbers.
+
+    Example:
+        >>> system_upper_bound([[5.0, 1.0], [4.0, 2.0]])
+        array([[4.5, 1.5],
+               [4.5, 1.5]])
+    """
+    table = finite("judgements", judgements, 2)
+    if not len(table):
+        return table
+    return from_property(np.round(table.mean(axis=0), MEAN_DIGITS), len(table))
+
+
+def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
+    """The scores with uniform noise within 0..``scale`` added, so that none are equal and no order is turned.
+
+    Ties flatter tau-b and ruin strict accuracy; with noise both say what the pseudo-measure knows.
+
+    Args:
+        scores: (d, s) scores.
+        seed: of the noise.
+        scale: width of the noise. It must be below the least step between two scores, and large enough for means of
+            systems not to be equal after rounding to 1e-9.
+
+    Returns:
+        (d, s) scores, all different.
+
+    Raises:
+        TypeError, ValueError: ``scores`` is no table of finite numbers, or ``scale`` is not positive or so large that
+            it could turn two scores round.
+    """
+    table = finite("scores", scores, 2)
+    if not scale > 0:
+        raise ValueError(f"Expected argument `scale` to be positive, but got {scale}.")
+    steps = np.diff(np.unique(table))
+    if len(steps) and steps.min() <= scale:
+        raise ValueError(
+            f"Expected argument `scale` to be below the least step between two scores, {steps.min():.3g}, "
+            f"but got {scale:.3g}."
+        )
+    return table + np.random.default_rng(seed).uniform(0.0, scale, size=table.shape)
+
+
+def mean_over_noise(
+    statistic: Callable[[Floats], float], scores: ArrayLike, runs: int = 100, seed: int = 0, scale: float = NOISE
+) -> float:
+    """A statistic of a pseudo-measure with ties broken at random, averaged over runs (Table 1, columns "(r)").
+
+    Args:
+        statistic: (d, s) scores -> a number, such as a correlation with the judgements.
+        scores: (d, s) scores.
+        runs: how often ties are broken anew; the paper's 100.
+        seed: of the first run; run ``k`` has ``seed + k``.
+        scale: as in `break_ties`.
+
+    Returns:
+        The mean; NaN if a run gave NaN.
+
+    Raises:
+        TypeError, ValueError: as `break_ties`, or ``runs`` is not positive.
+    """
+    check_at_least("runs", runs, 1)
+    return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

@@ -1,0 +1,91 @@
+"""Names placed in a plot so that none covers another; used by `estime_metric.meta.plots`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from estime_metric.meta.checks import Floats
+
+try:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
+
+GREY = "#666666"
+TICK = 8  # points
+
+#: Left, bottom, right, top.
+Box = tuple[float, float, float, float]
+
+
+def labels_at_the_right(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Names of curves beside their ends, moved apart where they would overlap."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high)
+    step = 0.062 * (high - low)
+    places: list[float] = []
+    for height, _, _ in sorted(ends):
+        places.append(max(height, places[-1] + step) if places else height)
+    overshoot = max(0.0, places[-1] - high) if places else 0.0
+    for place, (_, label, colour) in zip(places, sorted(ends), strict=True):
+        axes.annotate(
+            label, (1.0, place - overshoot), xycoords=("axes fraction", "data"), xytext=(5, 0),
+            textcoords="offset points", fontsize=TICK, color=colour, va="center", fontweight="bold",
+            annotation_clip=False,
+        )  # fmt: skip
+
+
+def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[str]) -> None:
+    """A name beside each point, where it covers no other name, line or point; a fine line leads to a far one."""
+    figure.draw_without_rendering()  # fixes the layout, so that points have places in pixels
+    scale = figure.dpi / 72
+    pixels = axes.transData.transform(points) / scale  # in points of 1/72 inch
+    frame = axes.get_window_extent()
+    inner = (frame.x0 / scale, frame.y0 / scale, frame.x1 / scale, frame.y1 / scale)
+    taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y in pixels]
+    crowded = [sum(np.hypot(*(pixels - pixel).T) < 40) for pixel in pixels]
+    for place in sorted(range(len(names)), key=lambda place: (crowded[place], -pixels[place, 1])):
+        x, y = pixels[place]
+        others = taken[:place] + taken[place + 1 :]
+        choices = _places_around(float(x), float(y), 0.58 * TICK * len(names[place]))
+        costs = [
+            away
+            + 5 * _overlap([box, *line], others)
+            + (0.0 if _overlap([box], [inner]) >= _overlap([box], [box]) - 1e-6 else 1e6)
+            for away, box, line in choices
+        ]
+        _, box, line = choices[int(np.argmin(costs))]
+        taken += [box, *line]
+        style = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
+        axes.annotate(
+            names[place], tuple(points[place]), xytext=(box[0] - x, (box[1] + box[3]) / 2 - y),
+            textcoords="offset points", fontsize=TICK, va="center", zorder=4,
+            arrowprops={**style, "relpos": (0.0 if box[0] > x else 1.0 if box[2] < x else 0.5, 0.5)} if line else None,
+        )  # fmt: skip
+
+
+def _places_around(x: float, y: float, width: float) -> list[tuple[float, Box, list[Box]]]:
+    """Where a name of this width may stand about a point: its distance, its box, and small boxes along its line."""
+    height = 1.15 * TICK
+    places = []
+    for away in (7.0, 14.0, 22.0, 32.0, 44.0, 58.0, 75.0, 95.0):
+        for angle in np.arange(0, 360, 15):
+            dx, dy = away * np.cos(np.radians(angle)), away * np.sin(np.radians(angle))
+            left = x + dx - (width if dx < -1 else width / 2 if abs(dx) <= 1 else 0.0)
+            box = (left, y + dy - height / 2, left + width, y + dy + height / 2)
+            steps = np.arange(7.0, away - 1, 3.0) / away  # none where the name stands close by
+            line = [(x + dx * s - 1.5, y + dy * s - 1.5, x + dx * s + 1.5, y + dy * s + 1.5) for s in steps]
+            places.append((away + 0.02 * abs(dy), box, line))
+    return places
+
+
+def _overlap(ones: Sequence[Box], others: Sequence[Box]) -> float:
+    """Area in which boxes overlap with others, summed over all pairs."""
+    if not others:
+        return 0.0
+    one, other = np.array(ones)[:, None, :], np.array(others)[None, :, :]
+    sides = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])
+    return float(sides.clip(0.0).prod(axis=-1).sum())

@@ -1,0 +1,183 @@
+"""Lengths of summaries: by system, and whether a measure's ranking is one of lengths.
+
+Steen & Markert 2022, section 7.4 and appendix C (Figure 6). Axes: ``d`` documents, ``s`` systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from estime_metric.meta.bias import check_systems
+from estime_metric.meta.checks import Floats, check_at_least, check_choice, finite, two_grids
+from estime_metric.meta.shuffle import LengthCurve, length_curve, split_sentences, wins
+
+UNITS = ("characters", "words", "sentences")
+
+
+def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> Floats:
+    """Length of each summary.
+
+    Args:
+        texts: (d, s) summaries, rows of equal length.
+        unit: ``"characters"`` (the paper's), ``"words"`` (parts between white space) or ``"sentences"``
+            (`estime_metric.meta.shuffle.split_sentences`).
+
+    Returns:
+        (d, s) lengths; of no row: shape (0, 0).
+
+    Raises:
+        ValueError: the rows differ in length, or ``unit`` is none of `UNITS`.
+
+    Example:
+        >>> count_lengths([["One. Two.", ""]], "words")
+        array([[2., 0.]])
+    """
+    measures = {"characters": len, "words": lambda text: len(text.split()), "sentences": _count_sentences}
+    check_choice("unit", unit, UNITS)
+    return count_in_texts(texts, measures[unit])
+
+
+def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) -> Floats:
+    """A count of each text of a table (d, s) of texts, as float64; of no row: shape (0, 0).
+
+    Raises:
+        ValueError: the rows differ in length.
+    """
+    width = len(texts[0]) if len(texts) else 0
+    for place, row in enumerate(texts):
+        if len(row) != width:
+            raise ValueError(
+                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {place}."
+            )
+    return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(len(texts), width)
+
+
+@dataclass(frozen=True)
+class SystemLengths:
+    """Lengths of one system's summaries, in the unit that was counted.
+
+    Attributes:
+        system: its name.
+        mean, deviation: mean and standard deviation (of the sample; NaN of a single summary).
+        least, median, most: the order statistics.
+    """
+
+    system: str
+    mean: float
+    deviation: float
+    least: float
+    median: float
+    most: float
+
+
+def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> list[SystemLengths]:
+    """Statistics of each system's lengths, in the order of the systems.
+
+    Args:
+        lengths: (d, s) lengths of the summaries.
+        systems: names of the ``s`` systems.
+
+    Returns:
+        One row for each system; of no document all NaN.
+
+    Raises:
+        TypeError, ValueError: ``lengths`` is no table of finite numbers, or the names do not fit it.
+
+    Example:
+        >>> row = lengths_by_system([[10], [20], [60]], ["A"])[0]
+        >>> row.mean, row.least, row.median, row.most
+        (30.0, 10.0, 20.0, 60.0)
+    """
+    table = finite("lengths", lengths, 2)
+    rows = []
+    for name, column in zip(check_systems(systems, table.shape[1]), table.T, strict=True):
+        deviation = float(column.std(ddof=1)) if len(column) > 1 else float("nan")
+        order = np.quantile(column, (0.0, 0.5, 1.0)) if len(column) else np.full(3, np.nan)
+        mean = float(column.mean()) if len(column) else float("nan")
+        rows.append(SystemLengths(name, mean, deviation, *(float(value) for value in order)))
+    return rows
+
+
+def score_by_length(scores: ArrayLike, lengths: ArrayLike, width: float = 50.0) -> LengthCurve:
+    """Mean standardised score of the summaries in each bucket of lengths.
+
+    Scores are brought to mean 0 and standard deviation 1 over the whole table first, so that curves of several
+    measures and of the judgements fit in one plot: where a measure's curve leaves that of the judgements, it is biased
+    by length.
+
+    Args:
+        scores: (d, s) scores of a measure, or judgements.
+        lengths: (d, s) lengths of the summaries.
+        width: width of a bucket.
+
+    Returns:
+        The curve; of no summary: no bucket.
+
+    Raises:
+        TypeError, ValueError: they are no tables of finite numbers of one shape, ``width`` is not positive, or all
+            scores are equal.
+    """
+    table = finite("scores", scores, 2)
+    sizes = _check_lengths(lengths, table)
+    if not table.size:
+        return length_curve(sizes.ravel(), table.ravel(), width)
+    deviation = table.std()
+    if not deviation > 0:
+        raise ValueError(f"Expected argument `scores` to differ, but got {table.flat[0]} everywhere.")
+    return length_curve(sizes.ravel(), ((table - table.mean()) / deviation).ravel(), width)
+
+
+def agreement_by_length_difference(
+    scores: ArrayLike,
+    judgements: ArrayLike,
+    lengths: ArrayLike,
+    *,
+    pairs: int = 10_000,
+    width: float = 20.0,
+    limit: float = 200.0,
+    seed: int = 0,
+) -> LengthCurve:
+    """How often a measure agrees on which of two summaries is better, by how much longer the better one is.
+
+    All pairs of summaries that are judged different, of any document and system, are drawn from at random without
+    repetition. A measure that prefers long summaries rises from left to right.
+
+    Args:
+        scores: (d, s) scores of a measure, higher is better.
+        judgements: (d, s) judgements, higher is better.
+        lengths: (d, s) lengths of the summaries.
+        pairs, width, limit, seed: as in `estime_metric.meta.shuffle.accuracy_by_length_difference`.
+
+    Returns:
+        The curve; a tie of the measure counts one half. Of no pair: no bucket.
+
+    Raises:
+        TypeError, ValueError: they are no tables of finite numbers of one shape, or ``pairs`` or ``width`` is not
+            positive.
+    """
+    table, gold = two_grids(scores, judgements)
+    sizes = _check_lengths(lengths, table).ravel()
+    check_at_least("pairs", pairs, 1)
+    better, worse = np.nonzero(gold.ravel()[:, None] > gold.ravel()[None, :])
+    if len(better) > pairs:
+        drawn = np.random.default_rng(seed).choice(len(better), size=pairs, replace=False)
+        better, worse = better[drawn], worse[drawn]
+    guess = table.ravel()
+    return length_curve(sizes[better] - sizes[worse], wins(guess[better], guess[worse]), width, limit)
+
+
+def _check_lengths(lengths: ArrayLike, scores: Floats) -> Floats:
+    sizes = finite("lengths", lengths, 2)
+    if sizes.shape != scores.shape:
+        raise ValueError(
+            f"Expected argument `lengths` to have the shape {scores.shape} of `scores`, but got {sizes.shape}."
+        )
+    return sizes
+
+
+def _count_sentences(text: str) -> int:
+    return len(split_sentences(text))

@@ -1,0 +1,253 @@
+"""The shuffle test: does a measure prefer a text to the same text with its sentences in another order?
+
+Steen & Markert 2022, section 7.1 (accuracy on pairs, Table 4) and 7.4 (by difference in length, Figure 4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from estime_metric.meta.checks import Floats, check_at_least, finite
+
+#: Text -> its sentences in order.
+SentenceSplitter = Callable[[str], Sequence[str]]
+
+#: An end mark with its closing quotes and brackets, white space, and then no lower-case letter.
+_BREAK = re.compile(r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\"'`(\[\u2018\u201c]+\s?)?[^\Wa-z])")
+
+
+@dataclass(frozen=True)
+class ShuffledText:
+    """A text with its sentences in another order.
+
+    Attributes:
+        text: the text.
+        order: ``order[k]`` is the place in the original of the sentence that now stands at ``k``.
+    """
+
+    text: str
+    order: tuple[int, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether it differs from the original; False only of a text that has no other order."""
+        return self.order != tuple(sorted(self.order))
+
+
+def split_sentences(text: str) -> list[str]:
+    """Sentences of a text: its lines where it has several, else its parts by end marks.
+
+    A part ends with ``.``, ``!`` or ``?``, closing quotes and brackets included, where white space follows and then
+    no lower-case letter; so a point within a name ("v. stiviano") ends nothing. It knows no abbreviations: "Mr. Smith"
+    is cut. Blank sentences are left out.
+
+    Example:
+        >>> split_sentences("It rained . Nobody came , said v. jones . 'Why ?' Nobody knows .")
+        ['It rained .', 'Nobody came , said v. jones .', "'Why ?'", 'Nobody knows .']
+        >>> split_sentences("one line\\nanother line")
+        ['one line', 'another line']
+    """
+    parts = text.split("\n") if "\n" in text.strip() else _BREAK.sub(r"\1" + "\n", text).split("\n")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def shuffle_text(
+    text: str, seed: int | Sequence[int] = 0, splitter: SentenceSplitter = split_sentences
+) -> ShuffledText:
+    """The text with its sentences in a random order that reads differently from the original.
+
+    All orders that read differently are equally likely. Sentences are joined by a newline if the text has lines, else
+    by a space. A text of no or one sentence, or of equal sentences only, has no other order: it comes back as it is,
+    character for character, and ``changed`` is False; leave such pairs out of an accuracy, as the paper does.
+
+    Args:
+        text: any text, also an empty one.
+        seed: as ``numpy.random.default_rng`` takes it.
+        splitter: text -> its sentences.
+    """
+    sentences = list(splitter(text))
+    order = list(range(len(sentences)))
+    if len(set(sentences)) < 2:
+        return ShuffledText(text, tuple(order))
+    dice = np.random.default_rng(seed)
+    shuffled = sentences
+    while shuffled == sentences:  # two sentences that differ are swapped with a chance of one half at least
+        order = [int(place) for place in dice.permutation(len(sentences))]
+        shuffled = [sentences[place] for place in order]
+    return ShuffledText(("\n" if "\n" in text.strip() else " ").join(shuffled), tuple(order))
+
+
+def shuffle_texts(
+    texts: Sequence[str], seed: int = 0, splitter: SentenceSplitter = split_sentences
+) -> list[ShuffledText]:
+    """Each text shuffled by `shuffle_text`; the order of one hangs on ``seed``, its place and its sentences only.
+
+    Raises:
+        TypeError: ``texts`` is one string, or an item of it is none.
+
+    Example:
+        >>> made = shuffle_texts(["One came. Two left. Three stayed.", "One sentence."])
+        >>> [text.changed for text in made]
+        [True, False]
+        >>> sorted(made[0].text.split(". "))
+        ['One came', 'Three stayed', 'Two left.']
+    """
+    if isinstance(texts, str):
+        raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"Expected argument `texts` to hold strings, but got {type(text).__name__} at {place}.")
+    return [shuffle_text(text, (seed, place), splitter) for place, text in enumerate(texts)]
+
+
+def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
+    """Share of pairs whose original is scored higher; a tie counts one half.
+
+    Args:
+        originals: (n,) scores of the originals, higher is better.
+        shuffled: (n,) scores of the same texts shuffled.
+
+    Returns:
+        A number within 0..1, higher is better, 0.5 by chance; NaN of no pair.
+
+    Raises:
+        TypeError, ValueError: they are no finite numbers of one length.
+
+    Example:
+        >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
+        0.625
+    """
+    won = wins(*_check_scores(originals, shuffled))
+    return float(won.mean()) if len(won) else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class LengthCurve:
+    """Means by a length; where there is a limit, the last bucket of either end takes all that lies beyond.
+
+    Attributes:
+        lengths: (b,) lower edges of the buckets that hold a pair, rising, in the unit of the lengths given.
+        means: (b,) mean in each bucket; of pairs it is the share ranked right, a tie counting one half, within 0..1.
+        counts: (b,) number of pairs, or of texts.
+        width: width of a bucket.
+    """
+
+    lengths: Floats
+    means: Floats
+    counts: NDArray[np.int64]
+    width: float
+
+
+def accuracy_by_length(
+    originals: ArrayLike, shuffled: ArrayLike, lengths: ArrayLike, width: float = 50.0
+) -> LengthCurve:
+    """Accuracy on pairs of a text and its own shuffled form, by the length of the text.
+
+    Args:
+        originals: (n,) scores of the originals, higher is better.
+        shuffled: (n,) scores of the shuffled texts.
+        lengths: (n,) lengths of the texts, in characters or any other unit.
+        width: width of a bucket; a bucket holds lengths from its lower edge to below the next.
+
+    Returns:
+        The curve; of no pair: no bucket.
+
+    Raises:
+        TypeError, ValueError: they are no finite numbers of one length, or ``width`` is not positive.
+    """
+    better, worse = _check_scores(originals, shuffled)
+    sizes = _check_lengths(lengths, len(better), "lengths")
+    return length_curve(sizes, wins(better, worse), width)
+
+
+def accuracy_by_length_difference(
+    originals: ArrayLike,
+    shuffled: ArrayLike,
+    lengths: ArrayLike,
+    shuffled_lengths: ArrayLike | None = None,
+    *,
+    pairs: int = 10_000,
+    width: float = 20.0,
+    limit: float = 200.0,
+    seed: int = 0,
+) -> LengthCurve:
+    """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of their lengths.
+
+    Of a measure that sees coherence alone the curve is flat; one that prefers long texts rises, since the difference
+    is the original's length less the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). Pairs of
+    texts are drawn at random without repetition; all are taken where there are no more than ``pairs``. A tie counts
+    one half, as in `shuffle_accuracy`; the authors' released code counts it as wrong here.
+
+    Args:
+        originals: (n,) scores of the originals, higher is better.
+        shuffled: (n,) scores of the same texts shuffled.
+        lengths: (n,) lengths of the originals, in characters or any other unit.
+        shuffled_lengths: (n,) lengths of the shuffled texts; ``None`` takes ``lengths``.
+        pairs: most pairs that are drawn.
+        width: width of a bucket.
+        limit: differences beyond ``-limit`` and ``limit`` are counted there.
+        seed: of the draw.
+
+    Returns:
+        The curve; of fewer than two texts: no bucket.
+
+    Raises:
+        TypeError, ValueError: they are no finite numbers of one length, or ``width`` or ``pairs`` is not positive.
+    """
+    better, worse = _check_scores(originals, shuffled)
+    number = len(better)
+    sizes = _check_lengths(lengths, number, "lengths")
+    others = sizes if shuffled_lengths is None else _check_lengths(shuffled_lengths, number, "shuffled_lengths")
+    check_at_least("pairs", pairs, 1)
+    every = number * (number - 1)
+    drawn = np.arange(every)
+    if every > pairs:
+        drawn = np.random.default_rng(seed).choice(every, size=pairs, replace=False)
+    one, step = np.divmod(drawn, max(number - 1, 1))
+    other = step + (step >= one)  # all texts but `one`
+    return length_curve(sizes[one] - others[other], wins(better[one], worse[other]), width, limit)
+
+
+def length_curve(lengths: Floats, values: Floats, width: float, limit: float | None = None) -> LengthCurve:
+    """Mean of values (n,) in buckets of lengths (n,).
+
+    Raises:
+        ValueError: ``width`` is not positive.
+    """
+    if not width > 0:
+        raise ValueError(f"Expected argument `width` to be positive, but got {width}.")
+    edges = np.floor(lengths / width) * width
+    if limit is not None:
+        edges = edges.clip(-limit, limit)
+    found, place, counts = np.unique(edges, return_inverse=True, return_counts=True)
+    sums = np.bincount(place, weights=values, minlength=len(found))
+    return LengthCurve(found, sums / np.maximum(counts, 1), counts.astype(np.int64), float(width))
+
+
+def wins(better: Floats, worse: Floats) -> Floats:
+    """1 where the first is higher, one half where they are equal, else 0; of shape (n,)."""
+    won: Floats = (better > worse) + 0.5 * (better == worse)
+    return won
+
+
+def _check_scores(originals: ArrayLike, shuffled: ArrayLike) -> tuple[Floats, Floats]:
+    better, worse = finite("originals", originals, 1), finite("shuffled", shuffled, 1)
+    if len(better) != len(worse):
+        raise ValueError(
+            f"Expected argument `shuffled` to hold {len(better)} scores as `originals` does, but got {len(worse)}."
+        )
+    return better, worse
+
+
+def _check_lengths(lengths: ArrayLike, number: int, name: str) -> Floats:
+    sizes = finite(name, lengths, 1)
+    if len(sizes) != number:
+        raise ValueError(
+            f"Expected argument `{name}` to hold {number} lengths, one for each pair, but got {len(sizes)}."
+        )
+    return sizes

@@ -1,0 +1,170 @@
+"""The measures of the paper's tables that can be computed here, and trivial ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+
+from estime_metric.inputs import check_choice
+from estime_metric.scorer import EstimeScorer
+from estime_metric.studies import baselines
+from estime_metric.studies.baselines import Advance
+from estime_metric.studies.bertscore import NAMES, BertScorer
+from estime_metric.studies.paper_tables import REFERENCE_BASED as PAPER_ORDER
+from estime_metric.studies.summeval.data import SummEval
+from estime_metric.studies.summeval.measures import (
+    REFERENCE_BASED,
+    REFERENCE_FREE,
+    TRIVIAL,
+    Block,
+    Columns,
+    Measure,
+    Prepared,
+)
+
+#: Measures of ESTIME that grow with quality; of the others less is better.
+HIGHER_IS_BETTER = ("soft", "coherence")
+
+#: Layers of the paper's rows; they are shown of an encoder of as many blocks as the paper's.
+PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
+
+
+def estime_block(scorer: EstimeScorer, *, progress: bool = False) -> Block:
+    """ESTIME with one unit, all layers in one pass; the measures that the configuration names become rows as well.
+
+    With ``layers="all"`` only the default layer (of an encoder of 24 blocks also those of the paper's rows) stands in
+    Tables 1 and 2; all stand in the table of layers. The encoder is loaded here.
+
+    Args:
+        scorer: with its configuration.
+        progress: the scorer's own bar, which counts by share of the work.
+
+    Raises:
+        EncoderUnavailableError, ValueError: as `EstimeScorer`.
+    """
+    signature, facts = scorer.signature, scorer.encoder.facts
+    config = facts.resolve(scorer.config)
+    main = set(config.layer_tuple)
+    if scorer.config.layers == "all":
+        main = {facts.layer, *(PAPER_LAYERS if facts.blocks == PAPER_BLOCKS else ())}
+    names = ("alarms", *(name for name in config.measures if name != "alarms"))
+    measures = {
+        (name, layer): _estime_measure(name, layer, config.unit, layer in main)
+        for name in names
+        for layer in config.layer_tuple
+    }
+
+    def compute(data: SummEval, _: Advance) -> Columns:
+        result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
+        return {measure.column: result.values(*key).numpy() for key, measure in measures.items()}
+
+    return Block(
+        f"ESTIME by {config.unit}", tuple(measures.values()), lambda: Prepared(signature, compute, own_bar=True)
+    )
+
+
+def baseline_blocks(
+    *, combine: str = "mean", bert_model: str | None, bert_layer: int | None = None, device: str | None = None
+) -> list[Block]:
+    """The other measures.
+
+    Args:
+        combine: how several references become one value, for ROUGE and BERTScore, see `baselines.COMBINE`; BLEU reads
+            all at once, but the first alone with ``"first"``.
+        bert_model: the encoder of BERTScore, ``None`` for no BERTScore.
+        bert_layer: its layer, as in `BertScorer`.
+        device: as in `EstimeConfig`.
+
+    Raises:
+        ValueError: ``combine`` is unknown.
+    """
+    check_choice("combine", combine, baselines.COMBINE)
+
+    def bert() -> Prepared:
+        scorer = BertScorer(str(bert_model), layer=bert_layer, device=device)
+
+        def compute(data: SummEval, advance: Advance) -> Columns:
+            return _columns(scorer.score(data.summaries, data.references_of_each, combine=combine, advance=advance))
+
+        return Prepared(f"{scorer.signature}|references:{combine}", compute)
+
+    def bleu(data: SummEval, advance: Advance) -> Columns:
+        first = combine == "first"
+        return {"bleu": baselines.bleu(data.summaries, data.references_of_each, first=first, advance=advance)}
+
+    def rouge(data: SummEval, advance: Advance) -> Columns:
+        return _columns(baselines.rouge(data.summaries, data.references_of_each, combine=combine, advance=advance))
+
+    def divergence(data: SummEval, _: Advance) -> Columns:
+        return {"jensen_shannon": baselines.jensen_shannon(data.summaries, data.source_of_each)}
+
+    def trivial(data: SummEval, _: Advance) -> Columns:
+        return {
+            "length": baselines.length(data.summaries),
+            "absent_words": baselines.absent_words(data.summaries, data.source_of_each),
+        }
+
+    versions = {name: f"version:{name} {_version(name)}" for name in ("scipy", "sacrebleu", "rouge-score")}
+    return [
+        Block(
+            "Jensen-Shannon",
+            (Measure("jensen_shannon", "(-)J-Shannon", REFERENCE_FREE, lower_is_better=True),),
+            lambda: Prepared(f"JS|words:lower-case|base:2|{versions['scipy']}", divergence),
+        ),
+        *([Block("BERTScore", _of_references(NAMES), bert)] if bert_model is not None else []),
+        Block(
+            "BLEU",
+            _of_references(("BLEU",)),
+            lambda: Prepared(
+                f"BLEU|case:lower|references:{'first' if combine == 'first' else 'all'}|{versions['sacrebleu']}", bleu
+            ),
+        ),
+        Block(
+            "ROUGE",
+            _of_references(name for name in PAPER_ORDER if name.startswith("ROUGE")),
+            lambda: Prepared(f"ROUGE|F1|stemmer:yes|references:{combine}|{versions['rouge-score']}", rouge),
+        ),
+        Block(
+            "Trivial",
+            (
+                Measure("length", "(-)length", TRIVIAL, lower_is_better=True),
+                Measure("absent_words", "(-)absent words", TRIVIAL, lower_is_better=True),
+            ),
+            lambda: Prepared("TRIVIAL|words:lower-case", trivial),
+        ),
+    ]
+
+
+def _estime_measure(name: str, layer: int, unit: str, main: bool) -> Measure:
+    """``(-)ESTIME-21`` is the paper's name for the alarms at layer 21."""
+    lower = name not in HIGHER_IS_BETTER
+    label = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}-{layer}"
+    return Measure(
+        column=f"{'estime' if name == 'alarms' else name}_{unit}_{layer}",
+        label=label if unit == "token" else f"{label} {unit}",
+        section=REFERENCE_FREE,
+        lower_is_better=lower,
+        layer=layer,
+        unit=unit,
+        main=main,
+    )
+
+
+def _of_references(labels: Iterable[str]) -> tuple[Measure, ...]:
+    return tuple(Measure(_column(label), label, REFERENCE_BASED) for label in labels)
+
+
+def _columns(scores: Columns) -> Columns:
+    """Names of the tables -> names of columns."""
+    return {_column(label): values for label, values in scores.items()}
+
+
+def _column(label: str) -> str:
+    return label.lower().replace("-", "_")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"

@@ -1,0 +1,211 @@
+"""Blocks of measures -> scores of every summary, kept in a folder from which an interrupted run can go on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from estime_metric._version import __version__
+from estime_metric.studies.baselines import Advance
+from estime_metric.studies.summeval.data import Floats, SummEval
+
+#: Sections of the tables, in order.
+REFERENCE_FREE, REFERENCE_BASED, TRIVIAL = "Reference-free", "Reference-based", "Trivial"
+SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL)
+
+#: Files in the folder of the scores.
+SCORES, RUN = "scores.csv", "run.json"
+
+Columns = Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of scores, and how it stands in the tables.
+
+    Attributes:
+        column: its name among the scores.
+        label: its name in the tables; ``(-)`` before it says that it is negated.
+        section: one of `SECTIONS`.
+        lower_is_better: whether it is negated before it is correlated.
+        layer, unit: of a measure of ESTIME, else ``None``.
+        main: whether it stands in Tables 1 and 2, or only in the table of layers.
+    """
+
+    column: str
+    label: str
+    section: str
+    lower_is_better: bool = False
+    layer: int | None = None
+    unit: str | None = None
+    main: bool = True
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A block that is ready.
+
+    Attributes:
+        signature: says how the scores come about: equal signatures, equal scores.
+        compute: data -> a column of scores for each measure, float64 of shape (summaries,). It gets a function that
+            counts summaries as they are done.
+        own_bar: whether it shows progress itself.
+    """
+
+    signature: str
+    compute: Callable[[SummEval, Advance], Columns]
+    own_bar: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """Measures that are computed together.
+
+    Attributes:
+        name: what it is called on the screen.
+        measures: the measures.
+        prepare: loads what is needed.
+    """
+
+    name: str
+    measures: tuple[Measure, ...]
+    prepare: Callable[[], Prepared]
+
+
+@dataclass
+class Scores:
+    """What was measured.
+
+    Attributes:
+        data: what was scored.
+        measures: all measures that were asked for, in order.
+        values: column -> float64 of shape (summaries,); a measure that could not be computed is not there.
+        signatures: block -> its signature.
+        problems: block -> why it could not be computed.
+        reused: blocks whose scores come from an earlier run.
+    """
+
+    data: SummEval
+    measures: tuple[Measure, ...] = ()
+    values: dict[str, Floats] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    reused: list[str] = field(default_factory=list)
+
+    def grid(self, measure: Measure) -> Floats:
+        """The scores as documents by systems, higher is better."""
+        values = self.values[measure.column].reshape(len(self.data.documents), len(self.data.systems))
+        return 0.0 - values if measure.lower_is_better else values  # no minus zero
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A tidy table: ``document``, ``system``, and a column for each measure as computed, nothing negated."""
+        names = self.data.to_pandas()[["document", "system"]]
+        columns = {measure.column: self.values.get(measure.column) for measure in self.measures}
+        return names.assign(**{name: values for name, values in columns.items() if values is not None})
+
+    def save(self, folder: Path) -> None:
+        """Writes ``scores.csv`` and ``run.json``, which says what they are; the folder is made where it is missing."""
+        folder.mkdir(parents=True, exist_ok=True)
+        run = {
+            "version": __version__,
+            "data": self.data.origin,
+            "digest": self.data.digest,
+            "documents": len(self.data.documents),
+            "systems": len(self.data.systems),
+            "signatures": self.signatures,
+            "problems": self.problems,
+            "measures": {
+                measure.column: {"label": measure.label, "lower_is_better": measure.lower_is_better}
+                for measure in self.measures
+                if measure.column in self.values
+            },
+        }
+        self.to_pandas().to_csv(folder / SCORES, index=False)
+        (folder / RUN).write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+
+
+def measure(
+    data: SummEval,
+    blocks: Sequence[Block],
+    *,
+    folder: Path | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Scores:
+    """Computes all blocks, one after the other.
+
+    A block that lacks a package or an encoder is noted in ``Scores.problems``; the others go on.
+
+    Args:
+        data: what is scored.
+        blocks: the measures.
+        folder: the scores are written there after each block.
+        resume: scores in ``folder`` that were made of the same data with the same signature are taken from there.
+        progress: a bar for each block on stderr.
+
+    Raises:
+        ValueError: ``resume`` without ``folder``, or the folder holds no readable scores of this data.
+    """
+    if resume and folder is None:
+        raise ValueError("Expected argument `folder` to be set where `resume` is, but got None.")
+    scores = Scores(data, tuple(one for block in blocks for one in block.measures))
+    if resume and folder is not None:
+        _load(scores, folder)
+    for block in blocks:
+        columns = [one.column for one in block.measures]
+        earlier = scores.signatures.pop(block.name, None)
+        kept = {column: scores.values.pop(column) for column in columns if column in scores.values}
+        try:
+            prepared = block.prepare()
+            values: Columns = kept
+            if prepared.signature == earlier and len(kept) == len(columns):
+                scores.reused.append(block.name)
+            else:
+                values = _compute(block.name, prepared, data, progress)
+        except (ImportError, OSError, ValueError) as error:
+            scores.problems[block.name] = " ".join(str(error).split())
+            continue
+        scores.values |= {column: np.asarray(values[column], dtype=np.float64) for column in columns}
+        scores.signatures[block.name] = prepared.signature
+        if folder is not None:
+            scores.save(folder)
+    return scores
+
+
+def _compute(name: str, prepared: Prepared, data: SummEval, progress: bool) -> Columns:
+    if progress and prepared.own_bar:
+        tqdm.write(name, file=sys.stderr)
+    with tqdm(total=len(data), desc=name, unit="summary", disable=not progress or prepared.own_bar) as bar:
+        values = prepared.compute(data, bar.update)
+        bar.update(len(data) - bar.n)
+    return values
+
+
+def _load(scores: Scores, folder: Path) -> None:
+    """Takes over what an earlier run left, for `measure` to keep or to drop."""
+    if not (folder / RUN).is_file():
+        return
+    try:
+        run = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        with (folder / SCORES).open(encoding="utf-8", newline="") as stream:
+            table = list(csv.DictReader(stream))  # to the last bit, as not every version of pandas reads it
+        digest, signatures = run["digest"], dict(run["signatures"])
+        known = {name: np.array([float(row[name]) for row in table]) for name in run["measures"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"Expected {folder} to hold the scores of an earlier run, but got {error!r}.") from error
+    if digest != scores.data.digest or len(table) != len(scores.data):
+        raise ValueError(
+            f"Expected {folder} to hold scores of this data ({scores.data.digest}), but they are of {run.get('data')} "
+            f"({digest}). Leave out --resume or choose another folder."
+        )
+    wanted = {one.column for one in scores.measures}
+    scores.values = {name: values for name, values in known.items() if name in wanted}
+    scores.signatures = signatures

@@ -1,0 +1,119 @@
+"""Pictures of the study: layers, scores against judgements, bias, agreement within each system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.meta.bias import bias_matrix
+from estime_metric.meta.resampling import bootstrap_groups
+from estime_metric.studies.paper_tables import QUALITIES
+from estime_metric.studies.summeval.data import Floats
+from estime_metric.studies.summeval.measures import Measure, Scores
+from estime_metric.studies.summeval.tables import grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: What ESTIME is meant to see.
+QUALITY = "consistency"
+
+#: Measures beside ESTIME in the bars of each system.
+COMPARED = ("jensen_shannon", "bertscore_f1", "rouge_2", "absent_words")
+
+#: Resamples of the intervals of the bars.
+RESAMPLES = 1000
+
+
+def draw(scores: Scores, found: pd.DataFrame, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+    """The pictures, each with a name for its files.
+
+    Of the first measure of ESTIME in Tables 1 and 2: ``scores``, scores against consistency; ``bias``, the bias matrix.
+    ``intra_system``: it and others within each system. Where several layers were read, the curves of appendix A:
+    ``layers_spearman`` and ``layers_kendall`` at the summary level, ``layers_system`` for consistency at the system
+    level. A picture that needs what was not measured is left out.
+
+    Args:
+        scores: what was measured.
+        found: their correlations, see `tables.correlations`.
+        seed: of the bootstrap.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    from estime_metric.meta import plots
+
+    known = [one for one in scores.measures if one.column in scores.values]
+    of_estime = [one for one in known if one.main and one.column.startswith("estime_")]
+    data = scores.data
+    if of_estime and len(data):
+        first, judged = of_estime[0], data.judgements[QUALITY]
+        yield "scores", plots.plot_scores(scores.grid(first), judged, data.labels, first.label, QUALITY)
+        yield "bias", plots.plot_bias(bias_matrix(scores.grid(first), judged, data.labels), f"{first.label}, {QUALITY}")
+        shown = [first, *(one for one in known if one.column in COMPARED)]
+        yield "intra_system", _within_systems(scores, shown, seed)
+    yield from _curves(found, [one for one in known if one.column.startswith("estime_")])
+
+
+def write(scores: Scores, found: pd.DataFrame, folder: Path, *, seed: int = 0) -> list[Path]:
+    """Writes each picture as PNG and SVG; arguments and errors as `draw`.
+
+    Returns:
+        The paths.
+    """
+    from estime_metric.meta import plots
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return [path for name, figure in draw(scores, found, seed=seed) for path in plots.save(figure, folder / name)]
+
+
+def _within_systems(scores: Scores, measures: list[Measure], seed: int) -> Figure:
+    from estime_metric.meta import plots
+
+    values: dict[str, Floats] = {}
+    ends: dict[str, Floats] = {}
+    for one in measures:
+        table = bootstrap_groups(
+            grid(scores, one, QUALITY), level="intra_system", method="spearman", n=RESAMPLES, seed=seed
+        )
+        values[one.label] = table["value"].to_numpy(dtype=np.float64)
+        ends[one.label] = table[["low", "high"]].to_numpy(dtype=np.float64)
+    return plots.plot_intra_system(
+        values,
+        scores.data.labels,
+        ends,
+        statistic="Spearman's ρ",
+        title=f"Agreement with judged {QUALITY} within each system, 95% intervals",
+    )
+
+
+def _curves(found: pd.DataFrame, measures: list[Measure]) -> Iterator[tuple[str, Figure]]:
+    from estime_metric.meta import plots
+
+    layers = sorted({one.layer for one in measures if one.layer is not None})
+    units = list(dict.fromkeys(one.unit for one in measures))
+    if len(layers) < 2:
+        return
+    value = found.set_index(["column", "quality", "level", "method"])["value"]
+
+    def curve(unit: str | None, quality: str, level: str, method: str) -> list[float]:
+        columns = {one.layer: one.column for one in measures if one.unit == unit}
+        return [float(value[columns[layer], quality, level, method]) for layer in layers]
+
+    several = len(units) > 1
+    kinds = (f"unit {units[0]}", f"unit {units[1]}") if several else ("", "")
+    for name, method, statistic in (
+        ("layers_spearman", "spearman", "Spearman's ρ"),
+        ("layers_kendall", "kendall_c", "Kendall's τ-c"),
+    ):
+        sets = [{quality: curve(unit, quality, "summary", method) for quality in QUALITIES} for unit in units]
+        title = "ESTIME and the experts by layer, summary level"
+        yield name, plots.plot_layers(sets[0], layers, statistic, title, sets[1] if several else None, kinds)
+    methods = {"Spearman's ρ": "spearman", "Kendall's τ-c": "kendall_c"}
+    sets = [{label: curve(unit, QUALITY, "system", method) for label, method in methods.items()} for unit in units]
+    title = f"ESTIME and judged {QUALITY} by layer, system level"
+    yield "layers_system", plots.plot_layers(sets[0], layers, "correlation", title, sets[1] if several else None, kinds)

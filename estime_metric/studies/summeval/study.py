@@ -1,0 +1,130 @@
+"""The whole study: data, scores, correlations, tables, files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tqdm import tqdm
+
+from estime_metric.scorer import EstimeScorer
+from estime_metric.studies import report
+from estime_metric.studies.report import Table
+from estime_metric.studies.summeval import plots, tables
+from estime_metric.studies.summeval.blocks import baseline_blocks, estime_block
+from estime_metric.studies.summeval.data import HUB_DATASET, SummEval, from_hub, read_folder
+from estime_metric.studies.summeval.measures import Block, Scores, measure
+
+#: Tidy table of all correlations.
+CORRELATIONS = "correlations.csv"
+
+#: Folder of the pictures.
+PLOTS = "plots"
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What was found.
+
+    Attributes:
+        scores: of every summary.
+        correlations: tidy, see `tables.correlations`.
+        tables: ``table1``, ``table2``, ``intervals``, and ``layers`` where several were read; by name.
+    """
+
+    scores: Scores
+    correlations: pd.DataFrame
+    tables: Mapping[str, Table]
+
+
+def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
+    """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see `from_hub`).
+
+    Args:
+        folder: the folder.
+        dataset: name on the Hub; ``None`` for the usual one, at a fixed commit; another one is read as it is now.
+        limit: only so many documents, the first ones; ``None`` for all.
+
+    Raises:
+        ImportError, OSError, ValueError: as `read_folder` and `from_hub`.
+    """
+    if folder is not None:
+        data = read_folder(folder)
+    elif dataset in (None, HUB_DATASET):
+        data = from_hub()
+    else:
+        data = from_hub(str(dataset), revision=None)
+    return data if limit is None else data.head(limit)
+
+
+def all_blocks(
+    options: Mapping[str, Any],
+    units: Sequence[str],
+    *,
+    combine: str,
+    bert_model: str | None,
+    bert_layer: int | None = None,
+    progress: bool = False,
+) -> list[Block]:
+    """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is known at once.
+
+    Args:
+        options: of `EstimeConfig`, but ``unit``.
+        units: some of ``token`` and ``word``.
+        combine, bert_model, bert_layer: as `baseline_blocks`.
+        progress: bars of the scorer.
+
+    Raises:
+        EncoderUnavailableError, TypeError, ValueError: as `EstimeScorer`; or a unit is named twice, or none.
+    """
+    if not units or len(set(units)) < len(units):
+        raise ValueError(f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}.")
+    others = baseline_blocks(
+        combine=combine, bert_model=bert_model, bert_layer=bert_layer, device=options.get("device")
+    )
+    scorers = [EstimeScorer(**{**options, "unit": unit}) for unit in units]
+    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *others]
+
+
+def run(
+    data: SummEval,
+    blocks: Sequence[Block],
+    *,
+    folder: Path | None = None,
+    resume: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: bool = False,
+) -> Study:
+    """Measures, correlates, and makes the tables.
+
+    Args:
+        data: what is scored.
+        blocks: the measures, see `all_blocks`.
+        folder: scores, correlations, tables and plots are written there; without matplotlib no plots, which
+            ``Scores.problems`` says.
+        resume: as `measure`.
+        resamples, seed: as `tables.correlations`.
+        progress: bars on stderr.
+
+    Raises:
+        OSError, ValueError: as `measure`.
+    """
+    scores = measure(data, blocks, folder=folder, resume=resume, progress=progress)
+    with tqdm(total=len(scores.measures), desc="intervals", unit="measure", disable=not progress) as bar:
+        found = tables.correlations(scores, resamples=resamples, seed=seed, advance=bar.update)
+    made = [tables.table_1(scores, found), tables.table_2(scores, found), tables.intervals(scores, found)]
+    by_layer = tables.layers(scores, found)
+    study = Study(scores, found, {table.name: table for table in [*made, *([by_layer] if by_layer else [])]})
+    if folder is not None:
+        found.to_csv(folder / CORRELATIONS, index=False)
+        for table in study.tables.values():
+            report.write(table, folder)
+        try:
+            plots.write(scores, found, folder / PLOTS, seed=seed)
+        except ImportError as error:
+            scores.problems["plots"] = str(error)
+    return study

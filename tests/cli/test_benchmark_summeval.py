@@ -1,0 +1,205 @@
+"""``estime benchmark summeval`` as its user meets it: the screen, the files, the exit status."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scipy import stats
+from typer.testing import CliRunner, Result
+
+from estime_metric import EstimeScorer
+from estime_metric.cli import app
+from estime_metric.studies.paper_tables import QUALITIES, TABLE_1
+from estime_metric.studies.summeval.data import read_folder
+from tests.conftest import SUMMEVAL
+from tests.families import BLOCKS
+from tests.studies.summeval.conftest import hub_rows, made_rows, write_folder
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    result = CliRunner().invoke(
+        app, ["benchmark", "summeval", *map(str, arguments)], env={"COLUMNS": "100", "TERM": "dumb"}
+    )
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Made-up data: four documents, three systems."""
+    return write_folder(tmp_path / "made-up", made_rows())
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def quick(folder: Path, encoder: str) -> list[object]:
+    """Options of a quick run."""
+    return ["--data", folder, "-m", encoder, "--bertscore-model", encoder, "--resamples", 5]
+
+
+def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    shown = run(*quick(folder, bert_folder), "-o", out, "-l", "all", "--unit", "token,word")
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        [f"{name}.{ending}" for name in ("table1", "table2", "intervals", "layers") for ending in ("md", "csv", "tex")]
+        + ["scores.csv", "correlations.csv", "run.json", "plots"]
+    )
+    pictures = {"scores", "bias", "intra_system", "layers_spearman", "layers_kendall", "layers_system"}
+    assert {path.name for path in (out / "plots").iterdir()} == {
+        f"{name}.{ending}" for name in pictures for ending in ("png", "svg")
+    }
+    for path in out.rglob("*"):
+        assert path.is_dir() or path.stat().st_size > 100
+    table = rows(out / "scores.csv")
+    data = read_folder(folder)
+    assert [(row["document"], row["system"]) for row in table] == [
+        (document, system) for document in data.documents for system in data.systems
+    ]
+    run_of = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    for unit in ("token", "word"):
+        scorer = EstimeScorer(model=bert_folder, layers="all", unit=unit)
+        result = scorer.score(list(data.summaries), data.source_of_each)
+        assert run_of["signatures"][f"ESTIME by {unit}"] == result.signature
+        for layer in range(BLOCKS + 1):
+            assert [float(row[f"estime_{unit}_{layer}"]) for row in table] == result.values("alarms", layer).tolist()
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    for name in ("table1", "table2"):
+        for row in rows(out / f"{name}.csv"):
+            assert [line for line in lines if line[: len(row["measure"].split())] == row["measure"].split()]
+    assert len([line for line in lines if line[:1] == ["BERTScore-F1"]]) == 4  # here and paper, in two tables
+    assert all(len(line) <= 100 for line in shown.stdout.splitlines() if not line.startswith("written to"))
+
+
+def test_numbers_on_the_screen_are_scipys(folder: Path, bert_folder: str) -> None:
+    shown = run(*quick(folder, bert_folder), "-l", 2, "-q")
+    data = read_folder(folder)
+    scores = EstimeScorer(model=bert_folder, layers=2).score(list(data.summaries), data.source_of_each).values()
+    line = next(line for line in shown.stdout.splitlines() if re.match(r" *\(-\)ESTIME-2 +here", line))
+    expected = []
+    for quality in QUALITIES:
+        judged = data.judgements[quality].ravel()
+        expected += [
+            stats.spearmanr(-scores, judged).statistic,
+            stats.kendalltau(-scores, judged, variant="c").statistic,
+        ]
+    found = [float(number) for number in re.findall(r"-?\d?\.\d{3}", line)]
+    assert found == pytest.approx(expected, abs=6e-4)
+    assert "|" not in shown.stderr  # no progress bar
+    paper = next(line for line in shown.stdout.splitlines() if re.match(r" *\(-\)ESTIME-21 +paper", line))
+    assert [float(number) for number in re.findall(r"-?\d?\.\d{3}", paper)] == [
+        value for pair in TABLE_1["(-)ESTIME-21"] for value in pair
+    ]
+
+
+def test_a_later_run_takes_up_the_scores_only_when_asked(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = [*quick(folder, bert_folder), "-q", "-o", out]
+    run(*options)
+    first = (out / "scores.csv").read_bytes(), (out / "table1.csv").read_bytes()
+    assert "Scores of the earlier run" not in run(*options).stdout
+    shown = run(*options, "--resume")
+    names = "ESTIME by token, Jensen-Shannon, BERTScore, BLEU, ROUGE, Trivial"
+    assert f"Scores of the earlier run: {names}" in shown.stdout
+    assert ((out / "scores.csv").read_bytes(), (out / "table1.csv").read_bytes()) == first
+    others = run(*options, "--resume", "--references", "first").stdout
+    assert "Scores of the earlier run: ESTIME by token, Jensen-Shannon, Trivial" in others
+
+
+def test_the_first_documents_alone(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    run(*quick(folder, bert_folder), "-q", "--limit", 2, "-o", tmp_path / "out")
+    assert len(rows(tmp_path / "out" / "scores.csv")) == 6
+
+
+def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    pytest.importorskip("datasets")
+    hub = tmp_path / "hub"
+    hub.mkdir()
+    data = read_folder(folder)
+    (hub / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in hub_rows(data)), encoding="utf-8")
+    options = ["-m", bert_folder, "--bertscore-model", "none", "--resamples", 5, "-q"]
+    shown = run("--dataset", hub, *options, "-o", tmp_path / "out")
+    assert "The data do not name the systems" in shown.stdout
+    run("--data", folder, *options, "-o", tmp_path / "other")
+    both = [rows(tmp_path / name / "table2.csv") for name in ("out", "other")]
+    assert both[0] == both[1]
+
+
+def test_further_measures_become_rows(folder: Path, bert_folder: str) -> None:
+    shown = run(
+        *quick(folder, bert_folder), "-q", "-l", 2, "--measures", "soft,alarm_rate", "--bertscore-model", "none"
+    )
+    for label in ("soft-2", "(-)alarm_rate-2"):
+        assert re.search(rf"^ *{re.escape(label)} +here", shown.stdout, re.MULTILINE)
+    assert not re.search(r"^ *BERTScore-F1 +here", shown.stdout, re.MULTILINE)
+
+
+def test_what_cannot_be_measured_is_said_and_the_rest_is_there(
+    folder: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)  # as if it were not installed
+    shown = run(*quick(folder, bert_folder), "-q", "--bertscore-model", "./no-such-folder", status=1)
+    assert re.search(r"^ *BLEU +failed +– ", shown.stdout, re.MULTILINE)
+    assert re.search(r"^ *BERTScore-R +failed", shown.stdout, re.MULTILINE)
+    assert re.search(r"^ *ROUGE-1 +here", shown.stdout, re.MULTILINE)
+    assert "BLEU: BLEU needs sacrebleu: pip install 'estime-metric[meta]'." in shown.stderr
+    assert "BERTScore: The encoder './no-such-folder' cannot be loaded" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-m", "./no-such-folder"], "cannot be loaded"),
+        (["--unit", "token,token"], "`units` to name each unit once, but got token, token"),
+        (["--unit", "letter"], "`unit` to be one of token, word, but got 'letter'"),
+        (["-l", "99"], "`layers` to lie within"),
+        (["--references", "min"], "`combine` to be one of mean, max, first"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_scored(
+    options: list[str], message: str, folder: Path, bert_folder: str
+) -> None:
+    shown = run(*quick(folder, bert_folder), "-q", *options, status=2)
+    assert message in shown.stderr
+    assert "ESTIME" not in shown.stdout
+
+
+def test_options_that_exclude_each_other(folder: Path) -> None:
+    assert "--resume needs --output" in run("--data", folder, "--resume", status=2).stderr
+    assert "not both" in run("--data", folder, "--dataset", "x", status=2).stderr
+    assert "documents.jsonl" in run("--data", folder / "nothing", "-q", status=2).stderr
+
+
+def test_a_missing_extra_is_named(folder: Path) -> None:
+    script = (
+        "import sys; sys.modules['pandas'] = None; from estime_metric.cli import app; "
+        f"app(['benchmark', 'summeval', '-m', 'embedded', '--data', {str(folder)!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'estime-metric[meta]'" in done.stderr
+
+
+@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
+def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run("--data", SUMMEVAL, "-m", "embedded", "--limit", 1, "-q", "-o", out, "--resamples", 20)
+    table = rows(out / "scores.csv")
+    assert len(table) == 16
+    data = read_folder(SUMMEVAL).head(1)
+    alarms = EstimeScorer(model="embedded").score(list(data.summaries), data.source_of_each).values()
+    assert [float(row["estime_token_5"]) for row in table] == alarms.tolist()
+    means = {
+        name: sum(float(row[name]) for row in table) / 16 for name in ("rouge_1", "bertscore_f1", "jensen_shannon")
+    }
+    assert 0.2 < means["rouge_1"] < 0.5
+    assert 0.6 < means["bertscore_f1"] < 0.8
+    assert 0.3 < means["jensen_shannon"] < 0.7

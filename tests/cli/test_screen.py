@@ -1,0 +1,52 @@
+"""Tables on the screen: every number is there, at the width of a usual terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from estime_metric.cli.screen import print_table
+from estime_metric.studies.report import Column, Section, Table
+
+TABLE = Table(
+    "t",
+    "What it shows.",
+    (Column("measure", text=True), Column("ρ", group="fluency"), Column("τ", group="fluency"), Column("n")),
+    (
+        Section("First", (("[bold]a", 0.1234, -0.5, 3), ("b", None, None, 4))),
+        Section("Second", (("c", 1.0, -1.0, 1234),)),
+    ),
+)
+
+
+def shown(width: int) -> str:
+    stream = io.StringIO()
+    print_table(TABLE, Console(file=stream, width=width), dim=lambda row: row[0] == "b")
+    return stream.getvalue()
+
+
+def test_every_cell_is_there_and_groups_share_one() -> None:
+    lines = [line.split() for line in shown(100).splitlines()]
+    assert ["What", "it", "shows."] in lines
+    assert ["measure", "ρ", "τ", "n"] in lines
+    assert ["First"] in lines
+    assert ["[bold]a", ".123", "-.500", "3"] in lines
+    assert ["b", "–", "4"] in lines
+    assert ["c", "1.000", "-1.000", "1234"] in lines
+
+
+@pytest.mark.parametrize("width", [30, 100])
+def test_no_digit_is_lost_where_room_is_short(width: int) -> None:
+    text = shown(width)
+    assert "…" not in text
+    assert all(len(line) <= width for line in text.splitlines())
+    for cell in (".123", "-.500", "1.000", "-1.000", "1234"):
+        assert cell in text
+
+
+def test_a_table_without_rows() -> None:
+    stream = io.StringIO()
+    print_table(Table("t", "Nothing.", TABLE.columns), Console(file=stream, width=80))
+    assert "Nothing." in stream.getvalue()

@@ -1,0 +1,122 @@
+"""Bias matrices: both variants against naive loops, ties, gaps, empty tables, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from estime_metric.meta.bias import bias_matrix, rank_systems
+
+
+def naive(scores: np.ndarray, judgements: np.ndarray, all_documents: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix and its counts, pair by pair, from the definition in the paper's section 6.1."""
+    documents, systems = scores.shape
+    order = sorted(range(systems), key=lambda s: -round(sum(judgements[:, s]) / documents, 9))
+    matrix, counts = np.zeros((systems, systems)), np.zeros((systems, systems), dtype=int)
+    for i in range(systems):
+        for j in range(systems):
+            if i == j:
+                continue
+            mine, other = order[i], order[j]  # above the diagonal `mine` is the better system, below it the worse
+            right = wrong = 0
+            for k in range(documents):
+                for m in range(documents) if all_documents else [k]:
+                    if judgements[k, mine] > judgements[m, other]:
+                        right += scores[k, mine] > scores[m, other]
+                        wrong += not scores[k, mine] > scores[m, other]
+            counts[i, j] = right + wrong
+            matrix[i, j] = (right - wrong) / (right + wrong) if right + wrong else np.nan
+    return matrix, counts
+
+
+tables = arrays.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6).flatmap(
+    lambda shape: st.tuples(
+        arrays.arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0])),
+        arrays.arrays(np.float64, shape, elements=st.sampled_from([1.0, 4 / 3, 5 / 3, 3.0, 5.0])),
+    )
+)
+
+
+@given(tables, st.booleans())
+def test_agrees_with_loops_over_pairs(values: tuple[np.ndarray, np.ndarray], all_documents: bool) -> None:
+    scores, judgements = values
+    names = [f"s{number}" for number in range(scores.shape[1])]
+    found = bias_matrix(scores, judgements, names, "all_documents" if all_documents else "same_document")
+    matrix, counts = naive(scores, judgements, all_documents)
+    np.testing.assert_array_equal(found.counts, counts)
+    np.testing.assert_allclose(found.matrix, matrix, rtol=0, atol=1e-12)
+    assert found.systems == tuple(names[place] for place in rank_systems(judgements))
+
+
+def test_a_perfect_measure_ranks_all_and_an_inverted_one_none() -> None:
+    judgements = np.random.default_rng(0).permutation(60).reshape(12, 5).astype(float)
+    for compared in ("same_document", "all_documents"):
+        for sign in (1, -1):
+            found = bias_matrix(sign * judgements, judgements, list("abcde"), compared)
+            values = found.matrix[(found.counts > 0)]
+            assert len(values) == 20
+            assert (values == sign).all()
+
+
+def test_the_two_variants_compare_different_pairs() -> None:
+    judgements = np.array([[2.0, 1.0], [4.0, 3.0]])  # the first system is better on each document
+    scores = np.array([[0.0, 0.0], [1.0, 1.0]])  # sees the document, not the system
+    same = bias_matrix(scores, judgements, ["A", "B"], "same_document")
+    every = bias_matrix(scores, judgements, ["A", "B"], "all_documents")
+    assert same.counts.tolist() == [[0, 2], [0, 0]]
+    assert every.counts.tolist() == [[0, 3], [1, 0]]
+    assert same.tau_plus[0, 1] == -1.0  # both ties, which count as wrong
+    assert every.tau_plus[0, 1] == pytest.approx(-1 / 3)
+    assert np.isnan(same.tau_minus[0, 1])
+    assert np.isnan(same.matrix[1, 0])
+    assert every.tau_minus[0, 1] == 1.0
+
+
+def test_means_that_differ_by_rounding_are_equal() -> None:
+    a = np.array([0.1] * 3 + [0.3] * 3)
+    judgements = np.stack([np.full(6, 0.2), a, np.roll(a, 1), np.full(6, 0.1)], axis=1)
+    judgements[:, 1] += 1e-13
+    assert rank_systems(judgements) == [0, 1, 2, 3]
+
+
+def test_the_order_of_documents_and_systems_does_not_matter() -> None:
+    dice = np.random.default_rng(3)
+    scores, judgements = dice.normal(size=(20, 6)), dice.normal(size=(20, 6))
+    names = np.array(list("uvwxyz"))
+    rows, columns = dice.permutation(20), dice.permutation(6)
+    one = bias_matrix(scores, judgements, names.tolist())
+    other = bias_matrix(scores[rows][:, columns], judgements[rows][:, columns], names[columns].tolist())
+    assert one.systems == other.systems
+    np.testing.assert_array_equal(one.matrix, other.matrix)
+
+
+def test_empty_tables() -> None:
+    nothing = bias_matrix(np.empty((0, 3)), np.empty((0, 3)), list("abc"))
+    assert nothing.systems == ("a", "b", "c")
+    assert not nothing.counts.any()
+    assert np.isnan(nothing.matrix[~np.eye(3, dtype=bool)]).all()
+    assert bias_matrix(np.empty((4, 0)), np.empty((4, 0)), []).matrix.shape == (0, 0)
+    assert bias_matrix(np.ones((4, 1)), np.ones((4, 1)), ["a"]).matrix.tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "judgements", "systems", "compared", "error", "message"),
+    [
+        (np.ones(3), np.ones(3), ["a"], "same_document", ValueError, "`scores` to have 2 dimensions"),
+        (np.ones((3, 2)), np.ones((2, 3)), list("ab"), "same_document", ValueError, r"shape, but got \(3, 2\) and"),
+        (np.ones((2, 2)), [[1.0, 1.0], [1.0, np.nan]], list("ab"), "same_document", ValueError, r"index \(1, 1\)"),
+        ([["x", "y"]], [[1.0, 2.0]], list("ab"), "same_document", TypeError, "`scores` to hold numbers"),
+        (np.ones((2, 2)), np.ones((2, 2)), ["a"], "same_document", ValueError, "`systems` to hold 2 names, but got 1"),
+        (np.ones((2, 2)), np.ones((2, 2)), ["a", "a"], "same_document", ValueError, "'a' twice"),
+        (np.ones((2, 2)), np.ones((2, 2)), "ab", "same_document", TypeError, "sequence of names"),
+        (np.ones((2, 2)), np.ones((2, 2)), list("ab"), "both", ValueError, "`compared` to be one of same_doc"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(
+    scores: object, judgements: object, systems: object, compared: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        bias_matrix(scores, judgements, systems, compared)  # type: ignore[arg-type]

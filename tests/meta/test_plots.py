@@ -1,0 +1,195 @@
+"""Pictures hold the data they were given, names cover nothing, files are written twice the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.collections import EllipseCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+
+from estime_metric.meta import plots
+from estime_metric.meta.bias import BiasMatrix, bias_matrix
+from estime_metric.meta.shuffle import accuracy_by_length_difference
+
+NAMES = [
+    "LEAD-3", "neusum", "BanditSum", "RNES", "PG", "abssentrw", "Bottom-Up", "Improve-abs", "Unified-ext-abs",
+    "ROUGESal", "Multi-task (Ent + QG)", "Closed book decoder", "T5", "GPT-2 (zero shot)", "BART", "Pegasus",
+]  # fmt: skip
+
+
+def tables(documents: int = 40, systems: int = 16) -> tuple[np.ndarray, np.ndarray]:
+    dice = np.random.default_rng(0)
+    judgements = dice.integers(3, 16, size=(documents, systems)) / 3 + np.linspace(0, 1, systems)
+    return judgements + dice.normal(size=judgements.shape), judgements
+
+
+def bias(systems: int = 16) -> BiasMatrix:
+    scores, judgements = tables(systems=systems)
+    return bias_matrix(scores, judgements, NAMES[:systems])
+
+
+def curve(seed: int = 0) -> plots.LengthCurve:
+    dice = np.random.default_rng(seed)
+    return accuracy_by_length_difference(dice.normal(size=90), dice.normal(size=90), dice.integers(50, 400, size=90))
+
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "bias": lambda: plots.plot_bias(bias(8), "a measure"),
+    "intra": lambda: plots.plot_intra_system(
+        {"one": np.linspace(-0.1, 0.5, 16), "two": np.full(16, np.nan)}, NAMES, {"one": np.zeros((16, 2))}
+    ),
+    "layers": lambda: plots.plot_layers(
+        {"coherence": [0.1, 0.3, 0.2], "fluency": [0.1, 0.3, 0.2]}, [0, 1, 2], "τ", others={"fluency": [0.0, 0.1, 0.2]},
+        kinds=("thick", "thin"),
+    ),
+    "scores": lambda: plots.plot_scores(*tables(systems=8), NAMES[:8], "a measure", "coherence"),
+    "curves": lambda: plots.plot_length_curves({"one": curve(), "two": curve(1)}),
+    "lengths": lambda: plots.plot_lengths(tables(systems=6)[1] * 100, NAMES[:6]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_files_are_written_twice_the_same(name: str, tmp_path: Path) -> None:
+    first = plots.save(FIGURES[name](), tmp_path / name)
+    again = plots.save(FIGURES[name](), tmp_path / "again.svg")
+    assert [path.name for path in (*first, *again)] == [f"{name}.png", f"{name}.svg", "again.png", "again.svg"]
+    assert first[0].read_bytes().startswith(b"\x89PNG")
+    assert "</svg>" in first[1].read_text(encoding="utf-8")
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_all_that_is_drawn_lies_within_the_picture(name: str) -> None:
+    figure = FIGURES[name]()
+    figure.draw_without_rendering()
+    drawn, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert drawn.x0 >= -0.01
+    assert drawn.y0 >= -0.01
+    assert drawn.x1 <= width + 0.01
+    assert drawn.y1 <= height + 0.01
+
+
+def test_circles_have_the_colours_and_areas_of_the_matrix() -> None:
+    made = bias()
+    axes = plots.plot_bias(made, "a measure", {"BART": "the best"}).axes[0]
+    circles = next(part for part in axes.collections if isinstance(part, EllipseCollection))
+    rows, columns = np.nonzero(made.counts)
+    np.testing.assert_array_equal(circles.get_offsets(), np.column_stack([columns, rows]))
+    np.testing.assert_array_equal(circles.get_array(), made.matrix[rows, columns])
+    areas = circles.get_widths() ** 2
+    np.testing.assert_allclose(areas / areas.max(), made.counts[rows, columns] / made.counts.max())
+    assert circles.get_clim() == (-1.0, 1.0)
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["the best" if name == "BART" else name for name in made.systems]
+    assert "BART" not in labels
+
+
+def test_a_cell_without_pairs_is_crossed_out() -> None:
+    made = bias_matrix([[1.0, 0.0]], [[2.0, 1.0]], ["A", "B"])
+    axes = plots.plot_bias(made, "a measure").axes[0]
+    crosses = next(part for part in axes.collections if not isinstance(part, EllipseCollection))
+    assert crosses.get_offsets().tolist() == [[0.0, 1.0]]
+
+
+def test_bars_and_whiskers_stand_where_the_values_are() -> None:
+    values = {"one": [0.1, 0.4, np.nan], "two": [0.2, -0.3, 0.0]}
+    figure = plots.plot_intra_system(values, ["A", "B", "C"], {"one": [[0.0, 0.2], [0.3, 0.5], [np.nan, np.nan]]})
+    for panel, heights in zip(figure.axes, values.values(), strict=True):
+        np.testing.assert_array_equal([bar.get_height() for bar in panel.patches], heights)
+    upright = [line.get_ydata() for line in figure.axes[0].lines if len(set(line.get_xdata())) == 1]
+    assert [list(ends) for ends in upright] == [[0.0, 0.2], [0.3, 0.5]]
+    assert [panel.get_title(loc="left") for panel in figure.axes] == ["one   (mean 0.25)", "two   (mean -0.03)"]
+
+
+def test_the_best_layer_is_ringed_and_named() -> None:
+    figure = plots.plot_layers({"fluency": [0.1, np.nan, 0.3, 0.2]}, [3, 4, 5, 6], "τ")
+    lines = figure.axes[0].lines
+    np.testing.assert_array_equal(lines[0].get_ydata(), [0.1, np.nan, 0.3, 0.2])
+    assert (list(lines[1].get_xdata()), list(lines[1].get_ydata())) == ([5], [0.3])
+    assert [text.get_text() for text in figure.axes[0].texts] == ["fluency (best: 5)"]
+    nothing = plots.plot_layers({"fluency": [np.nan, np.nan]}, [1, 2], "τ")
+    assert not nothing.axes[0].texts
+
+
+def test_curves_that_end_together_are_named_apart() -> None:
+    figure = plots.plot_layers({name: [0.1, 0.2 + 1e-4 * k] for k, name in enumerate("abcdefg")}, [1, 2], "τ")
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert len(boxes) == 7
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_names_beside_means_cover_no_other_name_and_no_point() -> None:
+    scores, judgements = tables()
+    judgements[:, :6] = judgements[:, :1] + 0.02 * np.arange(6)  # six systems side by side
+    scores[:, :6] = scores[:, :1]
+    figure = plots.plot_scores(scores, judgements, NAMES, "a measure", "coherence")
+    figure.draw_without_rendering()
+    axes = figure.axes[1]
+    texts = [text for text in axes.texts if isinstance(text, Annotation)]
+    assert sorted(text.get_text() for text in texts) == sorted(NAMES)
+    boxes = [super(Annotation, text).get_window_extent() for text in texts]  # of the name, without its line
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    points = axes.transData.transform(np.column_stack([judgements.mean(axis=0), scores.mean(axis=0)]))
+    assert not any(box.contains(*point) for box in boxes for point in points)
+
+
+def test_curves_and_histograms_hold_the_data() -> None:
+    one = curve()
+    figure = plots.plot_length_curves({"one": one})
+    np.testing.assert_array_equal(figure.axes[0].lines[0].get_xydata(), np.column_stack([one.lengths, one.means]))
+    lengths = tables(systems=6)[1] * 100
+    panels = plots.plot_lengths(lengths, NAMES[:6]).axes
+    assert [panel.get_title(loc="left") for panel in panels[:6]] == NAMES[:6]
+    assert all(sum(bar.get_height() for bar in panel.patches) == 40 for panel in panels[:6])
+    written = [float(panel.texts[0].get_text()) for panel in panels[:6]]
+    np.testing.assert_allclose(written, lengths.mean(axis=0), atol=0.51)
+
+
+def test_few_systems_are_drawn_too() -> None:
+    plots.plot_bias(bias(1), "a measure").draw_without_rendering()
+    plots.plot_bias(bias(3), "a measure").draw_without_rendering()
+    plots.plot_lengths([[3.0, 4.0, 5.0, 6.0, 7.0]], list("abcde")).draw_without_rendering()
+    plots.plot_scores([[1.0]], [[1.0]], ["A"], "a measure", "coherence").draw_without_rendering()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plots.plot_bias(bias_matrix(np.empty((2, 0)), np.empty((2, 0)), []), "m"), "at least one system"),
+        (lambda: plots.plot_intra_system({}, ["A"]), "at least one measure"),
+        (lambda: plots.plot_intra_system({"m": [1.0]}, ["A", "B"]), r"2 values of 'm', but got shape \(1,\)"),
+        (lambda: plots.plot_intra_system({"m": [1.0]}, ["A"], {"m": [1.0]}), r"1 pairs of 'm', but got shape \(1,\)"),
+        (lambda: plots.plot_layers({}, [1], "τ"), "at least one curve"),
+        (lambda: plots.plot_layers({"a": [1.0]}, [1, 2], "τ"), "2 values of 'a', one for each layer"),
+        (lambda: plots.plot_scores(np.empty((0, 2)), np.empty((0, 2)), ["A", "B"], "m", "j"), "at least one summary"),
+        (lambda: plots.plot_length_curves({}), "at least one curve"),
+        (lambda: plots.plot_lengths(np.empty((0, 1)), ["A"]), "at least one summary"),
+    ],
+)
+def test_bad_input_is_named(draw: Callable[[], Figure], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+def test_nothing_global_is_touched(tmp_path: Path) -> None:
+    script = """
+import sys, matplotlib
+before = dict(matplotlib.rcParams)
+from estime_metric.meta import plots
+plots.save(plots.plot_layers({"a": [1.0, 2.0]}, [1, 2], "x"), sys.argv[1])
+assert not getattr(sys.modules.get("matplotlib.pyplot"), "get_fignums", list)()
+assert dict(matplotlib.rcParams) == before
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "x")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

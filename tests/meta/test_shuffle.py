@@ -1,0 +1,164 @@
+"""Shuffled texts are shuffled, the accuracy is that of loops over pairs, curves hold every pair once."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from estime_metric.meta.shuffle import (
+    accuracy_by_length,
+    accuracy_by_length_difference,
+    shuffle_accuracy,
+    shuffle_text,
+    shuffle_texts,
+    split_sentences,
+)
+
+sentences = st.lists(st.sampled_from(["It rained.", "Nobody came!", "Why not?", "We left."]), max_size=6)
+scores = st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0, 2.0])] * 2), min_size=1, max_size=30)
+
+
+@given(sentences, st.integers(0, 50))
+def test_a_shuffled_text_holds_the_same_sentences_in_an_order_that_reads_differently(
+    parts: list[str], seed: int
+) -> None:
+    text = " ".join(parts)
+    made = shuffle_text(text, seed)
+    assert sorted(split_sentences(made.text)) == sorted(parts)
+    assert " ".join(parts[place] for place in made.order) == made.text
+    possible = len(set(parts)) > 1
+    assert made.changed == possible
+    assert (made.text != text) == possible
+
+
+def test_texts_that_have_no_other_order_come_back_as_they_are() -> None:
+    for text in ("", " \n ", "One sentence.", "  no end mark  ", "Twice. Twice.", "Twice.\nTwice."):
+        assert shuffle_text(text).text == text
+        assert not shuffle_text(text).changed
+
+
+def test_every_other_order_is_as_likely() -> None:
+    made = [shuffle_text("A.\nB.\nC.", seed).text for seed in range(3000)]
+    counts = {text: made.count(text) for text in set(made)}
+    assert len(counts) == 5
+    assert "A.\nB.\nC." not in counts
+    assert all(500 < count < 700 for count in counts.values())  # 600 expected, standard deviation 22
+
+
+def test_the_seed_and_the_place_decide_and_nothing_else() -> None:
+    text = "One. Two. Three. Four. Five. Six. Seven."
+    made = shuffle_texts([text, text, text], seed=5)
+    assert made == shuffle_texts([text, text, text, "more"], seed=5)[:3]
+    assert len({each.text for each in made}) == 3
+    assert made != shuffle_texts([text, text, text], seed=6)
+    assert shuffle_texts([]) == []
+
+
+def test_another_splitter() -> None:
+    made = shuffle_text("a;b", splitter=lambda text: text.split(";"))
+    assert made.text == "b a"
+    assert made.order == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("He paid 2.6 million to v. jones . Then he left .", ["He paid 2.6 million to v. jones .", "Then he left ."]),
+        ('"Go!" She went. (All of them did.) 12 came.', ['"Go!"', "She went.", "(All of them did.)", "12 came."]),
+        ("`` go ! '' said bob . `` No . '' End", ["`` go ! '' said bob .", "`` No . ''", "End"]),
+        ("Line one. Still one\n\n line two ", ["Line one. Still one", "line two"]),
+        ("One line. And its end.\n", ["One line.", "And its end."]),
+        ("No space.Here", ["No space.Here"]),
+    ],
+)  # fmt: skip
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert split_sentences(text) == expected
+
+
+@given(scores)
+def test_accuracy_agrees_with_a_loop(pairs: list[tuple[float, float]]) -> None:
+    wins = sum(1.0 if one > other else 0.5 if one == other else 0.0 for one, other in pairs)
+    originals, shuffled = zip(*pairs, strict=True)
+    assert shuffle_accuracy(originals, shuffled) == pytest.approx(wins / len(pairs))
+    assert shuffle_accuracy(shuffled, originals) == pytest.approx(1 - wins / len(pairs))
+
+
+def test_no_pair_has_no_accuracy() -> None:
+    assert math.isnan(shuffle_accuracy([], []))
+    assert accuracy_by_length([], [], []).counts.tolist() == []
+    for number in (0, 1):
+        curve = accuracy_by_length_difference([1.0] * number, [1.0] * number, [1.0] * number)
+        assert curve.counts.tolist() == curve.means.tolist() == curve.lengths.tolist() == []
+
+
+@given(scores, st.data())
+def test_curve_by_difference_agrees_with_loops(pairs: list[tuple[float, float]], data: st.DataObject) -> None:
+    size = len(pairs)
+    lengths = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
+    others = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
+    buckets: dict[float, list[float]] = {}
+    for i in range(size):
+        for j in range(size):
+            if i != j:
+                edge = max(min(math.floor((lengths[i] - others[j]) / 20) * 20, 200), -200)
+                one, other = pairs[i][0], pairs[j][1]
+                buckets.setdefault(edge, []).append((one > other) + 0.5 * (one == other))
+    originals, shuffled = zip(*pairs, strict=True)
+    curve = accuracy_by_length_difference(originals, shuffled, lengths, others)
+    assert curve.lengths.tolist() == sorted(buckets)
+    assert curve.counts.tolist() == [len(buckets[edge]) for edge in sorted(buckets)]
+    np.testing.assert_allclose(curve.means, [np.mean(buckets[edge]) for edge in sorted(buckets)])
+
+
+def test_pairs_are_drawn_without_repetition_and_never_of_one_text() -> None:
+    size = 40
+    marks = np.arange(size) * 1000.0  # the difference of two lengths tells which texts they belong to
+    curve = accuracy_by_length_difference(
+        np.zeros(size), np.zeros(size), marks + np.arange(size) ** 2, marks + np.arange(size) ** 2, pairs=500,
+        width=1.0, limit=1e9, seed=2,
+    )  # fmt: skip
+    assert curve.counts.sum() == 500
+    assert 0.0 not in curve.lengths
+    assert (curve.means == 0.5).all()
+    again = accuracy_by_length_difference(np.zeros(size), np.zeros(size), marks, pairs=500, seed=2)
+    other = accuracy_by_length_difference(np.zeros(size), np.zeros(size), marks, pairs=500, seed=3)
+    assert again.counts.tolist() != other.counts.tolist()
+
+
+def test_a_measure_of_length_alone_rises_from_none_to_all() -> None:
+    lengths = np.random.default_rng(0).integers(100, 400, size=200).astype(float)
+    curve = accuracy_by_length_difference(lengths, lengths, lengths)
+    assert curve.counts.sum() == 10_000
+    assert curve.means[0] == 0.0
+    assert curve.means[-1] == 1.0
+    assert curve.lengths[0] == -200
+    assert curve.lengths[-1] == 200
+
+
+def test_curve_by_length() -> None:
+    curve = accuracy_by_length([2, 1, 1, 5], [1, 1, 2, 1], [10, 40, 60, 120], width=50)
+    assert curve.lengths.tolist() == [0.0, 50.0, 100.0]
+    assert curve.means.tolist() == [0.75, 0.0, 1.0]
+    assert curve.counts.tolist() == [2, 1, 1]
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match="`shuffled` to hold 2 scores as `originals` does, but got 1"):
+        shuffle_accuracy([1.0, 2.0], [1.0])
+    with pytest.raises(ValueError, match="`originals` to be finite, but got nan at index \\(1,\\)"):
+        shuffle_accuracy([1.0, math.nan], [1.0, 2.0])
+    with pytest.raises(TypeError, match="sequence of texts, but got the string"):
+        shuffle_texts("A. B.")
+    with pytest.raises(TypeError, match="`texts` to hold strings, but got NoneType at 1"):
+        shuffle_texts(["A. B.", None])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="`lengths` to hold 1 lengths"):
+        accuracy_by_length([1.0], [0.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="`width` to be positive, but got 0"):
+        accuracy_by_length([1.0], [0.0], [1.0], width=0)
+    with pytest.raises(ValueError, match="`pairs` to be at least 1, but got 0"):
+        accuracy_by_length_difference([1.0, 2.0], [0.0, 1.0], [1.0, 2.0], pairs=0)

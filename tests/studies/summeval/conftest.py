@@ -1,0 +1,76 @@
+"""Made-up data of SummEval's layout: four documents, three systems, two references."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from estime_metric.studies.paper_tables import QUALITIES
+from estime_metric.studies.summeval.data import SummEval, read_folder
+from tests.families import SENTENCES
+
+DOCUMENTS = ("b-doc", "a-doc", "007", "d")
+SYSTEMS = ("M10", "M2", "M0")
+
+
+def made_rows() -> list[dict[str, Any]]:
+    """Rows of ``summeval.jsonl``: M10 copies, M2 mixes two sentences, M0 takes a sentence from another text."""
+    dice = np.random.default_rng(1)
+    rows = []
+    for place, document in enumerate(DOCUMENTS):
+        first, second = SENTENCES[2 * place], SENTENCES[2 * place + 1]
+        for number, system in enumerate(SYSTEMS):
+            words = second.split()
+            summary = (first, " ".join([*first.split()[:4], *words[3:9]]), SENTENCES[12 + place][:50])[number]
+            ratings = {quality: float(dice.integers(3, 16)) / 3 for quality in QUALITIES}
+            rows.append({"doc_id": document, "system": system, "summary": summary, **ratings})
+    return rows
+
+
+def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    """A folder as `read_folder` reads it; documents and references stand in another order than the summaries."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = [
+        {"doc_id": document, "source": f"{SENTENCES[2 * place]} {SENTENCES[2 * place + 1]}"}
+        for place, document in enumerate(DOCUMENTS)
+    ]
+    references = [
+        {"doc_id": document, "references": [SENTENCES[2 * place], SENTENCES[2 * place + 1][:30]]}
+        for place, document in enumerate(DOCUMENTS)
+    ]
+    for name, records in (
+        ("documents.jsonl", documents[::-1]), ("references.jsonl", references[::-1]), ("summeval.jsonl", rows),
+    ):  # fmt: skip
+        (folder / name).write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return folder
+
+
+def hub_rows(data: SummEval) -> list[dict[str, Any]]:
+    """The same data in the layout of the Hub's."""
+    size = len(data.systems)
+    return [
+        {
+            "machine_summaries": list(data.summaries[place * size : (place + 1) * size]),
+            "human_summaries": list(data.references[place]),
+            **{quality: data.judgements[quality][place].tolist() for quality in QUALITIES},
+            "text": data.sources[place],
+            "id": document,
+        }
+        for place, document in enumerate(data.documents)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of the made-up data."""
+    return write_folder(tmp_path / "made-up", made_rows())
+
+
+@pytest.fixture
+def data(folder: Path) -> SummEval:
+    """The made-up data."""
+    return read_folder(folder)

@@ -1,0 +1,162 @@
+"""Blocks of measures: each column is what its function gives; runs go on where they stopped."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.studies import baselines
+from estime_metric.studies.bertscore import BertScorer
+from estime_metric.studies.summeval.blocks import baseline_blocks, estime_block
+from estime_metric.studies.summeval.data import SummEval
+from estime_metric.studies.summeval.measures import REFERENCE_FREE, Block, Measure, Prepared, measure
+from tests.families import BLOCKS
+
+
+def counted(name: str, calls: list[str], signature: str = "s1", values: float = 0.1) -> Block:
+    """A block that says when it is computed."""
+
+    def compute(data: SummEval, advance: object) -> dict[str, np.ndarray]:
+        calls.append(name)
+        return {name: np.arange(len(data)) * values / 3}
+
+    return Block(name, (Measure(name, name, REFERENCE_FREE),), lambda: Prepared(f"{name}|{signature}", compute))
+
+
+def broken(name: str, error: Exception) -> Block:
+    def prepare() -> Prepared:
+        raise error
+
+    return Block(name, (Measure(name, name, REFERENCE_FREE),), prepare)
+
+
+def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=(1, 3), measures=("soft", "alarm_rate"))
+    words = EstimeScorer(model=bert_folder, layers=2, unit="word")
+    blocks = [estime_block(scorer), estime_block(words), *baseline_blocks(bert_model=bert_folder, combine="max")]
+    scores = measure(data, blocks)
+    assert not scores.problems
+    summaries, sources, references = list(data.summaries), data.source_of_each, data.references_of_each
+    result = scorer.score(summaries, sources)
+    rouge = baselines.rouge(summaries, references, combine="max")
+    bert = BertScorer(bert_folder).score(summaries, references, combine="max")
+    expected = {
+        "estime_token_1": result.values("alarms", 1).numpy(),
+        "estime_token_3": result.values("alarms", 3).numpy(),
+        "soft_token_3": result.values("soft", 3).numpy(),
+        "alarm_rate_token_1": result.values("alarm_rate", 1).numpy(),
+        "estime_word_2": words.score(summaries, sources).values().numpy(),
+        "jensen_shannon": baselines.jensen_shannon(summaries, sources),
+        "bertscore_f1": bert["BERTScore-F1"],
+        "bertscore_p": bert["BERTScore-P"],
+        "bertscore_r": bert["BERTScore-R"],
+        "bleu": baselines.bleu(summaries, references),
+        "rouge_1": rouge["ROUGE-1"],
+        "rouge_2": rouge["ROUGE-2"],
+        "rouge_3": rouge["ROUGE-3"],
+        "rouge_l": rouge["ROUGE-L"],
+        "length": baselines.length(summaries),
+        "absent_words": baselines.absent_words(summaries, sources),
+    }
+    assert set(expected) <= set(scores.values)
+    for column, values in expected.items():
+        assert scores.values[column] == pytest.approx(values, abs=1e-6), column
+    labels = {one.column: one.label for one in scores.measures}
+    assert labels["estime_token_3"] == "(-)ESTIME-3"
+    assert labels["estime_word_2"] == "(-)ESTIME-2 word"
+    assert labels["soft_token_1"] == "soft-1"
+    assert labels["alarm_rate_token_1"] == "(-)alarm_rate-1"
+    for one in scores.measures:
+        assert one.lower_is_better == one.label.startswith("(-)")
+
+
+def test_scores_are_turned_so_that_higher_is_better(data: SummEval) -> None:
+    scores = measure(data, baseline_blocks(bert_model=None))
+    by_label = {one.label: one for one in scores.measures}
+    lengths = scores.grid(by_label["(-)length"])
+    assert lengths.shape == (4, 3)
+    assert lengths[1, 2] == -scores.values["length"][5]
+    assert scores.grid(by_label["BLEU"])[2, 0] == scores.values["bleu"][6]
+    assert scores.to_pandas()["length"].min() > 0  # nothing is negated in the table
+
+
+def test_all_layers_stand_in_the_table_of_layers_alone(bert_folder: str) -> None:
+    block = estime_block(EstimeScorer(model=bert_folder, layers="all"))
+    assert [one.layer for one in block.measures] == list(range(BLOCKS + 1))
+    assert [one.layer for one in block.measures if one.main] == [round(21 / 24 * BLOCKS)]
+    asked = estime_block(EstimeScorer(model=bert_folder, layers=(1, 2)))
+    assert all(one.main for one in asked.measures)
+
+
+@pytest.mark.parametrize("error", [ImportError("pip install 'x'"), OSError("no\n network"), ValueError("too long")])
+def test_what_cannot_be_computed_is_noted_and_the_rest_goes_on(data: SummEval, error: Exception) -> None:
+    calls: list[str] = []
+    scores = measure(data, [broken("a", error), counted("b", calls)])
+    assert list(scores.values) == ["b"]
+    assert scores.problems == {"a": " ".join(str(error).split())}
+    assert [one.column for one in scores.measures] == ["a", "b"]
+
+
+def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:
+    calls: list[str] = []
+    first = measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    with (tmp_path / "scores.csv").open(encoding="utf-8") as stream:
+        table = list(csv.DictReader(stream))
+    assert list(table[0]) == ["document", "system", "a", "b"]
+    assert [row["document"] for row in table] == data.to_pandas()["document"].tolist()
+    assert [float(row["a"]) for row in table] == first.values["a"].tolist()  # to the last bit
+    run = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert run["signatures"] == {"a": "a|s1", "b": "b|s1"}
+    assert run["measures"]["a"] == {"label": "a", "lower_is_better": False}
+    assert (run["documents"], run["systems"], run["digest"]) == (4, 3, data.digest)
+
+    again = measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    assert calls == ["a", "b", "a", "b"]
+    assert not again.reused
+
+    resumed = measure(
+        data, [counted("b", calls), counted("a", calls, "s2"), counted("c", calls)], folder=tmp_path, resume=True
+    )
+    assert calls[4:] == ["a", "c"]  # another signature, a new measure
+    assert resumed.reused == ["b"]
+    assert resumed.values["b"].tolist() == first.values["b"].tolist()
+    assert pd.read_csv(tmp_path / "scores.csv").columns.tolist() == ["document", "system", "b", "a", "c"]
+
+
+def test_an_interrupted_run_loses_nothing(data: SummEval, tmp_path: Path) -> None:
+    calls: list[str] = []
+    measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+
+    def stop() -> Prepared:
+        raise KeyboardInterrupt
+
+    stopping = Block("c", (Measure("c", "c", REFERENCE_FREE),), stop)
+    with pytest.raises(KeyboardInterrupt):
+        measure(data, [counted("a", calls, "s2"), stopping, counted("b", calls)], folder=tmp_path, resume=True)
+    measure(data, [counted("a", calls, "s2"), counted("b", calls)], folder=tmp_path, resume=True)
+    assert calls == ["a", "b", "a"]
+
+
+def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -> None:
+    calls: list[str] = []
+    measure(data, [counted("a", calls)], folder=tmp_path)
+    with pytest.raises(ValueError, match=r"to hold scores of this data .* but they are of made-up"):
+        measure(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
+    with pytest.raises(ValueError, match="`folder` to be set where `resume` is"):
+        measure(data, [counted("a", calls)], resume=True)
+    (tmp_path / "run.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ValueError, match="to hold the scores of an earlier run, but got KeyError"):
+        measure(data, [counted("a", calls)], folder=tmp_path, resume=True)
+
+
+def test_resuming_in_an_empty_folder_starts_anew(data: SummEval, tmp_path: Path) -> None:
+    calls: list[str] = []
+    scores = measure(data, [counted("a", calls)], folder=tmp_path / "new", resume=True)
+    assert calls == ["a"]
+    assert not scores.reused

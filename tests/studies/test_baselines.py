@@ -1,0 +1,129 @@
+"""The measures beside ESTIME, against values worked by hand and naive formulas."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric.studies.baselines import absent_words, bleu, jensen_shannon, length, rouge
+
+SUMMARY = "the cat sat on the mat"
+REFERENCES = ("the cat was on the mat", "a dog sat")
+
+
+def f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+#: name -> F1 against each of REFERENCES, worked by hand: hits / n-grams of the summary, hits / those of the reference.
+BY_HAND = {
+    "ROUGE-1": (f1(5 / 6, 5 / 6), f1(1 / 6, 1 / 3)),  # all but "sat"; "sat"
+    "ROUGE-2": (f1(3 / 5, 3 / 5), 0.0),  # the cat, on the, the mat
+    "ROUGE-3": (f1(1 / 4, 1 / 4), 0.0),  # on the mat
+    "ROUGE-L": (f1(5 / 6, 5 / 6), f1(1 / 6, 1 / 3)),
+}
+
+
+@pytest.mark.parametrize("name", list(BY_HAND))
+def test_rouge_is_worked_by_hand_and_combined_as_asked(name: str) -> None:
+    one, other = BY_HAND[name]
+    expected = {"mean": (one + other) / 2, "max": max(one, other), "first": one}
+    for combine, value in expected.items():
+        found = rouge([SUMMARY, SUMMARY], [REFERENCES, REFERENCES], combine=combine)
+        assert found[name].tolist() == pytest.approx([value, value])
+
+
+def test_rouge_stems() -> None:
+    assert rouge(["cats running"], [["cat runs"]])["ROUGE-2"].tolist() == [1.0]
+
+
+def test_bleu_of_equal_texts_is_100_and_reads_all_references() -> None:
+    both = bleu(["A dog sat on the mat .", "a dog sat"], [["x y", "a dog sat on the mat ."], ["x y", "a dog sat"]])
+    assert both.tolist() == pytest.approx([100.0, 100.0])
+    assert bleu(["a dog sat"], [["x y z", "a dog sat"]], first=True).tolist() == [0.0]
+
+
+def test_bleu_is_worked_by_hand() -> None:
+    # 1-grams 5 of 6, 2-grams 3 of 5, 3-grams 1 of 4, 4-grams 0 of 3: smoothed to 1 / (2 * 3); no brevity penalty
+    expected = 100 * math.exp(sum(math.log(p) for p in (5 / 6, 3 / 5, 1 / 4, 1 / 6)) / 4)
+    assert bleu([SUMMARY], [REFERENCES[:1]]).tolist() == pytest.approx([expected])
+
+
+def naive_divergence(summary: list[str], source: list[str]) -> float:
+    total = 0.0
+    for word in {*summary, *source}:
+        p, q = summary.count(word) / len(summary), source.count(word) / len(source)
+        m = (p + q) / 2
+        total += 0.5 * sum(x * math.log2(x / m) for x in (p, q) if x)
+    return total
+
+
+WORDS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=12)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS)
+def test_divergence_is_the_naive_formula_between_0_and_1(summary: list[str], source: list[str]) -> None:
+    found = jensen_shannon([" ".join(summary)], [" ".join(source)])[0]
+    assert found == pytest.approx(naive_divergence(summary, source), abs=1e-9)
+    assert 0 <= found <= 1
+
+
+def test_trivial_measures_ignore_case_and_signs() -> None:
+    assert length(["It 's 3,5 -- well .", ""]).tolist() == [5.0, 0.0]
+    summaries, sources = ["The red, RED dog!", ""], ["a Dog; the cat", "x"]
+    assert absent_words(summaries, sources).tolist() == [2.0, 0.0]
+
+
+def test_empty_texts_have_a_value() -> None:
+    assert jensen_shannon(["", "a"], ["a", " . "]).tolist() == [1.0, 1.0]
+    assert {name: values.tolist() for name, values in rouge([""], [["a b"]]).items()} == {
+        name: [0.0] for name in BY_HAND
+    }
+    assert bleu([""], [["a b"]]).tolist() == [0.0]
+
+
+def test_nothing_gives_nothing() -> None:
+    assert [len(values) for values in rouge([], []).values()] == [0] * 4
+    for values in (bleu([], []), jensen_shannon([], []), length([]), absent_words([], [])):
+        assert values.dtype == np.float64
+        assert len(values) == 0
+
+
+def test_progress_counts_every_summary() -> None:
+    counted: list[int] = []
+    rouge(["a"] * 3, [["b"]] * 3, advance=counted.append)
+    bleu(["a"] * 3, [["b"]] * 3, advance=counted.append)
+    assert counted == [1] * 6
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="`references` to have one entry for each of 2 summaries, but got 1"):
+        rouge(["a", "b"], [["a"]])
+    with pytest.raises(ValueError, match="`references` to hold a list of texts at 1, but got"):
+        bleu(["a", "b"], [["a"], []])
+    with pytest.raises(ValueError, match="`references` to hold a list of texts at 0, but got 'a'"):
+        rouge(["a"], ["a"])
+    with pytest.raises(ValueError, match="`combine` to be one of mean, max, first, but got 'min'"):
+        rouge(["a"], [["a"]], combine="min")
+    with pytest.raises(ValueError, match="`sources` to have one entry for each of 1 summaries, but got 2"):
+        jensen_shannon(["a"], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("package", "call"),
+    [
+        ("rouge_score.rouge_scorer", lambda: rouge(["a"], [["a"]])),
+        ("sacrebleu", lambda: bleu(["a"], [["a"]])),
+        ("scipy.spatial.distance", lambda: jensen_shannon(["a"], ["a"])),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(package: str, call: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[meta\]'"):
+        call()  # type: ignore[operator]

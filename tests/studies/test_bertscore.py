@@ -1,0 +1,96 @@
+"""BERTScore with a small encoder, against TorchMetrics where that is right and a naive formula elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import transformers
+from torchmetrics.functional.text import bert_score
+
+from estime_metric.engine.loading import EncoderUnavailableError
+from estime_metric.studies.bertscore import NAMES, BertScorer
+from tests.families import BLOCKS, SENTENCES
+
+SUMMARIES = [SENTENCES[0], SENTENCES[1][:40], "The river rose.", SENTENCES[0], "the cat sat"]
+REFERENCES = [[SENTENCES[2], SENTENCES[0][:30]], [SENTENCES[1]], [SENTENCES[2]], [SENTENCES[3]], ["The cat sat"]]
+
+
+def of_torchmetrics(folder: str, summary: str, reference: str, layer: int) -> list[float]:
+    """F1, precision, recall of one pair."""
+    found = bert_score(
+        [summary],
+        [reference],
+        model=transformers.AutoModel.from_pretrained(folder),
+        user_tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
+        num_layers=layer,
+        truncation=True,
+    )
+    return [float(found[name]) for name in ("f1", "precision", "recall")]
+
+
+@pytest.mark.parametrize("layer", [0, 2, BLOCKS])
+def test_a_pair_has_the_score_of_torchmetrics(bert_folder: str, layer: int) -> None:
+    scorer = BertScorer(bert_folder, layer=layer)
+    for summary, references in zip(SUMMARIES[:3], REFERENCES, strict=False):
+        found = scorer.score([summary], [references[:1]])
+        expected = of_torchmetrics(bert_folder, summary, references[0], layer)
+        assert [found[name][0] for name in NAMES] == pytest.approx(expected, abs=1e-4)
+
+
+def test_company_and_order_change_no_score(bert_folder: str) -> None:
+    scorer = BertScorer(bert_folder)
+    together = scorer.score(SUMMARIES, REFERENCES)
+    for place, (summary, references) in enumerate(zip(SUMMARIES, REFERENCES, strict=True)):
+        alone = scorer.score([summary], [references])
+        for name in NAMES:
+            assert together[name][place] == pytest.approx(alone[name][0], abs=1e-5)
+    backwards = scorer.score(SUMMARIES[::-1], REFERENCES[::-1])
+    for name in NAMES:
+        assert backwards[name][::-1] == pytest.approx(together[name], abs=1e-5)
+
+
+def test_precision_of_a_pair_is_recall_of_its_mirror_image(bert_folder: str) -> None:
+    scorer = BertScorer(bert_folder)
+    one = scorer.score(SUMMARIES[:2], [[SENTENCES[4]], [SENTENCES[5]]])
+    other = scorer.score([SENTENCES[4], SENTENCES[5]], [[summary] for summary in SUMMARIES[:2]])
+    assert one["BERTScore-P"] == pytest.approx(other["BERTScore-R"], abs=1e-5)
+    assert one["BERTScore-F1"] == pytest.approx(other["BERTScore-F1"], abs=1e-5)
+
+
+def test_equal_texts_have_one(bert_folder: str) -> None:
+    found = BertScorer(bert_folder).score([SENTENCES[0]], [[SENTENCES[0]]])
+    assert [found[name][0] for name in NAMES] == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+def test_several_references_are_combined_as_asked(bert_folder: str) -> None:
+    scorer = BertScorer(bert_folder)
+    alone = [scorer.score([SUMMARIES[0]], [[text]]) for text in REFERENCES[0]]
+    for name in NAMES:
+        values = [float(found[name][0]) for found in alone]
+        for combine, expected in (("mean", np.mean(values)), ("max", max(values)), ("first", values[0])):
+            found = scorer.score([SUMMARIES[0]], [REFERENCES[0]], combine=combine)
+            assert found[name][0] == pytest.approx(float(expected), abs=1e-5)
+
+
+def test_empty_texts_and_lists(bert_folder: str) -> None:
+    scorer = BertScorer(bert_folder)
+    found = scorer.score(["", "a cat"], [["the cat"], [" "]])
+    assert {name: found[name].tolist() for name in NAMES} == {name: [0.0, 0.0] for name in NAMES}
+    assert {name: len(values) for name, values in scorer.score([], []).items()} == dict.fromkeys(NAMES, 0)
+
+
+def test_nothing_is_cut_short(bert_folder: str) -> None:
+    with pytest.raises(ValueError, match=r"texts of at most 510 tokens .* but got"):
+        BertScorer(bert_folder).score([" ".join(SENTENCES * 3)], [["the cat"]])
+
+
+def test_the_layer_is_at_the_relative_depth_of_the_default(bert_folder: str) -> None:
+    assert BertScorer(bert_folder).layer == round(17 / 24 * BLOCKS)
+    assert f"|layer:{BertScorer(bert_folder).layer}|" in BertScorer(bert_folder).signature
+    with pytest.raises(ValueError, match=rf"`layer` to lie within 0..{BLOCKS}, but got {BLOCKS + 1}"):
+        BertScorer(bert_folder, layer=BLOCKS + 1)
+
+
+def test_an_encoder_that_is_not_there_is_named() -> None:
+    with pytest.raises(EncoderUnavailableError, match="no-such-folder"):
+        BertScorer("./no-such-folder")

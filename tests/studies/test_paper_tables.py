@@ -1,0 +1,37 @@
+"""The printed rows: complete, in order, and what the tables say of them elsewhere in the paper."""
+
+from __future__ import annotations
+
+from estime_metric.studies.paper_tables import QUALITIES, REFERENCE_BASED, REFERENCE_FREE, TABLE_1, TABLE_2
+
+
+def test_both_tables_have_the_same_rows_in_the_same_order() -> None:
+    assert list(TABLE_1) == list(TABLE_2) == [*REFERENCE_FREE, *REFERENCE_BASED]
+    assert all(len(row) == len(QUALITIES) for row in TABLE_1.values())
+
+
+def test_the_highest_of_each_column_are_those_that_the_paper_names() -> None:
+    """Section 3.1: ESTIME-21 beats the others in consistency and fluency, and the reference-free in coherence."""
+    best = {quality: max(TABLE_1, key=lambda name: TABLE_1[name][place].rho) for place, quality in enumerate(QUALITIES)}
+    assert best == {
+        "consistency": "(-)ESTIME-21",
+        "relevance": "BERTScore-R",
+        "coherence": "BERTScore-F1",
+        "fluency": "(-)ESTIME-21",
+    }
+    assert max(REFERENCE_FREE, key=lambda name: TABLE_1[name][2].rho) == "(-)ESTIME-21"
+    for place in range(len(QUALITIES)):  # tau follows rho
+        assert max(TABLE_1, key=lambda name: TABLE_1[name][place].tau) == best[QUALITIES[place]]
+
+
+def test_tau_goes_with_rho() -> None:
+    pairs = [pair for row in TABLE_1.values() for pair in row] + list(TABLE_2.values())
+    for rho, tau in pairs:
+        assert (rho > 0) == (tau > 0)
+        assert abs(tau) < abs(rho)
+
+
+def test_system_level_taus_are_those_of_16_systems() -> None:
+    """With 16 systems and 16 different means tau-c is a multiple of 2 / 240."""
+    for _, tau in TABLE_2.values():
+        assert abs(tau * 120 - round(tau * 120)) < 0.061  # printed with three digits
