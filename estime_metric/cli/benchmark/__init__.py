@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import typer
 
+from estime_metric.cli.benchmark import coherence
+
 app = typer.Typer(
     name="benchmark",
     help="The papers' experiments, measured anew.",
@@ -11,3 +13,4 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("coherence")(coherence.coherence)
