@@ -31,6 +31,7 @@ def folder(tmp_path: Path) -> Path:
     properties = [
         f"{system},{name},1,{number % 2},{number // 2}" for number, (system, name) in enumerate(SYSTEMS.items())
     ]
+    header = "system,name,extractive,pretrained_transformer,produces_capitals"
     (tmp_path / "summeval" / "systems.csv").write_text("\n".join([header, *properties, "MX,more,0,0,0"]) + "\n")
     for measure in ("bartscore", "gruen"):
         scores = [f"{document},{system},{dice.normal()}" for document, system in [*cells, ("d0", "MX")]]
