@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from estime_metric.engine.encoder import choose_device, undisturbed
+from estime_metric.engine.loading import _quiet
 
 #: The checkpoint of the toolbox paper.
 PAPER_MODEL = "facebook/bart-large-cnn"
@@ -39,7 +40,7 @@ class BartScore:
 
     Raises:
         OSError: the model cannot be had.
-        ValueError: it is no sequence-to-sequence model, or ``token_budget`` is not positive.
+        ValueError: it is no sequence-to-sequence model, a weight is missing, or ``token_budget`` is not positive.
     """
 
     def __init__(
@@ -61,9 +62,7 @@ class BartScore:
         #: Places of the pairs of the last call of which a text was cut.
         self.truncated: tuple[int, ...] = ()
         self.tokenizer = AutoTokenizer.from_pretrained(model, revision=revision, trust_remote_code=False)
-        self.model: Any = AutoModelForSeq2SeqLM.from_pretrained(
-            model, revision=revision, dtype=getattr(torch, dtype), use_safetensors=True, trust_remote_code=False
-        )
+        self.model = _load(model, revision, getattr(torch, dtype))
         self.model.to(self.device).eval().requires_grad_(False)
         self.source_limit = _limit(self.model.config, _SOURCE_LIMITS)
         self.target_limit = _limit(self.model.config, _TARGET_LIMITS)
@@ -152,6 +151,22 @@ class BartScore:
         ids = torch.tensor([row + [pad] * (longest - len(row)) for row in rows], device=self.device)
         lengths = torch.tensor([len(row) for row in rows], device=self.device)
         return ids, torch.arange(longest, device=self.device)[None, :] < lengths[:, None]
+
+
+def _load(name: str, revision: str | None, dtype: torch.dtype) -> Any:
+    with _quiet():
+        model, report = AutoModelForSeq2SeqLM.from_pretrained(
+            name,
+            revision=revision,
+            dtype=dtype,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    if report["missing_keys"]:
+        lacking = min(report["missing_keys"])
+        raise ValueError(f"Expected {name!r} to hold all weights of its architecture, but it lacks {lacking!r}.")
+    return model
 
 
 def _limit(config: Any, names: Sequence[str]) -> int | None:
