@@ -92,7 +92,7 @@ def score(
         typer.secho(f"error: {error}", fg="red", err=True)
         raise typer.Exit(2) from error
     if output is not None:
-        tables.write_rows(output, _rows(pairs, result))
+        tables.write_rows(output, rows(pairs, result))
     elif len(result) <= LISTED:
         _print_pairs(pairs, result)
     if str(output) != "-":
@@ -101,7 +101,7 @@ def score(
         raise typer.Exit(1)
 
 
-def _rows(pairs: tables.Pairs, result: EstimeResult) -> list[tables.Row]:
+def rows(pairs: tables.Pairs, result: EstimeResult) -> list[tables.Row]:
     """One row a pair: its line, its further columns, its measures, the signature."""
     columns = {
         measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()

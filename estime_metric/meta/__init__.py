@@ -17,6 +17,7 @@ from estime_metric.meta.correlations import (
     correlation,
     group_values,
 )
+from estime_metric.meta.evaluation import TESTS, compare_all, evaluate_all, holm
 from estime_metric.meta.paired import PairedTest, approximate_randomization, paired_bootstrap
 from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups
 from estime_metric.meta.significance import (
@@ -36,6 +37,7 @@ __all__ = [
     "METHODS",
     "RESAMPLES",
     "SWAPS",
+    "TESTS",
     "Correlation",
     "Difference",
     "Grid",
@@ -45,9 +47,12 @@ __all__ = [
     "bootstrap",
     "bootstrap_difference",
     "bootstrap_groups",
+    "compare_all",
     "correlate",
     "correlation",
+    "evaluate_all",
     "group_values",
+    "holm",
     "join",
     "paired_bootstrap",
     "permutation_test",
