@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estime_metric.meta import Grid, bootstrap, bootstrap_groups
+from estime_metric.meta import LEVELS, Grid, bootstrap, bootstrap_groups
 from estime_metric.meta.bias import BIAS_PAIRS, bias_matrix, rank_systems
-from estime_metric.meta.lengths import count_lengths
+from estime_metric.meta.lengths import correlation_with_length, count_lengths
 from estime_metric.studies import report, toolbox
 from estime_metric.studies.report import Cell, Column, Section, Table
 from estime_metric.studies.toolbox_printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5, Printed
@@ -124,6 +124,19 @@ def table_5(values: Mapping[tuple[str, str], float]) -> Table:
     return Table("table5", title, columns, (Section("", tuple(cells)),), (_SEVENTEEN,))
 
 
+def table_lengths(folder: Path, rows: Mapping[str, Agreement]) -> Table:
+    """How far each measure, and the judgements, go with the number of characters; nothing like it was printed."""
+    first = next(iter(rows.values())).grid
+    lengths = count_lengths(_texts(folder, first))
+    tables = {"judged coherence": first.judgements, **{LABELS[name]: row.grid.scores for name, row in rows.items()}}
+    columns = (Column("measure", text=True), *(Column(level, decimals=2) for level in LEVELS))
+    cells: list[tuple[Cell, ...]] = [
+        (name, *correlation_with_length(table, lengths).values()) for name, table in tables.items()
+    ]
+    title = "Agreement with the number of characters of a summary, Kendall's τ-b, 16 systems."
+    return Table("lengths", title, columns, (Section("", tuple(cells)),))
+
+
 def pictures(folder: Path, rows: Mapping[str, Agreement], resamples: int = 1000, seed: int = 0) -> dict[str, Figure]:
     """Bias matrices of both kinds, agreement within systems, score against judgement and lengths: name -> figure.
 
@@ -177,9 +190,12 @@ def _intra_system(drawn: Mapping[str, Grid], names: Mapping[str, str], resamples
 def _lengths(folder: Path, grid: Grid, names: Mapping[str, str]) -> Figure:
     from estime_metric.meta import plots
 
+    return plots.plot_lengths(count_lengths(_texts(folder, grid)), [names[system] for system in grid.systems])
+
+
+def _texts(folder: Path, grid: Grid) -> list[list[str]]:
     texts = toolbox.read_summaries(folder)
-    table = [[texts[document, system] for system in grid.systems] for document in grid.documents]
-    return plots.plot_lengths(count_lengths(table), [names[system] for system in grid.systems])
+    return [[texts[document, system] for system in grid.systems] for document in grid.documents]
 
 
 def _heads() -> list[tuple[str, str]]:

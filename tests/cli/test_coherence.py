@@ -58,7 +58,7 @@ def test_writes_tables_and_pictures(folder: Path) -> None:
         app, ["benchmark", "coherence", str(folder), "-o", str(out), "--resamples", "20", "--runs", "2"]
     )
     assert shown.exit_code == 0, shown.output
-    tables = ("table1", "table3", "table3-intervals", "table4")
+    tables = ("table1", "table3", "table3-intervals", "table4", "lengths")
     kinds = ("same-document", "all-documents")
     pictures = ["scores-bartscore", "scores-gruen", "intra-system", "lengths"]
     pictures += [f"bias-{measure}-{kind}" for measure in ("bartscore", "gruen") for kind in kinds]

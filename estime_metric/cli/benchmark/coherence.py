@@ -30,7 +30,7 @@ def coherence(
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
     Without --output it prints Tables 3 and 4 and computes no intervals; with it, it also writes the intervals of
-    Table 3, Tables 1 and 5, and pictures. Exit status: 0, done; 2, the data cannot be read.
+    Table 3, Tables 1 and 5, agreement with length, and pictures. Exit status: 0, done; 2, the data cannot be read.
     """
     try:
         from estime_metric.cli.screen import print_table
@@ -49,7 +49,7 @@ def coherence(
             print_table(table)
             typer.echo("\n".join(table.notes) + "\n")
         if output is not None:
-            further = [toolbox_report.table_3_intervals(rows)]
+            further = [toolbox_report.table_3_intervals(rows), toolbox_report.table_lengths(data, rows)]
             if toolbox.has_components(data):
                 further.append(toolbox_report.table_5(toolbox.gruen_components(data)))
             if runs:
