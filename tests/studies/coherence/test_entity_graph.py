@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.studies.coherence.baselines import length_scores, random_scores
@@ -66,6 +66,7 @@ def naive(sentences: list[dict[str, float]], distance: bool) -> float:
 links = st.dictionaries(st.sampled_from("abcd"), st.sampled_from([1.0, 2.0, 3.0]))
 
 
+@settings(deadline=None)
 @given(st.lists(links, min_size=1, max_size=7), st.booleans())
 def test_agrees_with_a_naive_version(sentences: list[dict[str, float]], distance: bool) -> None:
     text = "\n".join(str(place) for place in range(len(sentences))) + "\n"
