@@ -131,14 +131,37 @@ def read_grid(folder: Path, measure: str, judgement: str = "coherence") -> Grid:
     return _grid(judged, scores, measure, judgement)
 
 
+def scored_measures(folder: Path) -> list[str]:
+    """The measures of Table 3 that have scores in ``coherence_scores/``, in its order.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    found = [measure for measure in LABELS if (folder / "coherence_scores" / f"{measure}.csv").is_file()]
+    if not found:
+        raise FileNotFoundError(f"Expected scores of measures in {str(folder / 'coherence_scores')!r}, but found none.")
+    return found
+
+
+def has_components(folder: Path) -> bool:
+    """Whether the components of GRUEN are at hand."""
+    return _components(folder).is_file()
+
+
 def read_components(folder: Path, columns: tuple[str, ...]) -> dict[str, Grid]:
     """Components of GRUEN beside the judgements of coherence, ``coherence_scores/gruen_components.csv``."""
     judged = _read_judgements(folder, "coherence")
-    rows = list(_rows(folder / "coherence_scores" / "gruen_components.csv", ("doc", "system", *columns)))
+    rows = list(_rows(_components(folder), ("doc", "system", *columns)))
     return {
         column: _grid(judged, {(row["doc"], row["system"]): float(row[column]) for row in rows}, column, "coherence")
         for column in columns
     }
+
+
+def read_summaries(folder: Path) -> dict[tuple[str, str], str]:
+    """(document, system) -> the summary, ``summeval/summeval.jsonl``."""
+    with (folder / "summeval" / "summeval.jsonl").open(encoding="utf-8") as lines:
+        return {(row["doc_id"], row["system"]): row["summary"] for row in map(json.loads, lines)}
 
 
 def shuffle_accuracies(folder: Path) -> dict[str, float]:
@@ -208,6 +231,10 @@ def gruen_components(folder: Path) -> dict[tuple[str, str], float]:
         for place, one in enumerate(names)
         for other in names[place:]
     }
+
+
+def _components(folder: Path) -> Path:
+    return folder / "coherence_scores" / "gruen_components.csv"
 
 
 def _read_judgements(folder: Path, judgement: str) -> dict[tuple[str, str], float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from estime_metric.cli.benchmark import subtle_errors, summeval
+from estime_metric.cli.benchmark import coherence, subtle_errors, summeval
 
 app = typer.Typer(
     name="benchmark",
@@ -15,3 +15,4 @@ app = typer.Typer(
 )
 app.command("summeval")(summeval.summeval)
 app.command("subtle-errors")(subtle_errors.subtle_errors)
+app.command("coherence")(coherence.coherence)

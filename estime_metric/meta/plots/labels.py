@@ -1,21 +1,15 @@
-"""Names placed in a plot so that none covers another; used by `estime_metric.meta.plots`."""
+"""Names placed in a plot so that none covers another; used by the other rooms of `estime_metric.meta.plots`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from estime_metric.meta.checks import Floats
-
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-except ImportError as error:
-    raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
-
-GREY = "#666666"
-TICK = 8  # points
+from estime_metric.meta.plots.style import GREY, TICK
 
 #: Left, bottom, right, top.
 Box = tuple[float, float, float, float]
