@@ -38,13 +38,13 @@ def coherence(
         from estime_metric.studies.toolbox_printed import LABELS
 
         measures = toolbox.scored_measures(data)
-        accuracies = toolbox.shuffle_accuracies(data)
+        shuffled = toolbox.shuffle_test(data)
         rows: dict[str, toolbox_report.Agreement] = {}
         for number, measure in enumerate(measures, start=1):
             if output is not None:
                 typer.echo(f"{number} of {len(measures)}: {LABELS[measure]}", err=True)
             rows[measure] = toolbox_report.agreement(data, measure, resamples if output is not None else 0, seed)
-        shown = [toolbox_report.table_3(rows), toolbox_report.table_4(accuracies)]
+        shown = [toolbox_report.table_3(rows), toolbox_report.table_4(shuffled)]
         for table in shown:
             print_table(table)
             typer.echo("\n".join(table.notes) + "\n")
