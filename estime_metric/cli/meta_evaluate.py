@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from estime_metric.cli import options
+from estime_metric.cli.comparison import HIGHER_IS_BETTER
+from estime_metric.cli.grids import DOCUMENT_COLUMNS, SYSTEM_COLUMNS, name_pair, read_grids
 from estime_metric.cli.screen import print_table
 
 if TYPE_CHECKING:
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
 
     from estime_metric.meta import Grid
     from estime_metric.studies.report import Table
-
-#: Names under which the columns of documents and systems are looked for, where none is given.
-DOCUMENT_COLUMNS = ("document", "doc", "doc_id", "document_id")
-SYSTEM_COLUMNS = ("system", "system_id", "summarizer", "model", "model_id")
 
 WRITABLE = (".csv", ".md", ".tex")
 
@@ -88,8 +86,8 @@ def meta_evaluate(
         _check_output(output, significance)
         from estime_metric.meta.evaluation import compare_all, evaluate_all  # brings pandas, which takes its time
 
-        columns = (_pair(document_column), _pair(system_column))
-        grids = _grids(scores, judgements, measure, judgement, lower, columns, drop_missing)
+        columns = (name_pair(document_column), name_pair(system_column))
+        grids = read_grids(scores, judgements, measure, judgement, lower, columns, drop_missing)
         asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
         agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
         tables = [_agreement_table(agreement, grids, resample, n, confidence)]
@@ -108,6 +106,12 @@ def meta_evaluate(
         message = str(error).replace('missing="drop"', "--drop-missing")
         typer.secho(f"error: {message}", fg="red", err=True)
         raise typer.Exit(2) from error
+    for name in dict.fromkeys(grid.measure for grid in grids):
+        if HIGHER_IS_BETTER.get(name, True) or name in (options.parse_names(lower) or ()):
+            continue
+        typer.secho(
+            f"note: {name!r} is taken as higher is better; for ESTIME's say --lower {name}", fg="yellow", err=True
+        )
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         typer.secho(f"left out: {line}", fg="yellow", err=True)
     for table in tables:
@@ -117,102 +121,6 @@ def meta_evaluate(
         typer.echo("\n".join([*table.notes, ""]))
     if output is not None:
         typer.echo(f"written: {output}")
-
-
-def _grids(
-    scores: Path,
-    judgements: Path,
-    measure: str | None,
-    judgement: str | None,
-    lower: str | None,
-    columns: tuple[tuple[str | None, str | None], tuple[str | None, str | None]],
-    drop_missing: bool,
-) -> list[Grid]:
-    """A grid for each measure and judgement."""
-    from estime_metric.meta import join
-
-    (scored_document, judged_document), (scored_system, judged_system) = columns
-    judged, judged_ids = _read(judgements, judged_document, judged_system)
-    qualities = options.parse_names(judgement) or _numeric(judged, judged_ids, judgements)
-    measured = _measures(scores, measure, scored_document, scored_system)
-    negated = options.parse_names(lower) or ()
-    for name in negated:
-        if name not in measured:
-            raise ValueError(f"Expected --lower to name measures ({', '.join(measured)}), but got {name!r}.")
-    return [
-        join(
-            table.rename(columns={column: name}),
-            judged,
-            name,
-            quality,
-            document=(ids[0], judged_ids[0]),
-            system=(ids[1], judged_ids[1]),
-            lower_is_better=name in negated,
-            missing="drop" if drop_missing else "error",
-        )
-        for quality in qualities
-        for name, (table, column, ids) in measured.items()
-    ]
-
-
-def _measures(
-    path: Path, measure: str | None, document: str | None, system: str | None
-) -> dict[str, tuple[DataFrame, str, tuple[str, str]]]:
-    """Name -> table, column and columns of names. A file of a folder that holds one measure names it."""
-    from estime_metric.meta.tables import READABLE
-
-    asked = options.parse_names(measure)
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE) if path.is_dir() else [path]
-    found: dict[str, tuple[DataFrame, str, tuple[str, str]]] = {}
-    for file in files:
-        table, ids = _read(file, document, system)
-        if not path.is_dir():
-            return {name: (table, name, ids) for name in asked or _numeric(table, ids, file)}
-        numeric = _numeric(table, ids, file)
-        for column in numeric:
-            found[file.stem if len(numeric) == 1 else f"{file.stem}.{column}"] = (table, column, ids)
-    unknown = [name for name in asked or () if name not in found]
-    if unknown or not found:
-        known = ", ".join(found) or "none"
-        raise ValueError(f"Expected --measure to name measures in {path} ({known}), but got {', '.join(unknown)}.")
-    return {name: found[name] for name in asked or found}
-
-
-def _read(path: Path, document: str | None, system: str | None) -> tuple[DataFrame, tuple[str, str]]:
-    """A table and its columns of documents and systems."""
-    from estime_metric.meta import read_table
-
-    given = [name for name in (document, system) if name is not None]
-    table = read_table(path, (*DOCUMENT_COLUMNS, *SYSTEM_COLUMNS, *given))
-    found = []
-    for kind, name, known in (("document", document, DOCUMENT_COLUMNS), ("system", system, SYSTEM_COLUMNS)):
-        name = name or next((each for each in known if each in table.columns), None)
-        if name is None or name not in table.columns:
-            listed = ", ".join(map(str, table.columns)) or "none"
-            raise ValueError(
-                f"Expected {path.name!r} to have a column of {kind}s, but its columns are {listed}: "
-                f"name it with --{kind}-column."
-            )
-        found.append(name)
-    return table, (found[0], found[1])
-
-
-def _numeric(table: DataFrame, ids: tuple[str, str], path: Path) -> tuple[str, ...]:
-    """The columns that hold numbers."""
-    numbers = tuple(str(name) for name in table.select_dtypes("number").columns if name not in ids)
-    if not numbers:
-        raise ValueError(f"Expected {path.name!r} to have a column of numbers, but it has none.")
-    return numbers
-
-
-def _pair(text: str | None) -> tuple[str | None, str | None]:
-    """``"doc,doc_id"`` as two names, ``"doc"`` as the same name twice."""
-    names = options.parse_names(text)
-    if names is None:
-        return None, None
-    if len(names) > 2:
-        raise ValueError(f"Expected one or two names of columns, but got {text!r}.")
-    return names[0], names[-1]
 
 
 def _chosen(text: str, what: str) -> tuple[str, ...]:

@@ -35,7 +35,9 @@ def print_table(
         merged = table.columns[place : place + width]
         names = " ".join(column.name for column in merged)
         left = all(column.text for column in merged)
-        grid.add_column(f"{group}\n{names}".strip(), justify="left" if left else "right", vertical="bottom")
+        grid.add_column(
+            f"{group}\n{names}".strip(), justify="left" if left else "right", vertical="bottom", overflow="fold"
+        )
         places.append(range(place, place + width))
         place += width
     for number, section in enumerate(table.sections):

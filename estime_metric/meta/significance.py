@@ -3,8 +3,7 @@
 Three ways, first measure less second:
 
 `bootstrap_difference`
-    draws documents, systems or both, the same for both measures (PAIRED-BOOT of Deutsch, Dror & Roth 2021, section
-    4.2), and gives an interval.
+    draws documents, systems or both, the same for both measures (Deutsch, Dror & Roth 2021), and gives an interval.
 `permutation_test`
     swaps the two measures' standardised scores of a summary, a document or a system by the toss of a coin (PERM-BOTH,
     PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed.
@@ -185,7 +184,7 @@ def williams_test(
 def williams(
     first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
 ) -> tuple[float, float]:
-    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014, section 3.2).
+    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014).
 
     Args:
         first: correlation of the first measure with the judgements.

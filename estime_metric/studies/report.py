@@ -19,8 +19,6 @@ Cell = str | int | float | None
 #: What stands on paper and screen where there is no value (``None`` or NaN).
 EMPTY = "–"
 
-FORMATS = {"md": "Markdown", "csv": "CSV", "tex": "LaTeX"}
-
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
