@@ -29,8 +29,10 @@ def coherence(
 ) -> None:
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
-    Without --output it prints Tables 3 and 4 and computes no intervals; with it, it also writes the intervals of
-    Table 3, Tables 1 and 5, agreement with length, and pictures. Exit status: 0, done; 2, the data cannot be read.
+    It prints Tables 3 and 4. With --output it also writes the intervals of
+    Table 3, Tables 1 and 5, agreement with length, and pictures.
+
+    Exit status: 0, done; 2, the data cannot be read.
     """
     try:
         from estime_metric.cli.screen import print_table
