@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from estime_metric._version import __version__
-from estime_metric.cli import benchmark, register, score, verify
+from estime_metric.cli import benchmark, compare, meta_evaluate, register, score, verify
 
 app = typer.Typer(
     name="estime",
@@ -16,6 +16,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
+app.command("meta-evaluate")(meta_evaluate.meta_evaluate)
 app.command("verify")(verify.verify)
 app.command("register")(register.register)
 app.add_typer(benchmark.app)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -46,6 +47,12 @@ Dtype = Annotated[str | None, typer.Option(help=f"{', '.join(DTYPES)}. (default:
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ... (default: cuda if there, else cpu)")]
 TokenBudget = Annotated[int | None, typer.Option(help="Tokens in one forward pass; sets memory and speed only.")]
 
+#: Arguments of the commands that are options of the measure.
+NAMES = (
+    "model", "revision", "layers", "unit", "window", "margin", "distance", "normalize", "measures", "soft_model",
+    "splitter", "tagger", "drop_tags", "dtype", "device", "token_budget",
+)  # fmt: skip
+
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
     """``"soft,coherence"`` as ``("soft", "coherence")``."""
@@ -64,3 +71,15 @@ def parse_layers(text: str | None) -> tuple[int, ...] | str | None:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:
         raise typer.BadParameter(f"expected integers with commas between, but got {text!r}.") from error
+
+
+def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the measure that were given, as `EstimeConfig` takes them; ``values`` may hold more.
+
+    Raises:
+        typer.BadParameter: the layers are no integers.
+    """
+    found = {name: values[name] for name in NAMES}
+    found["layers"] = parse_layers(found["layers"])
+    found |= {name: parse_names(found[name]) for name in ("measures", "drop_tags")}
+    return {name: value for name, value in found.items() if value is not None}

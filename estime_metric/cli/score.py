@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
@@ -58,24 +58,7 @@ def score(
     """
     if (file is None) != example:
         raise typer.BadParameter("give a FILE or --example, one of the two.")
-    given: dict[str, Any] = {
-        "model": EMBEDDED_MODEL if example and model is None else model,
-        "revision": revision,
-        "layers": options.parse_layers(layers),
-        "unit": unit,
-        "window": window,
-        "margin": margin,
-        "distance": distance,
-        "normalize": normalize,
-        "measures": options.parse_names(measures),
-        "soft_model": soft_model,
-        "splitter": splitter,
-        "tagger": tagger,
-        "drop_tags": options.parse_names(drop_tags),
-        "dtype": dtype,
-        "device": device,
-        "token_budget": token_budget,
-    }
+    given = options.chosen({**locals(), "model": EMBEDDED_MODEL if example and model is None else model})
     try:
         if output is not None:
             tables.check_writable(output)
@@ -86,13 +69,13 @@ def score(
             raise ValueError(f"There is no pair in {file}.")
         from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-        scorer = EstimeScorer(**{name: value for name, value in given.items() if value is not None})
+        scorer = EstimeScorer(**given)
         result = scorer.score(pairs.summaries, pairs.sources, progress=not quiet)
     except (ValueError, TypeError, OSError, ImportError) as error:
         typer.secho(f"error: {error}", fg="red", err=True)
         raise typer.Exit(2) from error
     if output is not None:
-        tables.write_rows(output, _rows(pairs, result))
+        tables.write_rows(output, rows(pairs, result))
     elif len(result) <= LISTED:
         _print_pairs(pairs, result)
     if str(output) != "-":
@@ -101,7 +84,7 @@ def score(
         raise typer.Exit(1)
 
 
-def _rows(pairs: tables.Pairs, result: EstimeResult) -> list[tables.Row]:
+def rows(pairs: tables.Pairs, result: EstimeResult) -> list[tables.Row]:
     """One row a pair: its line, its further columns, its measures, the signature."""
     columns = {
         measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()

@@ -44,7 +44,7 @@ def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
         ImportError: Parquet without pyarrow.
     """
     pairs = Pairs()
-    for line, row in _rows(path):
+    for line, row in read_rows(path):
         if isinstance(row, str):
             pairs.problems.append(f"line {line}: {row}")
             continue
@@ -91,8 +91,13 @@ def check_writable(path: Path) -> None:
         raise ValueError(f"Expected the output's folder to exist, but there is no {str(path.parent)!r}.")
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Row | str]]:
-    """Line numbers with rows; a string in place of a row says what is wrong with it."""
+def read_rows(path: Path) -> Iterator[tuple[int, Row | str]]:
+    """Line numbers with rows; a string in place of a row says what is wrong with it.
+
+    Raises:
+        ValueError: the ending is none of ``READABLE``.
+        ImportError: Parquet without pyarrow.
+    """
     suffix = path.suffix.lower()
     if suffix == ".jsonl":
         return _jsonl_rows(path)

@@ -8,7 +8,15 @@ try:
 except ImportError as error:
     raise ImportError("The meta-evaluation needs pandas and scipy: pip install 'estime-metric[meta]'.") from error
 
+from estime_metric.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.meta.concordance import METHODS
+from estime_metric.meta.confounders import (
+    break_ties,
+    capitalisation,
+    from_property,
+    mean_over_noise,
+    system_upper_bound,
+)
 from estime_metric.meta.correlations import (
     LEVELS,
     Correlation,
@@ -17,8 +25,25 @@ from estime_metric.meta.correlations import (
     correlation,
     group_values,
 )
+from estime_metric.meta.evaluation import TESTS, compare_all, evaluate_all, holm
+from estime_metric.meta.lengths import (
+    agreement_by_length_difference,
+    correlation_with_length,
+    count_lengths,
+    lengths_by_system,
+    score_by_length,
+)
 from estime_metric.meta.paired import PairedTest, approximate_randomization, paired_bootstrap
 from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups
+from estime_metric.meta.shuffle import (
+    LengthCurve,
+    ShuffledText,
+    accuracy_by_length,
+    accuracy_by_length_difference,
+    shuffle_accuracy,
+    shuffle_text,
+    shuffle_texts,
+)
 from estime_metric.meta.significance import (
     ALTERNATIVES,
     SWAPS,
@@ -36,22 +61,45 @@ __all__ = [
     "METHODS",
     "RESAMPLES",
     "SWAPS",
+    "TESTS",
+    "BiasMatrix",
     "Correlation",
     "Difference",
     "Grid",
+    "LengthCurve",
     "PairedTest",
+    "ShuffledText",
     "UndefinedCorrelationError",
+    "accuracy_by_length",
+    "accuracy_by_length_difference",
+    "agreement_by_length_difference",
     "approximate_randomization",
+    "bias_matrix",
     "bootstrap",
     "bootstrap_difference",
     "bootstrap_groups",
+    "break_ties",
+    "capitalisation",
+    "compare_all",
     "correlate",
     "correlation",
+    "correlation_with_length",
+    "count_lengths",
+    "evaluate_all",
+    "from_property",
     "group_values",
+    "holm",
     "join",
+    "lengths_by_system",
+    "mean_over_noise",
     "paired_bootstrap",
     "permutation_test",
     "read_table",
+    "score_by_length",
+    "shuffle_accuracy",
+    "shuffle_text",
+    "shuffle_texts",
+    "system_upper_bound",
     "williams",
     "williams_test",
 ]

@@ -16,8 +16,10 @@ from estime_metric.meta.checks import Floats, check_choice, two_grids
 
 Counts = NDArray[np.int64]
 
+Compared = Literal["same_document", "all_documents"]
+
 #: Which summaries of two systems are compared.
-BIAS_PAIRS = ("same_document", "all_documents")
+BIAS_PAIRS: tuple[Compared, ...] = ("same_document", "all_documents")
 
 #: Means of judgements that differ by no more than rounding are one mean: digits that are kept.
 MEAN_DIGITS = 9
@@ -69,7 +71,7 @@ def bias_matrix(
     scores: Floats,
     judgements: Floats,
     systems: Sequence[str],
-    compared: Literal["same_document", "all_documents"] = "same_document",
+    compared: Compared = "same_document",
 ) -> BiasMatrix:
     """The bias matrix of a measure.
 

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from estime_metric.meta.bias import check_systems
 from estime_metric.meta.checks import Floats, check_at_least, check_choice, finite, two_grids
+from estime_metric.meta.concordance import METHODS
+from estime_metric.meta.correlations import LEVELS, weighted
 from estime_metric.meta.shuffle import LengthCurve, length_curve, split_sentences, wins
 
 UNITS = ("characters", "words", "sentences")
@@ -100,6 +102,33 @@ def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> list[System
         mean = float(column.mean()) if len(column) else float("nan")
         rows.append(SystemLengths(name, mean, deviation, *(float(value) for value in order)))
     return rows
+
+
+def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str = "kendall_b") -> dict[str, float]:
+    """Correlation of a measure's scores, or of judgements, with the lengths of the summaries, on every level.
+
+    A measure that goes with length where the judgements do not is biased by it.
+
+    Args:
+        scores: (d, s) scores of a measure, or judgements.
+        lengths: (d, s) lengths of the summaries.
+        method: one of `estime_metric.meta.METHODS`.
+
+    Returns:
+        level -> correlation, for each of `estime_metric.meta.LEVELS`; NaN where it is undefined, as it is of no summary
+        or where all are equal.
+
+    Raises:
+        TypeError, ValueError: they are no tables of finite numbers of one shape, or ``method`` is unknown.
+
+    Example:
+        >>> correlation_with_length([[1, 2], [3, 4]], [[10, 20], [30, 40]])["system"]
+        1.0
+    """
+    check_choice("method", method, METHODS)
+    table = finite("scores", scores, 2)
+    sizes = _check_lengths(lengths, table)
+    return {level: float(weighted(table, sizes, level, [method])[method][0]) for level in LEVELS}
 
 
 def score_by_length(scores: ArrayLike, lengths: ArrayLike, width: float = 50.0) -> LengthCurve:

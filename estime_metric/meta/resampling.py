@@ -2,7 +2,7 @@
 
 A resample takes as many documents as there are, with replacement, or as many systems, or both. ``both`` is crossed: the
 drawn systems stand over all drawn documents, and neither is nested in the other (BOOT-BOTH of Deutsch, Dror & Roth
-2021, section 4.1; the intervals of Steen & Markert 2022, Table 3). Intervals over documents alone say how sure the
+2021; the intervals of Steen & Markert 2022, Table 3). Intervals over documents alone say how sure the
 value is for these systems, those over both how sure it is for others of their kind, and are wider.
 
 A document or system that is drawn twice counts twice, as in a table with its rows repeated; its copies are tied with

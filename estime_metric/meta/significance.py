@@ -3,8 +3,7 @@
 Three ways, first measure less second:
 
 `bootstrap_difference`
-    draws documents, systems or both, the same for both measures (PAIRED-BOOT of Deutsch, Dror & Roth 2021, section
-    4.2), and gives an interval.
+    draws documents, systems or both, the same for both measures (Deutsch, Dror & Roth 2021), and gives an interval.
 `permutation_test`
     swaps the two measures' standardised scores of a summary, a document or a system by the toss of a coin (PERM-BOTH,
     PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed.
@@ -185,7 +184,7 @@ def williams_test(
 def williams(
     first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
 ) -> tuple[float, float]:
-    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014, section 3.2).
+    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014).
 
     Args:
         first: correlation of the first measure with the judgements.
@@ -199,7 +198,8 @@ def williams(
         0; measures of which one is the other (``between`` is 1) do as well.
 
     Raises:
-        TypeError, ValueError: fewer than four items, a correlation outside -1..1, or three that cannot stand together.
+        TypeError, ValueError: fewer than four items, a correlation outside -1..1, or three that cannot stand together
+            or leave the test without a value (1, -1, -1).
 
     Example:
         >>> t, p = williams(0.4, 0.5, 0.1, 103)
@@ -217,7 +217,12 @@ def williams(
     below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + ((first + second) / 2) ** 2 * (1 - between) ** 3
     difference = 0.0 if abs(first - second) <= _ROUNDING else first - second
     above = difference * math.sqrt((n - 1) * max(1 + between, 0.0))
-    t = above / math.sqrt(below) if above and below > 0 else math.copysign(math.inf, above) if above else 0.0
+    if difference and not above and not below:
+        raise ValueError(
+            f"Expected measures that are not each other's opposite, but got {first}, {second}, {between}, "
+            "for which the Williams test has no value."
+        )
+    t = above / math.sqrt(below) if above and below else math.copysign(math.inf, above) if above else 0.0
     tails = {"greater": stats.t.sf(t, n - 3), "less": stats.t.cdf(t, n - 3), "two-sided": 2 * stats.t.sf(abs(t), n - 3)}
     return t, float(tails[alternative])
 

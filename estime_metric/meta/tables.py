@@ -75,13 +75,20 @@ def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "sys
         raise ValueError(f"Expected a table that ends in {', '.join(READABLE)}, but got {path.name!r}.")
     try:
         if ending == ".csv":
-            return pd.read_csv(path, converters=dict.fromkeys(text_columns, str), encoding="utf-8-sig")
+            return _read_csv(path, set(text_columns))
         if ending == ".jsonl":
             with path.open(encoding="utf-8-sig") as lines:
                 return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
         return pd.read_parquet(path)
     except ValueError as error:
         raise ValueError(f"Expected {path.name!r} to be a table, but it cannot be read: {error}") from error
+
+
+def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
+    table = pd.read_csv(path, encoding="utf-8-sig")
+    names = [name for name in table.columns if name in text_columns]
+    texts = pd.read_csv(path, encoding="utf-8-sig", usecols=names, dtype=str, keep_default_na=False)
+    return table.assign(**{name: texts[name] for name in names})
 
 
 def join(

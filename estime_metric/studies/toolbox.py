@@ -21,7 +21,7 @@ from estime_metric.meta import Grid, correlate
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.meta.correlations import weighted
-from estime_metric.meta.shuffle import shuffle_accuracy
+from estime_metric.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
 from estime_metric.studies.toolbox_printed import LABELS
 
 #: The paper's names of its statistics (section 4) -> level and method of `estime_metric.meta.correlate`.
@@ -57,6 +57,14 @@ class ShuffleScores:
     def accuracy(self) -> float:
         """Share of originals that are scored higher, a tie counts one half (Table 4)."""
         return shuffle_accuracy(self.originals, self.shuffled)
+
+    @property
+    def accuracy_across(self) -> float:
+        """The same of each original and the shuffled form of each *other* text (section 7.4); NaN of fewer than two."""
+        number = len(self.ids)
+        pairs = max(number * (number - 1), 1)
+        curve = accuracy_by_length_difference(self.originals, self.shuffled, np.zeros(number), pairs=pairs)
+        return float(curve.means[0]) if len(curve.means) else float("nan")
 
 
 @dataclass(frozen=True)
@@ -131,20 +139,43 @@ def read_grid(folder: Path, measure: str, judgement: str = "coherence") -> Grid:
     return _grid(judged, scores, measure, judgement)
 
 
+def scored_measures(folder: Path) -> list[str]:
+    """The measures of Table 3 that have scores in ``coherence_scores/``, in its order.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    found = [measure for measure in LABELS if (folder / "coherence_scores" / f"{measure}.csv").is_file()]
+    if not found:
+        raise FileNotFoundError(f"Expected scores of measures in {str(folder / 'coherence_scores')!r}, but found none.")
+    return found
+
+
+def has_components(folder: Path) -> bool:
+    """Whether the components of GRUEN are at hand."""
+    return _components(folder).is_file()
+
+
 def read_components(folder: Path, columns: tuple[str, ...]) -> dict[str, Grid]:
     """Components of GRUEN beside the judgements of coherence, ``coherence_scores/gruen_components.csv``."""
     judged = _read_judgements(folder, "coherence")
-    rows = list(_rows(folder / "coherence_scores" / "gruen_components.csv", ("doc", "system", *columns)))
+    rows = list(_rows(_components(folder), ("doc", "system", *columns)))
     return {
         column: _grid(judged, {(row["doc"], row["system"]): float(row[column]) for row in rows}, column, "coherence")
         for column in columns
     }
 
 
-def shuffle_accuracies(folder: Path) -> dict[str, float]:
-    """Table 4: the accuracy of each measure on the shuffle test of CNN/DailyMail summaries, by the name of its file."""
+def read_summaries(folder: Path) -> dict[tuple[str, str], str]:
+    """(document, system) -> the summary, ``summeval/summeval.jsonl``."""
+    with (folder / "summeval" / "summeval.jsonl").open(encoding="utf-8") as lines:
+        return {(row["doc_id"], row["system"]): row["summary"] for row in map(json.loads, lines)}
+
+
+def shuffle_test(folder: Path) -> dict[str, ShuffleScores]:
+    """The scores behind Table 4: those of each measure on the shuffle test of CNN/DailyMail summaries."""
     return {
-        measure: read_shuffle_scores(folder, measure).accuracy
+        measure: read_shuffle_scores(folder, measure)
         for measure in LABELS
         if (folder / "shuffle" / f"{measure}.csv").is_file()
     }
@@ -208,6 +239,10 @@ def gruen_components(folder: Path) -> dict[tuple[str, str], float]:
         for place, one in enumerate(names)
         for other in names[place:]
     }
+
+
+def _components(folder: Path) -> Path:
+    return folder / "coherence_scores" / "gruen_components.csv"
 
 
 def _read_judgements(folder: Path, judgement: str) -> dict[tuple[str, str], float]:

@@ -30,10 +30,10 @@ def groups(scores: Array, judgements: Array, level: str, method: str) -> list[tu
 def ordered_pairs(x: Array, y: Array) -> tuple[int, int, int]:
     """Pairs ordered alike, pairs ordered differently, pairs that the judgements order."""
     alike = different = judged = 0
-    for i, j in itertools.combinations(range(len(x)), 2):
-        alike += (x[i] > x[j] and y[i] > y[j]) or (x[i] < x[j] and y[i] < y[j])
-        different += (x[i] > x[j] and y[i] < y[j]) or (x[i] < x[j] and y[i] > y[j])
-        judged += y[i] != y[j]
+    for (a, b), (c, d) in itertools.combinations(zip(x.tolist(), y.tolist(), strict=True), 2):
+        alike += (a > c and b > d) or (a < c and b < d)
+        different += (a > c and b < d) or (a < c and b > d)
+        judged += b != d
     return alike, different, judged
 
 

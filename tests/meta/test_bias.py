@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -40,6 +40,7 @@ tables = arrays.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6).fla
 )
 
 
+@settings(deadline=None)
 @given(tables, st.booleans())
 def test_agrees_with_loops_over_pairs(values: tuple[np.ndarray, np.ndarray], all_documents: bool) -> None:
     scores, judgements = values

@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from estime_metric.meta.lengths import (
     agreement_by_length_difference,
+    correlation_with_length,
     count_lengths,
     lengths_by_system,
     score_by_length,
@@ -35,6 +37,24 @@ def test_statistics_of_systems() -> None:
     assert math.isnan(single.deviation)
     assert math.isnan(lengths_by_system(np.empty((0, 1)), ["a"])[0].median)
     assert lengths_by_system(np.empty((3, 0)), []) == []
+
+
+def test_correlation_with_length_agrees_with_scipy() -> None:
+    dice = np.random.default_rng(4)
+    lengths = dice.integers(20, 90, size=(12, 5))
+    scores = lengths + dice.integers(0, 60, size=lengths.shape)
+    found = correlation_with_length(scores, lengths)
+
+    def tau(x: np.ndarray, y: np.ndarray) -> float:
+        return float(stats.kendalltau(x, y).statistic)
+
+    assert found == {
+        "summary": pytest.approx(tau(scores.ravel(), lengths.ravel())),
+        "system": pytest.approx(tau(scores.mean(axis=0).round(9), lengths.mean(axis=0).round(9))),
+        "pairwise": pytest.approx(np.mean([tau(x, y) for x, y in zip(scores, lengths, strict=True)])),
+        "intra_system": pytest.approx(np.mean([tau(x, y) for x, y in zip(scores.T, lengths.T, strict=True)])),
+    }
+    assert all(math.isnan(value) for value in correlation_with_length(np.ones((3, 2)), np.ones((3, 2))).values())
 
 
 def test_mean_score_in_each_bucket() -> None:
@@ -75,6 +95,8 @@ def test_bad_input_is_named() -> None:
         count_lengths([["a"], ["b", "c"]])
     with pytest.raises(ValueError, match=r"`lengths` to have the shape \(1, 2\) of `scores`, but got \(2, 1\)"):
         score_by_length([[1.0, 2.0]], [[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"`method` to be one of .* but got 'tau'"):
+        correlation_with_length([[1.0]], [[1.0]], "tau")
     with pytest.raises(ValueError, match=r"`scores` to differ, but got 2.0 everywhere"):
         score_by_length([[2.0, 2.0]], [[1.0, 2.0]])
     with pytest.raises(ValueError, match="`pairs` to be at least 1, but got 0"):

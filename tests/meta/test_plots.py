@@ -16,7 +16,7 @@ from matplotlib.text import Annotation
 
 from estime_metric.meta import plots
 from estime_metric.meta.bias import BiasMatrix, bias_matrix
-from estime_metric.meta.shuffle import accuracy_by_length_difference
+from estime_metric.meta.shuffle import LengthCurve, accuracy_by_length_difference
 
 NAMES = [
     "LEAD-3", "neusum", "BanditSum", "RNES", "PG", "abssentrw", "Bottom-Up", "Improve-abs", "Unified-ext-abs",
@@ -35,7 +35,7 @@ def bias(systems: int = 16) -> BiasMatrix:
     return bias_matrix(scores, judgements, NAMES[:systems])
 
 
-def curve(seed: int = 0) -> plots.LengthCurve:
+def curve(seed: int = 0) -> LengthCurve:
     dice = np.random.default_rng(seed)
     return accuracy_by_length_difference(dice.normal(size=90), dice.normal(size=90), dice.integers(50, 400, size=90))
 
@@ -193,3 +193,9 @@ assert dict(matplotlib.rcParams) == before
         [sys.executable, "-c", script, str(tmp_path / "x")], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_matplotlib_the_extra_is_named() -> None:
+    script = "import sys; sys.modules['matplotlib'] = None; import estime_metric.meta.plots"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stderr.endswith("ImportError: Plots need matplotlib: pip install 'estime-metric[meta]'.\n")

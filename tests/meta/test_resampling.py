@@ -19,8 +19,8 @@ from tests.meta.conftest import grid_of, made_up
 @pytest.mark.parametrize("steps", [2, 5], ids=["many ties", "few ties"])
 def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
     grid = made_up(seed=seed, steps=steps)
-    found = resampled(grid, draw(grid.scores.shape, kind, 12, seed), LEVELS, METHODS)
-    for place, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 12, seed)):
+    found = resampled(grid, draw(grid.scores.shape, kind, 8, seed), LEVELS, METHODS)
+    for place, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 8, seed)):
         for level in oracle.LEVELS:
             expected = [oracle.value(scores, judgements, level, method) for method in oracle.METHODS]
             np.testing.assert_allclose(found[level][:, place], expected, rtol=0, atol=1e-12, err_msg=level)
@@ -45,14 +45,14 @@ def test_portions_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_table_holds_quantiles_of_the_resamples() -> None:
     grid = made_up()
-    found = bootstrap(grid, levels=["pairwise", "system"], methods=["kendall_b"], n=200, confidence=0.9, seed=4)
+    found = bootstrap(grid, levels=["pairwise", "system"], methods=["kendall_b"], n=60, confidence=0.9, seed=4)
     assert list(found.columns) == ["level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
     assert list(found["level"]) == ["pairwise", "system"]
     assert list(found["groups"]) == [9, 1]
     for _, row in found.iterrows():
         drawn = [
             oracle.value(x, y, row["level"], "kendall_b")
-            for x, y in oracle.resample(grid.scores, grid.judgements, "both", 200, 4)
+            for x, y in oracle.resample(grid.scores, grid.judgements, "both", 60, 4)
         ]
         assert row["value"] == pytest.approx(oracle.value(grid.scores, grid.judgements, row["level"], "kendall_b"))
         assert [row["low"], row["high"]] == pytest.approx(list(np.nanquantile(drawn, [0.05, 0.95])))

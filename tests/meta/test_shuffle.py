@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.meta.shuffle import (
@@ -22,6 +22,7 @@ sentences = st.lists(st.sampled_from(["It rained.", "Nobody came!", "Why not?", 
 scores = st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0, 2.0])] * 2), min_size=1, max_size=30)
 
 
+@settings(deadline=None)
 @given(sentences, st.integers(0, 50))
 def test_a_shuffled_text_holds_the_same_sentences_in_an_order_that_reads_differently(
     parts: list[str], seed: int
@@ -80,6 +81,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
     assert split_sentences(text) == expected
 
 
+@settings(deadline=None)
 @given(scores)
 def test_accuracy_agrees_with_a_loop(pairs: list[tuple[float, float]]) -> None:
     wins = sum(1.0 if one > other else 0.5 if one == other else 0.0 for one, other in pairs)
@@ -96,6 +98,7 @@ def test_no_pair_has_no_accuracy() -> None:
         assert curve.counts.tolist() == curve.means.tolist() == curve.lengths.tolist() == []
 
 
+@settings(deadline=None)
 @given(scores, st.data())
 def test_curve_by_difference_agrees_with_loops(pairs: list[tuple[float, float]], data: st.DataObject) -> None:
     size = len(pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from estime_metric.cli.benchmark import summeval
+from estime_metric.cli.benchmark import coherence, summeval
 
 app = typer.Typer(
     name="benchmark",
@@ -13,4 +13,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("coherence")(coherence.coherence)
 app.command("summeval")(summeval.summeval)

@@ -1,21 +1,15 @@
-"""Names placed in a plot so that none covers another; used by `estime_metric.meta.plots`."""
+"""Names placed in a plot so that none covers another; used by the other rooms of `estime_metric.meta.plots`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from estime_metric.meta.checks import Floats
-
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-except ImportError as error:
-    raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
-
-GREY = "#666666"
-TICK = 8  # points
+from estime_metric.meta.plots.style import GREY, TICK
 
 #: Left, bottom, right, top.
 Box = tuple[float, float, float, float]
@@ -50,7 +44,7 @@ def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[st
     for place in sorted(range(len(names)), key=lambda place: (crowded[place], -pixels[place, 1])):
         x, y = pixels[place]
         others = taken[:place] + taken[place + 1 :]
-        choices = _places_around(float(x), float(y), 0.58 * TICK * len(names[place]))
+        choices = _places_around(float(x), float(y), 0.64 * TICK * len(names[place]))
         costs = [
             away
             + 5 * _overlap([box, *line], others)

@@ -1,0 +1,70 @@
+"""``estime benchmark coherence``: Tables 3 and 4 of the coherence toolbox, from its published scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def coherence(
+    data: Annotated[
+        Path, typer.Argument(help="Folder with summeval/, coherence_scores/ and shuffle/.", show_default=False)
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for tables (CSV, Markdown, LaTeX) and plots.")
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", min=0, help="Bootstrap samples of the intervals; 0 for none.")
+    ] = 1000,
+    runs: Annotated[
+        int,
+        typer.Option("--runs", min=0, help="Runs of the confounders with noise; 0 leaves Table 1 out."),
+    ] = 100,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap and of the noise.")] = 0,
+) -> None:
+    """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
+
+    It prints Tables 3 and 4. With --output it also writes the intervals of
+    Table 3, Tables 1 and 5, agreement with length, and pictures.
+
+    Exit status: 0, done; 2, the data cannot be read.
+    """
+    try:
+        from estime_metric.cli.screen import print_table
+        from estime_metric.studies import report, toolbox, toolbox_report
+        from estime_metric.studies.toolbox_printed import LABELS
+
+        measures = toolbox.scored_measures(data)
+        shuffled = toolbox.shuffle_test(data)
+        rows: dict[str, toolbox_report.Agreement] = {}
+        for number, measure in enumerate(measures, start=1):
+            if output is not None:
+                typer.echo(f"{number} of {len(measures)}: {LABELS[measure]}", err=True)
+            rows[measure] = toolbox_report.agreement(data, measure, resamples if output is not None else 0, seed)
+        shown = [toolbox_report.table_3(rows), toolbox_report.table_4(shuffled)]
+        for table in shown:
+            print_table(table)
+            typer.echo("\n".join(table.notes) + "\n")
+        if output is not None:
+            further = [toolbox_report.table_3_intervals(rows), toolbox_report.table_lengths(data, rows)]
+            if toolbox.has_components(data):
+                further.append(toolbox_report.table_5(toolbox.gruen_components(data)))
+            if runs:
+                further.append(toolbox_report.table_1(toolbox.confounder_statistics(data, runs, seed)))
+            written = [path for table in (*shown, *further) for path in report.write(table, output)]
+            written += _draw(toolbox_report.pictures(data, rows, resamples, seed), output)
+            typer.echo(f"wrote {len(written)} files into {output}", err=True)
+    except (OSError, ValueError, ImportError) as error:
+        typer.secho(f"error: {error}", fg="red", err=True)
+        raise typer.Exit(2) from error
+
+
+def _draw(figures: dict[str, Figure], folder: Path) -> list[Path]:
+    from estime_metric.meta import plots
+
+    return [path for name, figure in figures.items() for path in plots.save(figure, folder / name)]

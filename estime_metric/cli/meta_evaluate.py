@@ -1,0 +1,248 @@
+"""``estime meta-evaluate``: scores and judgements in tables -> how well each measure agrees with the judgements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from estime_metric.cli import options
+from estime_metric.cli.comparison import HIGHER_IS_BETTER
+from estime_metric.cli.grids import DOCUMENT_COLUMNS, SYSTEM_COLUMNS, name_pair, read_grids
+from estime_metric.cli.screen import print_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from estime_metric.meta import Grid
+    from estime_metric.studies.report import Table
+
+WRITABLE = (".csv", ".md", ".tex")
+
+
+def meta_evaluate(
+    scores: Annotated[
+        Path,
+        typer.Argument(help="CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure."),
+    ],
+    judgements: Annotated[Path, typer.Argument(help="CSV, JSON Lines or Parquet, a row for each summary.")],
+    measure: Annotated[
+        str | None, typer.Option(metavar="NAME[,NAME...]", help="Columns of scores. (default: all that hold numbers)")
+    ] = None,
+    judgement: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[,NAME...]", help="Columns of judgements. (default: all that hold numbers)"),
+    ] = None,
+    lower: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[,NAME...]", help="Measures of which lower is better, as alarms are; they are negated."
+        ),
+    ] = None,
+    document_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help=f"Column of the documents, in SCORES and in JUDGEMENTS. (default: {', '.join(DOCUMENT_COLUMNS)})",
+        ),
+    ] = None,
+    system_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[,NAME]", help=f"Column of the systems. (default: {', '.join(SYSTEM_COLUMNS)})"),
+    ] = None,
+    level: Annotated[
+        str, typer.Option(metavar="NAME[,NAME...]", help="summary, system, pairwise, intra_system, or all.")
+    ] = "all",
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME...]",
+            help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.",
+        ),
+    ] = "spearman,kendall_b",
+    resample: Annotated[str, typer.Option(help="What the intervals draw anew: documents, systems or both.")] = "both",
+    n: Annotated[int, typer.Option("-n", help="Number of resamples or permutations.")] = 1000,
+    confidence: Annotated[float, typer.Option(help="Share of the resamples within an interval.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    significance: Annotated[
+        str | None,
+        typer.Option(metavar="TEST", help="Also test every two measures: permutation, bootstrap or williams."),
+    ] = None,
+    drop_missing: Annotated[
+        bool, typer.Option("--drop-missing", help="Leave out, and name, what only one of the tables holds.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A .csv, .md or .tex file for the agreement, or a folder for everything."),
+    ] = None,
+) -> None:
+    """How well do scores agree with judgements? Correlations on four levels, with bootstrap intervals.
+
+    Exit status: 0, done; 2, it could not be done; the first cells that are in the way are named.
+    """
+    try:
+        _check_output(output, significance)
+        from estime_metric.meta.evaluation import compare_all, evaluate_all  # brings pandas, which takes its time
+
+        columns = (name_pair(document_column), name_pair(system_column))
+        grids = read_grids(scores, judgements, measure, judgement, lower, columns, drop_missing)
+        asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
+        agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
+        tables = [_agreement_table(agreement, grids, resample, n, confidence)]
+        frames = {"agreement": agreement}
+        if significance is not None:
+            extra: dict[str, dict[str, Any]] = {
+                "permutation": {"n": n, "seed": seed},
+                "bootstrap": {"n": n, "seed": seed, "resample": resample, "confidence": confidence},
+            }
+            found = compare_all(grids, test=significance, **extra.get(significance, {}), **asked)
+            tables.append(_difference_table(found, significance))
+            frames["differences"] = found
+        if output is not None:
+            _write(output, tables, frames)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        message = str(error).replace('missing="drop"', "--drop-missing")
+        typer.secho(f"error: {message}", fg="red", err=True)
+        raise typer.Exit(2) from error
+    for name in dict.fromkeys(grid.measure for grid in grids):
+        if HIGHER_IS_BETTER.get(name, True) or name in (options.parse_names(lower) or ()):
+            continue
+        typer.secho(
+            f"note: {name!r} is taken as higher is better; for ESTIME's say --lower {name}", fg="yellow", err=True
+        )
+    for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
+        typer.secho(f"left out: {line}", fg="yellow", err=True)
+    for table in tables:
+        for section in table.sections:
+            title = f"{table.title}: {section.title}"
+            print_table(replace(table, title=title, sections=(replace(section, title=""),)))
+        typer.echo("\n".join([*table.notes, ""]))
+    if output is not None:
+        typer.echo(f"written: {output}")
+
+
+def _chosen(text: str, what: str) -> tuple[str, ...]:
+    from estime_metric.meta import LEVELS, METHODS
+
+    return tuple(LEVELS if what == "levels" else METHODS) if text == "all" else options.parse_names(text) or ()
+
+
+def _check_output(output: Path | None, significance: str | None) -> None:
+    """Refuses a path before any work is done."""
+    if output is None or not output.suffix:
+        if output is not None and output.exists() and not output.is_dir():
+            raise ValueError(f"Expected the output to be a folder, but {str(output)!r} is a file.")
+        return
+    if output.suffix.lower() not in WRITABLE:
+        raise ValueError(
+            f"Expected the output to be a folder or to end in {', '.join(WRITABLE)}, but got {output.name!r}."
+        )
+    if significance is not None:
+        raise ValueError("Expected the output to be a folder, since --significance makes a second table.")
+    if not output.parent.is_dir():
+        raise ValueError(f"Expected the output's folder to exist, but there is no {str(output.parent)!r}.")
+
+
+def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> None:
+    """CSV is tidy, with all numbers; Markdown and LaTeX are the tables on the screen."""
+    from estime_metric.studies import report
+
+    formats = {".md": report.to_markdown, ".tex": report.to_latex}
+    ending = output.suffix.lower()
+    if ending == ".csv":
+        frames["agreement"].to_csv(output, index=False, lineterminator="\n")
+    elif ending:
+        output.write_text(formats[ending](tables[0]), encoding="utf-8")
+    else:
+        output.mkdir(parents=True, exist_ok=True)
+        for table in tables:
+            report.write(table, output)
+            frames[table.name].to_csv(output / f"{table.name}.csv", index=False, lineterminator="\n")
+
+
+def _agreement_table(found: DataFrame, grids: list[Grid], resample: str, n: int, confidence: float) -> Table:
+    """Rows are measures, columns levels; a section for each judgement and method."""
+    from estime_metric.meta import LEVELS
+    from estime_metric.studies.report import Column, Section, Table
+
+    levels = list(dict.fromkeys(found["level"]))
+    columns = [Column("measure", text=True)]
+    for level in levels:
+        columns += [Column("value", group=level), Column(f"{confidence:.0%}", group=level, text=True)]
+    sections = []
+    for (judgement, method), part in found.groupby(["judgement", "method"], sort=False):
+        rows = []
+        for measure, of_measure in part.groupby("measure", sort=False):
+            cells: list[Any] = [measure]
+            for row in of_measure.itertuples():
+                cells += [row.value, _interval(row.low, row.high)]
+            rows.append(tuple(cells))
+        sections.append(Section(f"{judgement}, {method}", tuple(rows)))
+    documents, systems = grids[0].scores.shape
+    notes = [
+        f"{documents} documents, {systems} systems; intervals from {n} resamples of "
+        f"{'documents and systems' if resample == 'both' else resample}. Higher is better.",
+        *(f"{level}: {LEVELS[level]}." for level in levels),
+        *_left_out(found),
+    ]
+    return Table("agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes))
+
+
+def _left_out(found: DataFrame) -> list[str]:
+    """What of the values rests on fewer documents, systems or resamples than there are."""
+    notes = []
+    for row in found.itertuples():
+        name = f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
+        if row.left_out:
+            notes.append(f"{name}: {row.left_out} of {row.groups} groups are constant and left out.")
+        if row.undefined:
+            notes.append(f"{name}: {row.undefined} resamples have no value and are left out.")
+    return notes
+
+
+def _difference_table(found: DataFrame, test: str) -> Table:
+    """Rows are pairs of measures; a section for each judgement, level and method."""
+    from estime_metric.studies.report import Column, Section, Table
+
+    intervals = test == "bootstrap"
+    columns = (
+        Column("first", text=True),
+        Column("second", text=True),
+        Column("first value"),
+        Column("second value"),
+        Column("difference"),
+        *([Column("interval", text=True)] if intervals else []),
+        Column("p", decimals=4),
+        Column("p (Holm)", decimals=4),
+    )
+    sections = []
+    for (judgement, level, method), part in found.groupby(["judgement", "level", "method"], sort=False):
+        rows = [
+            (
+                row.first,
+                row.second,
+                row.first_value,
+                row.second_value,
+                row.difference,
+                *([_interval(row.low, row.high)] if intervals else []),
+                _p_value(row.p_value),
+                _p_value(row.p_holm),
+            )
+            for row in part.itertuples()
+        ]
+        sections.append(Section(f"{judgement}, {level}, {method}", tuple(rows)))
+    notes = ("p is two-sided; p (Holm) is corrected for the pairs of its section.",)
+    return Table("differences", f"Differences between measures, {test} test", columns, tuple(sections), notes)
+
+
+def _interval(low: float, high: float) -> str:
+    """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
+    from estime_metric.studies.report import interval
+
+    return interval(low, high).replace("0.", ".").replace(" ", "")
+
+
+def _p_value(value: float) -> float | str:
+    return "<.0001" if value < 1e-4 else value

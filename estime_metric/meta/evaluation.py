@@ -1,0 +1,134 @@
+"""Several measures and judgements at once: one tidy table of agreement, one of the differences between measures."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from estime_metric.meta.checks import Floats, check_choice, finite
+from estime_metric.meta.concordance import METHODS
+from estime_metric.meta.correlations import LEVELS, UndefinedCorrelationError
+from estime_metric.meta.resampling import bootstrap
+from estime_metric.meta.significance import Difference, bootstrap_difference, permutation_test, williams_test
+from estime_metric.meta.tables import Grid
+
+#: Paired tests of `compare_all`.
+TESTS = ("permutation", "bootstrap", "williams")
+
+_AGREEMENT = ("measure", "judgement", "level", "method", "value", "low", "high", "groups", "left_out", "undefined")
+_DIFFERENCES = (
+    "first", "second", "judgement", "level", "method", "first_value", "second_value", "difference", "low", "high",
+    "p_value", "p_holm", "note",
+)  # fmt: skip
+
+
+def evaluate_all(
+    grids: Iterable[Grid],
+    *,
+    levels: Iterable[str] = tuple(LEVELS),
+    methods: Iterable[str] = tuple(METHODS),
+    **options: Any,
+) -> pd.DataFrame:
+    """The agreement of every measure with its judgements.
+
+    Args:
+        grids: one for each measure and judgement.
+        levels: some of `LEVELS`.
+        methods: some of `METHODS`.
+        options: of `bootstrap`. The same seed gives all measures the same resamples.
+
+    Returns:
+        one row for each grid, level and method: ``measure``, ``judgement``, and the columns of `bootstrap`.
+
+    Raises:
+        TypeError, ValueError: as in `bootstrap`.
+    """
+    levels, methods = list(levels), list(methods)
+    parts = [
+        bootstrap(grid, levels=levels, methods=methods, **options).assign(
+            measure=grid.measure, judgement=grid.judgement
+        )
+        for grid in grids
+    ]
+    return pd.concat(parts)[list(_AGREEMENT)].reset_index(drop=True) if parts else pd.DataFrame(columns=_AGREEMENT)
+
+
+def compare_all(
+    grids: Sequence[Grid],
+    *,
+    test: str = "permutation",
+    levels: Sequence[str] = tuple(LEVELS),
+    methods: Sequence[str] = ("kendall_b",),
+    **options: Any,
+) -> pd.DataFrame:
+    """Every two measures that stand beside the same judgements, with a paired test of their difference.
+
+    Args:
+        grids: one for each measure and judgement; those of one judgement hold the same summaries.
+        test: ``"permutation"``, ``"bootstrap"`` or ``"williams"`` (levels ``system`` and ``summary``, methods
+            ``pearson`` and ``spearman`` only).
+        levels: some of `LEVELS`.
+        methods: some of `METHODS`.
+        options: of `permutation_test`, `bootstrap_difference` or `williams_test`.
+
+    Returns:
+        one row for each pair, judgement, level and method: ``first``, ``second``, ``judgement``, ``level``, ``method``,
+        ``first_value``, ``second_value``, ``difference``, ``low``, ``high`` (bootstrap only), ``p_value``, and
+        ``p_holm``, corrected by Holm's method for the pairs of that judgement, level and method. Where one of the two
+        has no value, ``note`` says so and the numbers are NaN.
+
+    Raises:
+        TypeError, ValueError: as in the test; grids of one judgement differ in their summaries.
+    """
+    check_choice("test", test, TESTS)
+    tests: dict[str, Callable[..., Difference]] = dict(
+        zip(TESTS, (permutation_test, bootstrap_difference, williams_test), strict=True)
+    )
+    rows: list[dict[str, Any]] = []
+    for judgement in dict.fromkeys(grid.judgement for grid in grids):
+        rivals = [grid for grid in grids if grid.judgement == judgement]
+        for level, method in itertools.product(levels, methods):
+            found: list[dict[str, Any]] = []
+            for first, second in itertools.combinations(rivals, 2):
+                numbers: dict[str, Any] = {"note": ""}
+                try:
+                    numbers |= _numbers(tests[test](first, second, level=level, method=method, **options))
+                except UndefinedCorrelationError:
+                    numbers["note"] = "one of the two has no value"
+                names = {"first": first.measure, "second": second.measure, "judgement": judgement}
+                found.append({**names, "level": level, "method": method, **numbers})
+            known = [row for row in found if "p_value" in row]
+            for row, corrected in zip(known, holm([row["p_value"] for row in known]), strict=True):
+                row["p_holm"] = corrected
+            rows += found
+    return pd.DataFrame(rows, columns=list(_DIFFERENCES))
+
+
+def holm(p_values: npt.ArrayLike) -> Floats:
+    """P-values corrected for their number (Holm 1979): none is called significant by chance more often than one alone.
+
+    Example:
+        >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+        [0.03, 0.06, 0.06]
+    """
+    p = finite("p_values", p_values, 1)
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
+    return corrected
+
+
+def _numbers(found: Difference) -> dict[str, float | None]:
+    return {
+        "first_value": found.first,
+        "second_value": found.second,
+        "difference": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "p_value": found.p_value,
+    }

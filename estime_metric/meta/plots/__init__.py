@@ -1,0 +1,19 @@
+"""Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a matplotlib ``Figure``.
+
+Nothing global is touched: no pyplot, no style, no window. Colours can be told apart by colour-blind readers and carry
+no meaning alone: markers, positions or labels say the same. Sizes fit a page of paper at full width.
+"""
+
+from __future__ import annotations
+
+try:
+    import matplotlib as _matplotlib  # noqa: F401
+except ImportError as error:
+    raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
+
+from estime_metric.meta.plots.curves import plot_layers, plot_length_curves
+from estime_metric.meta.plots.matrix import plot_bias
+from estime_metric.meta.plots.style import save
+from estime_metric.meta.plots.systems import plot_intra_system, plot_lengths, plot_scores
+
+__all__ = ["plot_bias", "plot_intra_system", "plot_layers", "plot_length_curves", "plot_lengths", "plot_scores", "save"]

@@ -1,0 +1,58 @@
+"""What all pictures share: sizes, colours, an empty figure, and how it is written to disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+#: Okabe and Ito's colours, without the yellow that is lost on white.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GREY, PALE = "#666666", "#BBBBBB"
+
+#: Width of a figure in inches: the text of an A4 page.
+WIDTH = 6.5
+
+#: Sizes of letters in points.
+TITLE, LABEL, TICK = 10, 9, 8
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches."""
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def set_title(axes: Axes, text: str) -> None:
+    """A bold title at the left."""
+    axes.set_title(text, fontsize=TITLE, fontweight="bold", loc="left")
+
+
+def make_plain(axes: Axes) -> None:
+    """Two spines, small numbers."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=TICK)
+
+
+def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:
+    """Writes a figure as PNG (200 dots per inch) and as SVG, the same bytes for the same figure.
+
+    Args:
+        figure: the figure.
+        path: where; its ending, if it has one of the two, is replaced by each of the two.
+
+    Returns:
+        The paths of the PNG and of the SVG.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path = Path(path)
+    stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
+    png, svg = (stem.with_name(stem.name + ending) for ending in (".png", ".svg"))
+    with matplotlib.rc_context({"svg.hashsalt": "estime"}):
+        figure.savefig(png, dpi=200, metadata={"Software": None})
+        figure.savefig(svg, metadata={"Date": None, "Creator": None})
+    return png, svg

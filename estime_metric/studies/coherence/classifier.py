@@ -1,0 +1,297 @@
+"""The coherence classifier: an encoder fine-tuned to tell a text from the same text shuffled.
+
+Steen & Markert 2022, section 5 (CCL) and appendix A.6, after Laban et al. 2021: one classifier for all texts rather
+than a ranking of pairs, so that texts of different lengths can be compared (section 7.4). The score of a text is the
+log-odds of its being in the original order: any real number, higher is more coherent, 0 where both are as likely.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from estime_metric import embedded
+from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.engine.encoder import choose_device, undisturbed
+from estime_metric.engine.loading import _quiet
+from estime_metric.meta.shuffle import SentenceSplitter, shuffle_text, split_sentences
+
+#: Which logit is which: the first class is the shuffled text.
+SHUFFLED, ORIGINAL = 0, 1
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Options of `train_classifier`; the defaults are the paper's where it names them (appendix A.6).
+
+    Attributes:
+        epochs: passes over the texts.
+        learning_rate: of AdamW, falling to zero in a straight line.
+        batch_size: texts in a step, originals and shuffled ones mixed.
+        shuffles: shuffled forms of each text, drawn once (1 for CNN/DailyMail, 20 for WSJ).
+        validation: share of the texts that is held out to choose the best epoch by F1 of the originals; 0 keeps the
+            last epoch.
+        seed: of the shuffles, the split, the order, the new head and the dropout.
+    """
+
+    epochs: int = 6
+    learning_rate: float = 2e-6
+    batch_size: int = 8
+    shuffles: int = 1
+    validation: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "shuffles"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"Expected argument `{name}` to be at least 1, but got {getattr(self, name)}.")
+        if not self.learning_rate > 0:
+            raise ValueError(f"Expected argument `learning_rate` to be positive, but got {self.learning_rate}.")
+        if not 0 <= self.validation < 1:
+            raise ValueError(f"Expected argument `validation` to lie within 0..1, below 1, but got {self.validation}.")
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What an epoch came to: its number from 1, the mean loss in training, and F1 of the held-out (NaN without)."""
+
+    number: int
+    loss: float
+    f1: float
+
+
+class CoherenceClassifier:
+    """Scores texts by the log-odds of their being in order.
+
+    Args:
+        model: folder or Hub name of a classifier that `save` wrote; or of an encoder, whose head is then new and knows
+            nothing until it is trained; ``"embedded"`` for the encoder of the package.
+        device: as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one, else the CPU.
+        truncate: cut texts that are longer than the encoder's positions; where False they are refused.
+        seed: of a new head.
+
+    Attributes:
+        trained: whether the head was in the checkpoint or has been trained; where False the scores mean nothing.
+
+    Raises:
+        OSError: the model cannot be had.
+        ValueError: a weight of the encoder is missing.
+    """
+
+    def __init__(self, model: str | Path, *, device: str | None = None, truncate: bool = False, seed: int = 0) -> None:
+        source = str(embedded.PATH) if str(model) == EMBEDDED_MODEL else str(model)
+        self.device = choose_device(device)
+        self.truncate = truncate
+        self.tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        self.model, self.trained = _load(source, seed)
+        self.model.to(self.device).eval()
+        self.limit: int | None = _limit(self.model, self.tokenizer)
+
+    def score(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float64]:
+        """The log-odds of each text's being in its original order.
+
+        Args:
+            texts: n texts, empty ones too.
+            batch_size: texts in a forward pass; it changes a score by no more than rounding.
+
+        Returns:
+            float64 of shape (n,), higher is more coherent.
+
+        Raises:
+            TypeError: ``texts`` is one string.
+            ValueError: a text is too long for the encoder and ``truncate`` is False; the message names it.
+        """
+        rows = self.encode(texts)
+        scores = np.full(len(rows), np.nan)
+        order = sorted(range(len(rows)), key=lambda place: -len(rows[place]))
+        self.model.eval()
+        for start in range(0, len(order), batch_size):
+            places = order[start : start + batch_size]
+            with undisturbed(self.device):
+                logits = self.model(**self.batch([rows[place] for place in places])).logits.double()  # (b, 2)
+            scores[places] = (logits[:, ORIGINAL] - logits[:, SHUFFLED]).cpu().numpy()
+        return scores
+
+    def save(self, folder: str | Path) -> None:
+        """Writes weights (safetensors), configuration and tokenizer; the folder is a ``model`` to start from."""
+        with _quiet():
+            self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, special tokens included; errors as for `score`."""
+        if isinstance(texts, str):
+            raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
+        if not len(texts):
+            return []
+        rows: list[list[int]] = self.tokenizer(list(texts), verbose=False)["input_ids"]
+        if self.limit is None:
+            return rows
+        for place, row in enumerate(rows):
+            if len(row) > self.limit and not self.truncate:
+                raise ValueError(
+                    f"Expected argument `texts` to hold texts of at most {self.limit} tokens, the positions of the "
+                    f"encoder, but number {place} has {len(row)}. With `truncate=True` it is cut."
+                )
+        cut: list[list[int]] = self.tokenizer(list(texts), truncation=True, max_length=self.limit)["input_ids"]
+        return cut
+
+    def batch(self, rows: Sequence[Sequence[int]]) -> dict[str, torch.Tensor]:
+        """Ids and attention mask of some texts, padded to the longest, on the device."""
+        padded = self.tokenizer.pad({"input_ids": [list(row) for row in rows]}, return_tensors="pt")
+        return {name: padded[name].to(self.device) for name in ("input_ids", "attention_mask")}
+
+
+def shuffled_pairs(
+    texts: Sequence[str], shuffles: int = 1, seed: int = 0, splitter: SentenceSplitter = split_sentences
+) -> list[tuple[str, list[str]]]:
+    """Each text that has another order, with so many shuffled forms of it; the others are left out.
+
+    The sentences of the original are joined as those of the shuffled forms are, so that nothing but their order tells
+    the two apart. Forms of one text may be equal where it has few orders.
+    """
+    pairs = []
+    for place, text in enumerate(texts):
+        forms = [shuffle_text(text, (seed, place, number), splitter) for number in range(shuffles)]
+        if forms[0].changed:
+            joint = "\n" if "\n" in text.strip() else " "
+            pairs.append((joint.join(splitter(text)), [form.text for form in forms]))
+    return pairs
+
+
+def train_classifier(
+    texts: Sequence[str],
+    model: str | Path,
+    options: TrainingOptions | None = None,
+    *,
+    splitter: SentenceSplitter = split_sentences,
+    device: str | None = None,
+    truncate: bool = False,
+    on_epoch: Callable[[Epoch], None] | None = None,
+) -> CoherenceClassifier:
+    """Trains a coherence classifier on texts and their shuffled forms.
+
+    Args:
+        texts: coherent texts, such as reference summaries. Those of no or one sentence have no other order and are left
+            out.
+        model: the encoder to start from, as `CoherenceClassifier` takes it.
+        options: of the training.
+        splitter: text -> sentences.
+        device, truncate: as for `CoherenceClassifier`.
+        on_epoch: called after each epoch.
+
+    Returns:
+        The classifier of the best epoch. On the CPU the same seed gives the same classifier.
+
+    Raises:
+        TypeError, ValueError: fewer than two texts can be shuffled, or one is too long for the encoder.
+    """
+    options = options or TrainingOptions()
+    if isinstance(texts, str):
+        raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
+    pairs = shuffled_pairs(texts, options.shuffles, options.seed, splitter)
+    if len(pairs) < 2:
+        raise ValueError(f"Expected argument `texts` to hold two texts that can be shuffled, but got {len(pairs)}.")
+    dice = random.Random(options.seed)
+    dice.shuffle(pairs)
+    held = min(round(options.validation * len(pairs)), len(pairs) - 1)
+    classifier = CoherenceClassifier(model, device=device, truncate=truncate, seed=options.seed)
+    training, validation = _examples(classifier, pairs[held:]), pairs[:held]
+    network = classifier.model
+    steps = options.epochs * -(-len(training) // options.batch_size)
+    best: tuple[float, dict[str, torch.Tensor]] | None = None
+    with _seeded(options.seed):
+        optimizer = torch.optim.AdamW(network.parameters(), lr=options.learning_rate)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / steps))
+        for number in range(1, options.epochs + 1):
+            dice.shuffle(training)
+            loss = _train_epoch(classifier, training, options.batch_size, optimizer, schedule)
+            f1 = _f1(classifier, validation) if validation else float("nan")
+            if on_epoch is not None:
+                on_epoch(Epoch(number, loss, f1))
+            if validation and (best is None or f1 > best[0]):
+                best = f1, {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
+    if best is not None:
+        network.load_state_dict(best[1])
+    network.eval()
+    classifier.trained = True
+    return classifier
+
+
+Example = tuple[list[int], int]
+
+
+def _examples(classifier: CoherenceClassifier, pairs: Sequence[tuple[str, list[str]]]) -> list[Example]:
+    """Token ids and class of each text and each of its shuffled forms."""
+    texts = [text for original, forms in pairs for text in (original, *forms)]
+    classes = [kind for _, forms in pairs for kind in (ORIGINAL, *[SHUFFLED] * len(forms))]
+    return list(zip(classifier.encode(texts), classes, strict=True))
+
+
+def _train_epoch(
+    classifier: CoherenceClassifier, examples: Sequence[Example], batch_size: int, optimizer: Any, schedule: Any
+) -> float:
+    """One pass over the examples; the mean loss."""
+    classifier.model.train()
+    total = 0.0
+    for start in range(0, len(examples), batch_size):
+        rows, classes = zip(*examples[start : start + batch_size], strict=True)
+        labels = torch.tensor(classes, device=classifier.device)
+        loss = classifier.model(**classifier.batch(rows), labels=labels).loss
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(classifier.model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        total += float(loss.detach()) * len(classes)
+    return total / len(examples)
+
+
+def _f1(classifier: CoherenceClassifier, pairs: Sequence[tuple[str, list[str]]]) -> float:
+    """F1 of finding the originals."""
+    originals = classifier.score([original for original, _ in pairs]) > 0
+    shuffled = classifier.score([form for _, forms in pairs for form in forms]) > 0
+    hits = int(originals.sum())
+    found, real = hits + int(shuffled.sum()), len(originals)
+    return 2 * hits / (found + real)
+
+
+def _load(source: str, seed: int) -> tuple[Any, bool]:
+    """A model with two classes, and whether it came with its head."""
+    with _quiet(), _seeded(seed):
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            source, num_labels=2, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+        )
+    missing = sorted(report["missing_keys"])
+    encoder = [key for key in missing if key.startswith(f"{model.base_model_prefix}.") and ".pooler." not in key]
+    if encoder:
+        raise ValueError(f"Expected {source!r} to hold all weights of its encoder, but it lacks {encoder[0]!r}.")
+    return model, not missing
+
+
+def _limit(model: Any, tokenizer: Any) -> int | None:
+    """The longest input, special tokens included; ``None`` where there is no limit."""
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if not isinstance(positions, int) or positions < 1:
+        return None
+    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):  # numbering begins behind the pad
+        positions -= (tokenizer.pad_token_id or 0) + 1
+    return positions
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Torch's random numbers from a seed within, and as they were after."""
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
+    with torch.random.fork_rng(devices):
+        torch.manual_seed(seed)
+        yield

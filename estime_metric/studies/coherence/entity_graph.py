@@ -1,0 +1,180 @@
+"""The entity graph (Guinaudeau & Strube 2013): sentences are linked where they speak of the same entities.
+
+A text is a directed graph of its sentences, each edge from an earlier to a later one. The score is the mean outdegree:
+the sum of all edges over the number of sentences; higher is more coherent.
+
+Entities are found by a callable, since a part-of-speech tagger or a parser is the user's choice:
+
+- `content_words`, the default, needs no data: words of three letters or more that are no function words.
+- `nouns` takes a tagger: NLTK's (extra ``words``) or any callable.
+- Any callable sentence -> {entity: weight} will do. The paper weighs roles: subject 3, object 2, other 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estime_metric.engine.words import Tagger, find_tagger, split_words, tags_of
+from estime_metric.meta.shuffle import SentenceSplitter, split_sentences
+
+#: A sentence -> its entities, each with the weight of its role there.
+EntityFinder = Callable[[str], Mapping[str, float]]
+
+#: Projections of the graph (section 3.2 there): is there a common entity, how many, sum of products of their weights.
+PROJECTIONS = ("unweighted", "weighted", "accumulated")
+
+#: English words that name nothing: what remains is taken for an entity by `content_words`.
+_FUNCTION_WORDS = """
+about above after again against all almost already also although always among and another any anyone anything are
+around because been before being below between both but can cannot could did does doing done down during each either
+else enough even ever every everyone everything few for from further get gets getting give given gives goes going
+gone got had has have having her here hers herself him himself his how however its itself just keep later least less
+let like likely made make makes making many may maybe might more most much must myself near nearly neither never nor
+not nothing now off often once one only onto other others our ours out over own per perhaps put quite rather really
+said same saw say saying says see seen several shall she should since some someone something soon still such take
+taken takes tell than that the their theirs them themselves then there these they thing things this those though
+three through thus till too took toward towards two under until upon very was way well went were what whatever when
+where whether which while who whole whom whose why will with within without would yes yet you your yours yourself
+"""
+_STOP = frozenset(_FUNCTION_WORDS.split())
+
+
+def content_words(sentence: str) -> dict[str, float]:
+    """The default finder: lower-cased words of three letters or more that are no function words, each of weight 1.
+
+    A possessive "'s" is cut off, other words with an apostrophe are left out. It takes verbs and adjectives for
+    entities too, and knows no lemmas: "bee" and "bees" are two.
+
+    Example:
+        >>> content_words("The bees found the flower, which the bees remember.")
+        {'bees': 1.0, 'found': 1.0, 'flower': 1.0, 'remember': 1.0}
+    """
+    words = (word.lower().removesuffix("'s") for word in split_words(sentence))
+    return {
+        word: 1.0 for word in words if len(word) > 2 and word[0].isalpha() and "'" not in word and word not in _STOP
+    }
+
+
+def nouns(tagger: str | Tagger = "nltk") -> EntityFinder:
+    """A finder of nouns: lower-cased words whose tag begins with ``NN`` (Penn Treebank) or is ``NOUN`` or ``PROPN``.
+
+    Args:
+        tagger: ``"nltk"`` (extra ``words``) or a callable from words to their tags, or to pairs (word, tag).
+
+    Raises:
+        ImportError: NLTK is not installed; the message names the extra.
+
+    Example:
+        >>> find = nouns(lambda words: ["NN" if word[0] == "b" else "VB" for word in words])
+        >>> find("Bees bite bread")
+        {'bite': 1.0, 'bread': 1.0}
+    """
+    tag = find_tagger(tagger)
+
+    def find(sentence: str) -> dict[str, float]:
+        words = split_words(sentence)
+        tags = tags_of(words, tag) if words else []
+        return {
+            word.lower(): 1.0
+            for word, kind in zip(words, tags, strict=True)
+            if kind.startswith("NN") or kind in ("NOUN", "PROPN")
+        }
+
+    return find
+
+
+def edges(
+    text: str,
+    projection: str = "accumulated",
+    distance: bool = True,
+    entities: EntityFinder = content_words,
+    splitter: SentenceSplitter = split_sentences,
+) -> NDArray[np.float64]:
+    """The graph of a text as a table of weights, (k, k) for k sentences, all above the diagonal.
+
+    Args:
+        text: any text.
+        projection: ``"unweighted"`` 1 for sentences with a common entity; ``"weighted"`` the number of common entities;
+            ``"accumulated"`` the sum over common entities of the product of their weights in both sentences (the
+            variant that the toolbox paper takes). With all weights 1 the last two are the same.
+        distance: divide by the number of sentences from one to the other.
+        entities: finds the entities of a sentence.
+        splitter: text -> sentences.
+
+    Raises:
+        ValueError: ``projection`` is none of `PROJECTIONS`.
+    """
+    if projection not in PROJECTIONS:
+        raise ValueError(
+            f"Expected argument `projection` to be one of {', '.join(PROJECTIONS)}, but got {projection!r}."
+        )
+    found = [entities(sentence) for sentence in splitter(text)]
+    table = np.zeros((len(found), len(found)))
+    for i, j in combinations(range(len(found)), 2):
+        common = found[i].keys() & found[j].keys()
+        weight = sum(found[i][entity] * found[j][entity] for entity in sorted(common))
+        value = {"unweighted": float(bool(common)), "weighted": float(len(common)), "accumulated": weight}[projection]
+        table[i, j] = value / (j - i) if distance else value
+    return table
+
+
+def entity_graph(
+    text: str,
+    projection: str = "accumulated",
+    distance: bool = True,
+    entities: EntityFinder = content_words,
+    splitter: SentenceSplitter = split_sentences,
+) -> float:
+    """The score of a text: the mean outdegree of its sentences, 0 or more, higher is more coherent.
+
+    A text of no or one sentence has no edge: 0. Arguments and errors as for `edges`.
+
+    Example:
+        >>> entity_graph("The bridge is old. The mayor closed the bridge. The mayor left.")
+        0.6666666666666666
+    """
+    table = edges(text, projection, distance, entities, splitter)
+    return float(table.sum() / len(table)) if len(table) else 0.0
+
+
+def entity_graph_scores(
+    texts: Sequence[str],
+    projection: str = "accumulated",
+    distance: bool = True,
+    entities: EntityFinder = content_words,
+    splitter: SentenceSplitter = split_sentences,
+) -> NDArray[np.float64]:
+    """`entity_graph` of each text, float64 of shape (n,)."""
+    return np.array([entity_graph(text, projection, distance, entities, splitter) for text in texts], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class EntityOverlap:
+    """How much there is for an entity graph to see (Steen & Markert 2022, section 7.3, Table 6).
+
+    Attributes:
+        documents: share of texts in which no two sentences have an entity in common.
+        sentences: mean share of a text's sentences that have none in common with any other.
+    """
+
+    documents: float
+    sentences: float
+
+
+def entity_overlap(
+    texts: Sequence[str], entities: EntityFinder = content_words, splitter: SentenceSplitter = split_sentences
+) -> EntityOverlap:
+    """How many texts and sentences have no link; texts without a sentence are left out; NaN where none is left."""
+    alone = []
+    for text in texts:
+        linked = edges(text, "unweighted", False, entities, splitter)
+        if len(linked):
+            alone.append(float(np.mean((linked + linked.T).sum(axis=1) == 0)))
+    if not alone:
+        return EntityOverlap(float("nan"), float("nan"))
+    return EntityOverlap(float(np.mean([share == 1.0 for share in alone])), float(np.mean(alone)))

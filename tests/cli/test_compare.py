@@ -1,0 +1,240 @@
+"""``estime compare`` as its user meets it: scored files, pairs scored now, and rows without a partner."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from estime_metric import EstimeScorer
+from estime_metric.cli import app
+from estime_metric.meta import approximate_randomization, paired_bootstrap
+
+SHORT = ["--window", "60", "--margin", "10"]
+SIGNATURE = "ESTIME|model:x|layers:5|version:0"
+
+
+def run(*arguments: object, status: int = 0, columns: int = 80) -> Result:
+    result = CliRunner(env={"COLUMNS": str(columns)}).invoke(app, ["compare", *map(str, arguments)])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def write(path: Path, rows: list[dict]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def scored(path: Path, alarms: list[int], signature: str = SIGNATURE, **further: list) -> Path:
+    return write(
+        path,
+        [
+            {"line": place + 1, "id": f"e{place}", "alarms": value, "alarm_rate": value / 20, "tokens": 20}
+            | {name: values[place] for name, values in further.items()}
+            | {"signature": signature}
+            for place, value in enumerate(alarms)
+        ],
+    )
+
+
+A, B = [5, 3, 4, 6, 2, 7, 5, 4], [1, 3, 2, 4, 3, 2, 1, 0]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    return scored(tmp_path / "a.jsonl", A), scored(tmp_path / "b.jsonl", B)
+
+
+def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    shown = run(*files, "-n", 500, "--seed", 4, "--confidence", 0.9, "-o", out)
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["measure"] for row in rows] == ["alarms", "alarm_rate"]
+    row = rows[0]
+    bootstrap = paired_bootstrap(A, B, n=500, confidence=0.9, seed=4)
+    randomization = approximate_randomization(A, B, n=500, seed=4)
+    assert (row["mean_a"], row["mean_b"], row["examples"]) == (4.5, 2.0, 8)
+    assert (row["difference"], row["low"], row["high"]) == (2.5, bootstrap.low, bootstrap.high)
+    assert (row["p_bootstrap"], row["p_randomization"]) == (bootstrap.p_value, randomization.p_value)
+    assert (row["a_better"], row["ties"], row["b_better"], row["better"]) == (1, 1, 6, "B")
+    assert row["signature"] == SIGNATURE
+    assert f"alarms: B is better (approximate randomisation, p = {randomization.p_value:.4f})" in shown.stdout
+    assert "20.0 tokens a summary" in shown.stdout
+    assert "90% interval" in shown.stdout
+    assert "…" not in shown.stdout
+
+
+def test_the_sides_can_be_exchanged(files: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    run(*files[::-1], "-o", out)
+    row = next(csv.DictReader(out.read_text().splitlines()))
+    assert (row["better"], row["a_better"], row["b_better"]) == ("A", "6", "1")
+    assert float(row["difference"]) == -2.5
+
+
+def test_equal_summarizers_do_not_differ(files: tuple[Path, Path]) -> None:
+    shown = run(files[0], files[0])
+    assert "alarms: no difference at the level 0.05 (approximate randomisation, p = 1.0000)" in shown.stdout
+
+
+def test_of_soft_more_is_better(tmp_path: Path) -> None:
+    a = scored(tmp_path / "a.jsonl", A, soft=[0.9, 0.8, 0.9, 0.7, 0.9, 0.8, 0.9, 0.8])
+    b = scored(tmp_path / "b.jsonl", B, soft=[0.1, 0.2, 0.1, 0.2, 0.3, 0.1, 0.2, 0.1])
+    assert "soft: A is better" in run(a, b, "--measure", "soft").stdout
+
+
+def test_rows_are_matched_in_any_order_and_those_without_a_partner_are_named(tmp_path: Path) -> None:
+    a, b = scored(tmp_path / "a.jsonl", A), scored(tmp_path / "b.jsonl", B)
+    rows = [json.loads(line) for line in b.read_text().splitlines()]
+    rows = [*rows[:0:-1], {**rows[0], "id": "stranger"}]
+    write(b, rows)
+    shown = run(a, b, "-o", tmp_path / "out.jsonl", status=1)
+    assert "a.jsonl: no partner in b.jsonl for 'e0'" in shown.stderr
+    assert "b.jsonl: no partner in a.jsonl for 'stranger'" in shown.stderr
+    row = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+    assert (row["examples"], row["difference"]) == (7, pytest.approx(sum(A[1:]) / 7 - sum(B[1:]) / 7))
+
+
+def test_many_strangers_are_counted(tmp_path: Path) -> None:
+    a, b = scored(tmp_path / "a.jsonl", [1] * 30), scored(tmp_path / "b.jsonl", [1] * 3)
+    shown = run(a, b, status=1)
+    assert shown.stderr.count("no partner in b.jsonl for 'e") == 10
+    assert "no partner in b.jsonl for 17 more" in shown.stderr
+
+
+def test_other_settings_are_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+    other = scored(tmp_path / "other.jsonl", B, "ESTIME|model:x|layers:6|version:0")
+    shown = run(files[0], other, status=2)
+    assert "Expected both files to carry one signature" in shown.stderr
+    assert f"a.jsonl: {SIGNATURE}" in shown.stderr
+    assert "other.jsonl: ESTIME|model:x|layers:6|version:0" in shown.stderr
+
+
+def test_two_signatures_in_one_file_are_refused(files: tuple[Path, Path]) -> None:
+    files[0].write_text(files[0].read_text() + "\n" + json.dumps({"id": "e9", "alarms": 1, "signature": "ESTIME|y"}))
+    assert "a.jsonl to carry one signature, but it has" in run(*files, status=2).stderr
+
+
+def test_layers_are_compared_each(tmp_path: Path) -> None:
+    def of_layers(path: Path, alarms: list[int]) -> Path:
+        rows = [
+            {"id": f"e{place}", "alarms@3": value, "alarms@4": value + 1, "signature": SIGNATURE}
+            for place, value in enumerate(alarms)
+        ]
+        return write(path, rows)
+
+    a, b = of_layers(tmp_path / "a.jsonl", A), of_layers(tmp_path / "b.jsonl", B)
+    shown = run(a, b, "--measure", "alarms")
+    assert "alarms@3: B is better" in shown.stdout
+    assert "alarms@4: B is better" in shown.stdout
+
+
+def test_broken_rows_are_named_and_the_rest_is_compared(files: tuple[Path, Path]) -> None:
+    files[0].write_text(files[0].read_text() + "\n{bad\n" + json.dumps({"id": "e9"}))
+    shown = run(*files, status=1)
+    assert "a.jsonl line 9: is not JSON" in shown.stderr
+    assert "a.jsonl line 10: has no signature" in shown.stderr
+    assert "B is better" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (lambda row: row | {"id": "same"}, [], "'id' to identify the rows of b.jsonl, but 'same' comes twice"),
+        (lambda row: {k: v for k, v in row.items() if k != "id"}, [], "a column 'source' or 'id' in both files"),
+        (lambda row: row | {"id": None}, [], "column 'id' in each row of b.jsonl, but not in line 1"),
+        (lambda row: row | {"id": f"x{row['id']}"}, [], "to have examples in common, but there is none"),
+        (lambda row: row | {"alarms": "many"}, [], "a number in column 'alarms', but got 'many' in line 1"),
+        (lambda row: row, ["--id-column", "doc"], "column 'doc' in each row of a.jsonl"),
+        (lambda row: row, ["--measure", "tokens"], "--measure to name some of alarms, alarm_rate"),
+        (lambda row: row, ["--measure", "soft"], "a column 'soft' in a.jsonl, but its columns are line, id, alarms"),
+        (lambda row: row, ["-n", "0"], "`n` to be at least 1"),
+        (lambda row: row, ["-o", "out.xlsx"], "to end in .jsonl or .csv"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    files: tuple[Path, Path], change: object, options: list[str], message: str
+) -> None:
+    write(files[1], [change(json.loads(line)) for line in files[1].read_text().splitlines()])
+    shown = run(*files, *options, status=2)
+    assert message in shown.stderr
+    assert shown.stderr.startswith("error: ")
+    assert "Traceback" not in shown.output
+
+
+def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> None:
+    bare = write(tmp_path / "bare.jsonl", [{"text": "x"}])
+    assert (
+        "bare.jsonl to hold scores or pairs, but it holds neither: line 1: has no column 'source'"
+        in run(bare, files[0], status=2).stderr
+    )
+    empty = write(tmp_path / "empty.csv", [])
+    assert (
+        "empty.csv to hold scores or pairs, but it holds neither: it is empty" in run(files[0], empty, status=2).stderr
+    )
+
+
+def test_without_the_extra_it_says_so_before_anything_is_scored(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("estime_metric.meta")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    write(files[0], [{"source": "A cat.", "summary": "A cat."}])
+    shown = run(files[0], files[1], "-m", "nobody/nothing", status=2)
+    assert "pip install 'estime-metric[meta]'" in shown.stderr
+
+
+SOURCES = ["The cat sat on the mat and the dog slept in the sun.", "Rain fell on the town. The river rose by night."]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> tuple[Path, Path]:
+    """Summaries of the same sources by two systems; the second has one source more."""
+    one = [{"source": source, "summary": source[:22], "id": place} for place, source in enumerate(SOURCES)]
+    two = [{"source": source, "summary": "The sun fell on the dog and the river slept.", "id": 9} for source in SOURCES]
+    return (
+        write(tmp_path / "one.jsonl", one),
+        write(tmp_path / "two.jsonl", [{"source": "Nobody.", "summary": "Nobody."}, *two]),
+    )
+
+
+def test_pairs_are_scored_now_and_matched_by_their_source(
+    pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    shown = run(*pairs, "-m", bert_folder, "-q", *SHORT, "--measure", "alarms,soft", "-o", out, status=1)
+    assert "two.jsonl: no partner in one.jsonl for 'Nobody.'" in shown.stderr
+    scorer = EstimeScorer(model=bert_folder, window=60, margin=10, measures=("soft",))
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    for row in rows:
+        for side, path in (("mean_a", pairs[0]), ("mean_b", pairs[1])):
+            known = [json.loads(line) for line in path.read_text().splitlines()]
+            known = [each for each in known if each["source"] in SOURCES]
+            result = scorer.score([each["summary"] for each in known], [each["source"] for each in known])
+            assert row[side] == pytest.approx(result.mean(row["measure"]), abs=1e-5)
+        assert row["signature"] == scorer.signature
+
+
+def test_a_scored_file_beside_pairs_of_the_same_settings(
+    pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
+) -> None:
+    with_ids = write(
+        tmp_path / "two.jsonl",
+        [{"source": source, "summary": "The sun fell.", "id": place} for place, source in enumerate(SOURCES)],
+    )
+    options = ["-m", bert_folder, "-q", *SHORT]
+    done = CliRunner().invoke(app, ["score", str(with_ids), "-o", str(tmp_path / "scores.csv"), *options])
+    assert done.exit_code == 0, done.output
+    out = [tmp_path / "mixed.jsonl", tmp_path / "now.jsonl"]
+    run(pairs[0], tmp_path / "scores.csv", *options, "-o", out[0])
+    run(pairs[0], with_ids, *options, "-o", out[1])
+    assert out[0].read_text() == out[1].read_text()
+    refused = run(
+        pairs[0], tmp_path / "scores.csv", "-m", bert_folder, "-q", "--window", "50", "--margin", "10", status=2
+    )
+    assert "Expected both files to carry one signature" in refused.stderr

@@ -1,0 +1,208 @@
+"""``estime meta-evaluate`` as its user meets it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from estime_metric.cli import app
+from estime_metric.meta import bootstrap, bootstrap_difference, correlate, join, permutation_test, read_table
+from tests.meta.conftest import made_up
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    result = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["meta-evaluate", *map(str, arguments)])
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path]:
+    """Two measures and two judgements of 9 documents by 6 systems, in files of different kinds and column names."""
+    grid, other = made_up(), made_up(seed=1)
+    scores, judgements = tmp_path / "scores.csv", tmp_path / "judgements.jsonl"
+    cells = [(row, column) for row in range(9) for column in range(6)]
+    with scores.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["doc", "system", "alarms", "overlap", "text"])
+        for row, column in cells:
+            writer.writerow([f"d{row}", f"s{column}", -grid.scores[row, column], other.scores[row, column], "a text"])
+    judgements.write_text(
+        "\n".join(
+            json.dumps(
+                {
+                    "doc_id": f"d{row}",
+                    "system": f"s{column}",
+                    "consistency": grid.judgements[row, column],
+                    "fluency": other.judgements[row, column],
+                }
+            )
+            for row, column in cells
+        )
+    )
+    return scores, judgements
+
+
+def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgements = tables
+    out = tmp_path / "agreement.csv"
+    shown = run(scores, judgements, "--lower", "alarms", "--method", "all", "-n", 50, "--seed", 3, "-o", out)
+    table = read_table(out)
+    assert len(table) == 2 * 2 * 4 * 6
+    read = read_table(scores), read_table(judgements)
+    for measure, judgement in (("alarms", "fluency"), ("overlap", "consistency")):
+        grid = join(*read, measure, judgement, document=("doc", "doc_id"), lower_is_better=measure == "alarms")
+        expected = bootstrap(grid, n=50, seed=3)
+        found = table[(table["measure"] == measure) & (table["judgement"] == judgement)]
+        assert list(found["level"]) == list(expected["level"])
+        for column in ("value", "low", "high"):
+            np.testing.assert_allclose(found[column], expected[column], atol=1e-12)
+    for title in ("consistency, spearman", "fluency, accuracy"):
+        assert f"Agreement with the judgements: {title}" in shown.stdout
+    assert "9 documents, 6 systems; intervals from 50 resamples of documents and systems" in shown.stdout
+    assert shown.stderr == ""
+
+
+def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
+    shown = run(*tables, "--measure", "overlap", "--judgement", "fluency", "--level", "system", "--method", "kendall_b")
+    grid = made_up(seed=1)
+    value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
+    line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("overlap"))
+    assert f"{value:.3f}".lstrip("0") in line
+    assert "summary" not in shown.stdout
+    assert "consistency" not in shown.stdout
+
+
+def test_a_measure_of_estime_that_is_not_turned_is_pointed_out(tables: tuple[Path, Path]) -> None:
+    shown = run(*tables, "--judgement", "fluency", "--level", "system", "-n", 5)
+    assert "note: 'alarms' is taken as higher is better; for ESTIME's say --lower alarms" in shown.stderr
+    turned = run(*tables, "--judgement", "fluency", "--level", "system", "-n", 5, "--lower", "alarms")
+    assert "note" not in turned.stderr
+
+
+def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ["--lower", "alarms", "--method", "kendall_b", "--level", "system,pairwise", "-n", 40]
+    shown = run(*tables, *options, "--significance", "permutation", "-o", out)
+    names = {f"{table}.{ending}" for table in ("agreement", "differences") for ending in ("csv", "md", "tex")}
+    assert {path.name for path in out.iterdir()} == names
+    found = read_table(out / "differences.csv")
+    assert list(zip(found["first"], found["second"], strict=True)) == [("alarms", "overlap")] * 4
+    read = read_table(tables[0]), read_table(tables[1])
+    first = join(*read, "alarms", "fluency", document=("doc", "doc_id"), lower_is_better=True)
+    second = join(*read, "overlap", "fluency", document=("doc", "doc_id"))
+    expected = permutation_test(first, second, level="pairwise", method="kendall_b", n=40)
+    row = found[(found["judgement"] == "fluency") & (found["level"] == "pairwise")].iloc[0]
+    assert (row["p_value"], row["difference"]) == pytest.approx((expected.p_value, expected.difference))
+    assert "Differences between measures, permutation test: fluency, pairwise, kendall_b" in shown.stdout
+    markdown = (out / "agreement.md").read_text()
+    assert r"| *consistency, kendall\_b* |" in markdown
+    assert r"\begin{tabular}" in (out / "differences.tex").read_text()
+
+
+def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    options = [
+        "--judgement",
+        "fluency",
+        "--level",
+        "summary",
+        "--method",
+        "spearman",
+        "-n",
+        40,
+        "--resample",
+        "documents",
+    ]
+    run(*tables, *options, "--significance", "bootstrap", "-o", tmp_path / "out")
+    row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
+    read = read_table(tables[0]), read_table(tables[1])
+    grids = [join(*read, name, "fluency", document=("doc", "doc_id")) for name in ("alarms", "overlap")]
+    expected = bootstrap_difference(*grids, level="summary", method="spearman", n=40, resample="documents")
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+
+
+def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgements = tables
+    folder, table = tmp_path / "measures", read_table(scores)
+    folder.mkdir()
+    for name in ("alarms", "overlap"):
+        single = table[["doc", "system", name]].rename(columns={name: "score"})
+        single.to_csv(folder / f"my-{name}.csv", index=False)
+    table[["doc", "system", "alarms", "overlap"]].to_csv(folder / "both.csv", index=False)
+    out = tmp_path / "out.csv"
+    run(folder, judgements, "--judgement", "fluency", "--level", "system", "-n", 5, "-o", out)
+    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.overlap", "my-alarms", "my-overlap"]
+    run(
+        folder, judgements, "--measure", "my-overlap", "--judgement", "fluency", "--level", "system", "-n", 5, "-o", out
+    )
+    assert set(read_table(out)["measure"]) == {"my-overlap"}
+    assert "(both.alarms, both.overlap, my-alarms, my-overlap), but got mine" in run(
+        folder, judgements, "--measure", "mine", status=2
+    ).stderr.replace("\n", " ")
+
+
+def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores, judgements = tables
+    fewer = tmp_path / "fewer.jsonl"
+    fewer.write_text("\n".join(line for line in judgements.read_text().splitlines() if '"s5"' not in line))
+    refused = run(scores, fewer, status=2)
+    assert "system without judgements: s5. With --drop-missing they are left out." in refused.stderr
+    shown = run(scores, fewer, "--drop-missing", "--level", "system", "-n", 5, "--lower", "alarms")
+    assert shown.stderr.splitlines() == ["left out: system without judgements: s5"]
+    assert "9 documents, 5 systems" in shown.stdout
+
+
+def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores = tmp_path / "flat.csv"
+    scores.write_text("doc,system,flat\n" + "".join(f"d{d},s{s},{s % 2}\n" for d in range(9) for s in range(6)))
+    shown = run(scores, tables[1], "--judgement", "fluency", "--method", "kendall_b", "-n", 5)
+    assert "flat, fluency, intra_system, kendall_b: 6 of 6 groups are constant and left out." in shown.stdout
+    line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("flat"))
+    assert line.rstrip().endswith("–")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--measure", "rouge"], "to have a column 'rouge', but its columns are doc, system, alarms, overlap, text"),
+        (["--measure", "text"], "Expected column 'text' of `scores` to hold numbers, but got 'a text' at (d0, s0)"),
+        (["--lower", "rouge"], "Expected --lower to name measures (alarms, overlap), but got 'rouge'"),
+        (["--level", "document"], "`levels` to be one of summary, system, pairwise, intra_system, but got 'document'"),
+        (["--method", "tau"], "`methods` to be one of"),
+        (["--resample", "rows"], "`resample` to be one of documents, systems, both"),
+        (
+            ["--system-column", "model"],
+            "'judgements.jsonl' to have a column of systems, but its columns are doc_id, system, consistency",
+        ),
+        (["--document-column", "a,b,c"], "one or two names of columns, but got 'a,b,c'"),
+        (["--significance", "t-test"], "`test` to be one of permutation, bootstrap, williams, but got 't-test'"),
+        (
+            ["--significance", "williams", "--method", "pearson"],
+            "`level` to be one of system, summary, but got 'pairwise'",
+        ),
+        (["-o", "table.xlsx"], "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'"),
+        (["-o", "t.csv", "--significance", "bootstrap"], "to be a folder, since --significance makes a second table"),
+        (["-o", "no/such/folder/t.csv"], "output's folder to exist"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(tables: tuple[Path, Path], options: list[str], message: str) -> None:
+    shown = run(*tables, "-n", 5, *options, status=2)
+    assert message in shown.stderr
+    assert shown.stderr.startswith("error: ")
+    assert "Traceback" not in shown.output
+
+
+def test_a_stray_word_in_a_column_of_numbers_is_an_error(tables: tuple[Path, Path]) -> None:
+    scores, judgements = tables
+    lines = scores.read_text().splitlines()
+    lines[5] = "d0,s4,oops,1,a text"
+    scores.write_text("\n".join(lines))
+    assert (
+        "column 'alarms' of `scores` to hold numbers, but got 'oops' at (d0, s4)"
+        in run(scores, judgements, status=2).stderr
+    )

@@ -1,0 +1,115 @@
+"""Paired tests of two systems, against enumeration, scipy and their own promises."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from estime_metric.meta import approximate_randomization, paired_bootstrap
+from estime_metric.meta.paired import p_of_sign
+
+scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8)
+
+
+@given(pairs=scores)
+@settings(max_examples=50, deadline=None)
+def test_few_examples_are_enumerated(pairs: list[tuple[int, int]]) -> None:
+    first, second = zip(*pairs, strict=True)
+    found = approximate_randomization(first, second)
+    differences = [a - b for a, b in pairs]
+    swaps = [
+        sum(sign * each for sign, each in zip(signs, differences, strict=True))
+        for signs in itertools.product((1, -1), repeat=len(pairs))
+    ]
+    assert found.exact
+    assert found.p_value == pytest.approx(sum(abs(s) >= abs(sum(differences)) for s in swaps) / len(swaps))
+    assert found.difference == pytest.approx(sum(differences) / len(differences))
+
+
+def test_enumeration_agrees_with_scipy() -> None:
+    dice = np.random.default_rng(0)
+    first, second = dice.normal(0.5, size=12), dice.normal(size=12)
+    expected = stats.permutation_test(
+        (first, second), lambda a, b, axis: (a - b).mean(axis=axis), permutation_type="samples", n_resamples=np.inf
+    )
+    assert approximate_randomization(first, second).p_value == pytest.approx(expected.pvalue)
+
+
+def test_random_swaps_come_near_the_exact_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = np.random.default_rng(1)
+    first, second = dice.normal(0.4, size=14), dice.normal(size=14)
+    exact = approximate_randomization(first, second)
+    monkeypatch.setattr("estime_metric.meta.paired._ENUMERATED", 0)
+    drawn = approximate_randomization(first, second, n=20_000)
+    assert (exact.exact, drawn.exact, drawn.trials) == (True, False, 20_000)
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=4 * np.sqrt(exact.p_value / 20_000))
+
+
+def test_examples_without_a_difference_need_no_swap() -> None:
+    found = approximate_randomization([1, 1, 1, *[0] * 500], [0] * 503)
+    assert (found.exact, found.trials, found.p_value) == (True, 8, 0.25)
+
+
+def test_the_bootstrap_is_what_copied_examples_give() -> None:
+    dice = np.random.default_rng(2)
+    first, second = dice.normal(0.3, size=30), dice.normal(size=30)
+    found = paired_bootstrap(first, second, n=500, seed=3)
+    rows = np.random.default_rng(3).integers(30, size=(500, 30))
+    drawn = [first[row].mean() - second[row].mean() for row in rows]
+    assert [found.low, found.high] == pytest.approx(list(np.quantile(drawn, [0.025, 0.975])))
+    smaller = min(sum(each <= 0 for each in drawn), sum(each >= 0 for each in drawn))
+    assert found.p_value == pytest.approx(2 * (1 + smaller) / 501)
+
+
+def test_equal_systems_do_not_differ_and_unlike_ones_do() -> None:
+    same = np.linspace(0, 1, 40)
+    for test in (paired_bootstrap, approximate_randomization):
+        assert test(same, same).p_value == 1
+        found = test(same + 1, same)
+        assert found.difference == pytest.approx(1)
+        assert found.p_value < 0.001
+        assert test(same, same + 1).p_value == found.p_value
+
+
+def test_true_null_hypotheses_are_refused_at_their_rate() -> None:
+    dice = np.random.default_rng(5)
+    samples = [dice.normal(size=(2, 25)) for _ in range(400)]
+    for test in (paired_bootstrap, approximate_randomization):
+        refused = sum(test(a, b, n=400).p_value <= 0.1 for a, b in samples) / 400
+        assert 0.06 < refused < 0.17  # 0.1, give or take; percentile intervals of 25 examples are a little narrow
+
+
+def test_portions_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = np.arange(40.0), np.arange(40.0)[::-1] + 3
+    whole = [test(first, second, n=300) for test in (paired_bootstrap, approximate_randomization)]
+    monkeypatch.setattr("estime_metric.meta.paired._TOGETHER", 40 * 2**6)
+    parts = [test(first, second, n=300) for test in (paired_bootstrap, approximate_randomization)]
+    assert parts == whole
+
+
+def test_the_share_of_the_smaller_side() -> None:
+    assert p_of_sign(np.ones(999)) == 0.002
+    assert p_of_sign(np.array([])) == 1
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
+@pytest.mark.parametrize(
+    ("first", "second", "options", "error", "message"),
+    [
+        ([], [], {}, ValueError, "at least one example"),
+        ([1, 2], [1], {}, ValueError, "of one length, but got 2 and 1"),
+        ([1, np.nan], [1, 2], {}, ValueError, r"`first` to be finite, but got nan at index \(1,\)"),
+        ([1, 2], ["x", "y"], {}, TypeError, "`second` to hold numbers"),
+        ([1, 2], [1, 3], {"n": 0}, ValueError, "`n` to be at least 1"),
+    ],
+)
+def test_bad_input_is_named(
+    test: object, first: list, second: list, options: dict, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        test(first, second, **options)

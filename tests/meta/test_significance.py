@@ -1,0 +1,219 @@
+"""Significance between measures, against copied rows, swapped scores, and what is known of the Williams test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from estime_metric.meta import (
+    LEVELS,
+    Grid,
+    bootstrap_difference,
+    correlate,
+    permutation_test,
+    williams,
+    williams_test,
+)
+from estime_metric.meta.significance import ALTERNATIVES, SWAPS
+from tests.meta import oracle
+from tests.meta.conftest import grid_of, made_up
+
+
+def rivals(documents: int = 9, systems: int = 6, seed: int = 0) -> tuple[Grid, Grid]:
+    """A measure and one that follows the judgements less, in other units."""
+    first = made_up(documents, systems, seed)
+    noise = np.random.default_rng(seed + 100).normal(size=first.scores.shape) * 4
+    return first, grid_of(np.round(first.judgements * 5 + noise * 5), first.judgements, "other")
+
+
+@pytest.mark.parametrize("level", oracle.LEVELS)
+@pytest.mark.parametrize("method", ["kendall_b", "spearman", "accuracy"])
+def test_differences_are_resampled_in_pairs(level: str, method: str) -> None:
+    first, second = rivals()
+    found = bootstrap_difference(first, second, level=level, method=method, n=40, seed=2)
+    drawn = np.array(
+        [
+            oracle.value(a, y, level, method) - oracle.value(b, y, level, method)
+            for (a, y), (b, _) in zip(
+                oracle.resample(first.scores, first.judgements, "both", 40, 2),
+                oracle.resample(second.scores, second.judgements, "both", 40, 2),
+                strict=True,
+            )
+        ]
+    )
+    known = drawn[~np.isnan(drawn)]
+    assert found.undefined == len(drawn) - len(known)
+    assert [found.low, found.high] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))
+    smaller = min((known <= 1e-12).sum(), (known >= -1e-12).sum())
+    assert found.p_value == pytest.approx(min(1, 2 * (1 + smaller) / (1 + len(known))))
+    assert found.first == pytest.approx(oracle.value(first.scores, first.judgements, level, method))
+    assert found.difference == found.first - found.second
+
+
+@pytest.mark.parametrize("level", oracle.LEVELS)
+@pytest.mark.parametrize("swap", SWAPS)
+def test_permutations_are_what_swapped_scores_give(level: str, swap: str) -> None:
+    first, second = rivals()
+    shape = {"summaries": (9, 6), "documents": (9, 1), "systems": (1, 6)}[swap]
+    coins = np.broadcast_to(np.random.default_rng(3).integers(2, size=(25, *shape)), (25, 9, 6)).astype(bool)
+    a, b = (stats.zscore(grid.scores, axis=None) for grid in (first, second))
+    for method in ("kendall_b", "pearson", "accuracy"):
+        drawn = np.array(
+            [
+                oracle.value(np.where(coin, b, a), first.judgements, level, method)
+                - oracle.value(np.where(coin, a, b), first.judgements, level, method)
+                for coin in coins
+            ]
+        )
+        for alternative in ALTERNATIVES:
+            found = permutation_test(
+                first, second, level=level, method=method, swap=swap, n=25, seed=3, alternative=alternative
+            )
+            sign = {"two-sided": 0, "greater": 1, "less": -1}[alternative]
+            as_large = (
+                sign * drawn >= sign * found.difference - 1e-9 if sign else abs(drawn) >= abs(found.difference) - 1e-9
+            )
+            assert found.p_value == (1 + as_large.sum()) / 26, (method, alternative)
+
+
+def test_portions_of_swaps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = rivals()
+    options = {"level": "pairwise", "method": "kendall_b", "n": 64, "seed": 1}
+    whole = permutation_test(first, second, **options)
+    monkeypatch.setattr("estime_metric.meta.significance._TOGETHER", 54 * 16)
+    assert permutation_test(first, second, **options) == whole
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> None:
+    first = made_up(20, 8)
+    again = grid_of(first.scores * 100 - 3, first.judgements)
+    for method in ("pearson", "kendall_b"):
+        assert permutation_test(first, again, level=level, method=method, n=100).p_value == 1
+        assert bootstrap_difference(first, again, level=level, method=method, n=100).p_value == 1
+    if level in ("system", "summary"):
+        assert williams_test(first, again, level=level).p_value == 1
+
+
+def test_a_good_measure_is_told_from_noise() -> None:
+    dice = np.random.default_rng(0)
+    judgements = dice.normal(size=(60, 10)) + dice.normal(size=10)
+    good = grid_of(judgements + dice.normal(size=(60, 10)), judgements)
+    noise = grid_of(dice.normal(size=(60, 10)), judgements)
+    for level in ("summary", "pairwise", "intra_system"):
+        assert permutation_test(good, noise, level=level, method="kendall_b", n=200).p_value == 1 / 201
+        assert (
+            permutation_test(noise, good, level=level, method="kendall_b", n=200, alternative="greater").p_value > 0.9
+        )
+        assert bootstrap_difference(good, noise, level=level, method="kendall_b", n=200).low > 0
+
+
+def test_published_measures(coherence: Callable[[str], Grid]) -> None:
+    """The human score agrees better than any machine's; two of the best machines cannot be told apart on 16 systems."""
+    human, best, gruen = (coherence(name) for name in ("human", "ccl-roberta-large-ours-cnndm", "gruen"))
+    assert permutation_test(human, best, level="summary", method="kendall_b", n=100).p_value == 1 / 101
+    found = bootstrap_difference(best, gruen, level="system", method="kendall_b")
+    assert found.low < 0 < found.high
+    assert found.p_value > 0.3
+
+
+# Williams
+
+
+def test_williams_is_the_textbook_formula() -> None:
+    """With the determinant and the tail of Student's t worked out another way."""
+    for first, second, between, n in [(0.4, 0.5, 0.1, 103), (0.9, 0.7, 0.6, 16), (-0.2, 0.3, 0.5, 40)]:
+        determinant = np.linalg.det([[1, first, second], [first, 1, between], [second, between, 1]])
+        mean = (first + second) / 2
+        t = (first - second) * np.sqrt(
+            (n - 1) * (1 + between) / (2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - between) ** 3)
+        )
+        grid = np.linspace(abs(t), 4000, 4_000_001)
+        density = (1 + grid**2 / (n - 3)) ** (-(n - 2) / 2)
+        half = np.linspace(0, abs(t), 200_001)
+        inner = integrate.trapezoid((1 + half**2 / (n - 3)) ** (-(n - 2) / 2), half)
+        tail = integrate.trapezoid(density, grid)
+        found = williams(first, second, between, n)
+        assert found == pytest.approx((t, tail / (tail + inner)), rel=1e-4)
+        greater, less = (williams(first, second, between, n, alternative=side)[1] for side in ("greater", "less"))
+        assert greater + less == pytest.approx(1)
+        assert min(greater, less) == pytest.approx(found[1] / 2)
+
+
+def test_williams_swaps_its_sign_with_the_measures() -> None:
+    assert williams(0.3, 0.6, 0.2, 20)[0] == -williams(0.6, 0.3, 0.2, 20)[0]
+
+
+def test_williams_refuses_true_null_hypotheses_at_their_rate() -> None:
+    dice = np.random.default_rng(8)
+    refused = 0
+    for _ in range(1000):
+        judgement, common = dice.normal(size=(2, 16))
+        first, second = (judgement + common + dice.normal(size=16) for _ in range(2))
+        table = np.corrcoef([judgement, first, second])
+        refused += williams(table[0, 1], table[0, 2], table[1, 2], 16)[1] < 0.05
+    assert 0.03 < refused / 1000 < 0.07
+
+
+def test_williams_on_grids_takes_systems_or_summaries() -> None:
+    first, second = rivals(30, 12)
+    means = [side.mean(axis=0) for side in (first.scores, second.scores, first.judgements)]
+    table = np.corrcoef(means)
+    expected = williams(table[0, 2], table[1, 2], table[0, 1], 12)[1]
+    found = williams_test(first, second)
+    assert found.p_value == pytest.approx(expected)
+    assert found.first == correlate(first.scores, first.judgements, level="system", method="pearson")
+    table = np.corrcoef([side.ravel() for side in (first.scores, second.scores, first.judgements)])
+    expected = williams(table[0, 2], table[1, 2], table[0, 1], 360, alternative="greater")[1]
+    assert williams_test(first, second, level="summary", alternative="greater").p_value == pytest.approx(expected)
+
+
+def test_williams_at_its_edges() -> None:
+    assert williams(0.5, 0.5, 0.2, 10) == (0.0, 1.0)
+    assert williams(0.5, 0.5, 1.0, 10) == (0.0, 1.0)
+    assert williams(1.0, 0.0, 0.0, 10)[1] < 1e-3
+    with pytest.raises(ValueError, match="not each other's opposite"):
+        williams(1.0, -1.0, -1.0, 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((0.5, 0.4, 0.1, 3), ValueError, "`n` to be at least 4"),
+        ((1.5, 0.4, 0.1, 9), ValueError, "`first` to be a correlation within -1..1, but got 1.5"),
+        ((0.9, -0.9, 0.9, 9), ValueError, "three correlations of one table"),
+        ((0.9, 0.8, 0.9, 9.0), TypeError, "`n` to be an int"),
+    ],
+)
+def test_williams_refuses_what_cannot_be(arguments: tuple, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        williams(*arguments)
+
+
+@pytest.mark.parametrize("test", [permutation_test, bootstrap_difference, williams_test])
+def test_both_measures_stand_beside_the_same_judgements(test: Callable[..., object]) -> None:
+    first, second = rivals()
+    options = {"level": "system", "method": "pearson"}
+    shifted = grid_of(second.scores, second.judgements + 1)
+    with pytest.raises(ValueError, match="the same judgements, but 'j' of 'm' and 'j' of 'm' differ"):
+        test(first, shifted, **options)
+    renamed = Grid(first.documents[::-1], first.systems, second.scores, second.judgements, "other", "j")
+    with pytest.raises(ValueError, match="score the same documents in the same order, but 'm' and 'other' do not"):
+        test(first, renamed, **options)
+    with pytest.raises(ValueError, match="`level` to be one of"):
+        test(first, second, level="document", method="pearson")
+
+
+def test_options_of_the_tests_are_named() -> None:
+    first, second = rivals()
+    with pytest.raises(ValueError, match="`swap` to be one of summaries, documents, systems"):
+        permutation_test(first, second, level="system", method="pearson", swap="cells")
+    with pytest.raises(ValueError, match="`alternative` to be one of two-sided, greater, less"):
+        permutation_test(first, second, level="system", method="pearson", alternative="better")
+    with pytest.raises(ValueError, match="`level` to be one of system, summary, but got 'pairwise'"):
+        williams_test(first, second, level="pairwise")
+    with pytest.raises(ValueError, match="`method` to be one of pearson, spearman, but got 'kendall_b'"):
+        williams_test(first, second, method="kendall_b")

@@ -1,0 +1,180 @@
+"""Joining tidy tables: what fits, what is refused by name, what is left out on request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from estime_metric.meta import Grid, join, read_table
+
+
+def tidy(cells: dict[tuple[object, object], object], column: str) -> pd.DataFrame:
+    rows = [{"document": document, "system": system, column: value} for (document, system), value in cells.items()]
+    return pd.DataFrame(rows, columns=["document", "system", column])
+
+
+SCORED = {("a", "X"): 3, ("a", "Y"): 0, ("b", "X"): 2, ("b", "Y"): 1, ("c", "X"): 5, ("c", "Y"): 4}
+JUDGED = {("c", "Y"): 1.0, ("c", "X"): 2.0, ("a", "Y"): 5.0, ("a", "X"): 3.0, ("b", "X"): 4.5, ("b", "Y"): 4.0}
+
+
+def joined(scored: dict, judged: dict, **options: object) -> Grid:
+    return join(tidy(scored, "m"), tidy(judged, "j"), "m", "j", **options)
+
+
+def test_rows_and_columns_stand_in_the_order_of_the_judgements() -> None:
+    grid = joined(SCORED, JUDGED)
+    assert grid.documents == ("c", "a", "b")
+    assert grid.systems == ("Y", "X")
+    np.testing.assert_array_equal(grid.scores, [[4, 5], [0, 3], [1, 2]])
+    np.testing.assert_array_equal(grid.judgements, [[1, 2], [5, 3], [4, 4.5]])
+    assert (grid.scores.dtype, grid.judgements.dtype) == (np.float64, np.float64)
+    assert (grid.measure, grid.judgement, grid.dropped) == ("m", "j", ())
+
+
+def test_any_order_of_rows_gives_the_same_cells() -> None:
+    scores = tidy(SCORED, "m").sample(frac=1, random_state=0)
+    np.testing.assert_array_equal(join(scores, tidy(JUDGED, "j"), "m", "j").scores, joined(SCORED, JUDGED).scores)
+
+
+def test_errors_count_down() -> None:
+    scores = joined(SCORED, JUDGED, lower_is_better=True).scores
+    np.testing.assert_array_equal(scores, -joined(SCORED, JUDGED).scores)
+    assert not np.signbit(scores[scores == 0]).any()
+
+
+def test_columns_may_be_called_otherwise_and_names_are_compared_as_text() -> None:
+    scores = pd.DataFrame({"doc": [1, 1, 2, 2], "model": [7, 8, 7, 8], "m": [1, 2, 3, 4]})
+    judgements = tidy({("1", "7"): 1, ("1", "8"): 2, ("2", "7"): 3, ("2", "8"): 5}, "j")
+    grid = join(scores, judgements, "m", "j", document=("doc", "document"), system=("model", "system"))
+    assert (grid.documents, grid.systems) == (("1", "2"), ("7", "8"))
+
+
+def test_seventeen_scored_systems_and_sixteen_judged_ones() -> None:
+    scored = {**SCORED, ("a", "Z"): 1, ("b", "Z"): 2, ("c", "Z"): 3}
+    with pytest.raises(ValueError, match=r'but system without judgements: Z. With missing="drop" they are left out.'):
+        joined(scored, JUDGED)
+    grid = joined(scored, JUDGED, missing="drop")
+    assert grid.systems == ("Y", "X")
+    assert grid.documents == ("c", "a", "b")
+    assert grid.dropped == ("system without judgements: Z",)
+
+
+def without(cells: dict, *keys: tuple[str, str]) -> dict:
+    return {key: value for key, value in cells.items() if key not in keys}
+
+
+@pytest.mark.parametrize(
+    ("scored", "judged", "problem", "dropped"),
+    [
+        (without(SCORED, ("b", "Y")), JUDGED, r"'m' is missing for \(b, Y\)", "document with a gap in 'm': b"),
+        (SCORED, without(JUDGED, ("b", "X")), r"'j' is missing for \(b, X\)", "document with a gap in 'j': b"),
+        (without(SCORED, ("b", "X"), ("b", "Y")), JUDGED, "document without scores: b", "document without scores: b"),
+        (
+            {**SCORED, ("b", "Y"): np.nan},
+            JUDGED,
+            r"'m' of `scores` .* NaN at \(b, Y\)",
+            "document with a gap in 'm': b",
+        ),
+    ],
+)
+def test_missing_cells_are_named_and_left_out_only_on_request(
+    scored: dict, judged: dict, problem: str, dropped: str
+) -> None:
+    with pytest.raises(ValueError, match=problem):
+        joined(scored, judged)
+    grid = joined(scored, judged, missing="drop")
+    assert grid.documents == ("c", "a")
+    assert grid.dropped == (dropped,)
+    np.testing.assert_array_equal(grid.scores, [[4, 5], [0, 3]])
+
+
+def test_only_the_first_few_cells_are_listed() -> None:
+    scored = {(f"d{number}", "X"): number for number in range(9)} | {("d0", "Y"): 1}
+    judged = {(f"d{number}", system): number for number in range(9) for system in "XY"}
+    with pytest.raises(ValueError, match=r"\(d1, Y\), \(d2, Y\), \(d3, Y\), \(d4, Y\), \(d5, Y\) and 3 more\. With"):
+        joined(scored, judged)
+    assert joined(scored, judged | {("d0", "Y"): 4}, missing="drop").documents == ("d0",)
+
+
+@pytest.mark.parametrize("missing", ["error", "drop"])
+@pytest.mark.parametrize(
+    ("scored", "error", "message"),
+    [
+        ({**SCORED, ("b", "Y"): np.inf}, ValueError, r"'m' of `scores` to be finite, but not so is \(b, Y\)"),
+        ({**SCORED, ("b", "Y"): "high"}, TypeError, r"'m' of `scores` to hold numbers, but got 'high' at \(b, Y\)"),
+        (dict.fromkeys(SCORED, 2), ValueError, "'m' to vary, but all 6 values are 2.0"),
+        ({**SCORED, (None, "Y"): 1}, ValueError, "`scores` to name document and system in each row, but not in row 6"),
+        ({**SCORED, ("b", ""): 1}, ValueError, "to name document and system in each row, but not in row 6"),
+    ],
+)
+def test_bad_cells_are_refused_whatever_is_asked(
+    scored: dict, error: type[Exception], message: str, missing: str
+) -> None:
+    with pytest.raises(error, match=message):
+        joined(scored, JUDGED, missing=missing)
+
+
+@pytest.mark.parametrize("missing", ["error", "drop"])
+def test_a_summary_that_stands_twice_is_refused(missing: str) -> None:
+    table = tidy(SCORED, "m")
+    twice = pd.concat([table, table.iloc[[3]]])
+    with pytest.raises(ValueError, match=r"`scores` to hold each summary once, but twice came \(b, Y\)\."):
+        join(twice, tidy(JUDGED, "j"), "m", "j", missing=missing)
+
+
+def test_tables_with_nothing_in_common() -> None:
+    strangers = {("z", "X"): 1, ("z", "Y"): 2}
+    with pytest.raises(ValueError, match="document without judgements: a, b, c; document without scores: z"):
+        joined(SCORED, strangers)
+    with pytest.raises(ValueError, match="summaries in common, but none is left"):
+        joined(SCORED, strangers, missing="drop")
+    with pytest.raises(ValueError, match="summaries in common, but none is left"):
+        joined({}, {})
+
+
+def test_a_missing_column_is_named_beside_those_that_are_there() -> None:
+    table = tidy(SCORED, "m")
+    with pytest.raises(ValueError, match="`judgements` to have a column 'j', but its columns are document, system, m"):
+        join(table, table, "m", "j")
+    with pytest.raises(ValueError, match="`scores` to have a column 'doc'"):
+        join(table, table, "m", "m", document="doc")
+    with pytest.raises(TypeError, match="`scores` to be a DataFrame, but got dict"):
+        join(SCORED, table, "m", "m")
+    with pytest.raises(ValueError, match="`missing` to be one of error, drop, but got 'ignore'"):
+        joined(SCORED, JUDGED, missing="ignore")
+
+
+def test_a_grid_checks_what_it_holds() -> None:
+    with pytest.raises(ValueError, match=r"`judgements` to be of shape \(1, 2\).* but got \(2, 1\)"):
+        Grid(("a",), ("X", "Y"), np.ones((1, 2)), np.ones((2, 1)), "m", "j")
+    with pytest.raises(ValueError, match=r"`scores` to be finite, but got nan at index \(0, 1\)"):
+        Grid(("a",), ("X", "Y"), np.array([[1, np.nan]]), np.ones((1, 2)), "m", "j")
+    assert Grid(("a",), ("X", "Y"), np.array([[1, 2]]), np.ones((1, 2)), "m", "j").scores.dtype == np.float64
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_tables_are_read_by_their_ending(tmp_path: Path, ending: str) -> None:
+    table = pd.DataFrame({"document": ["007", "8"], "system": ["NA", "B"], "score": [1.5, 2.0]})
+    path = tmp_path / f"scores.{ending}"
+    if ending == "csv":
+        table.to_csv(path, index=False)
+    elif ending == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_parquet(path)
+    pd.testing.assert_frame_equal(read_table(path), table, check_dtype=False)
+
+
+def test_files_that_hold_no_table(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"ends in .csv, .jsonl, .parquet, but got 'scores.xlsx'"):
+        read_table(tmp_path / "scores.xlsx")
+    (tmp_path / "broken.jsonl").write_text("{bad\n")
+    (tmp_path / "empty.csv").write_text("")
+    for name in ("broken.jsonl", "empty.csv"):
+        with pytest.raises(ValueError, match=f"'{name}' to be a table, but it cannot be read"):
+            read_table(tmp_path / name)
+    with pytest.raises(OSError, match=r"nothing\.csv"):
+        read_table(tmp_path / "nothing.csv")
