@@ -123,7 +123,7 @@ def show(cell: Cell, column: Column) -> str:
     """
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return EMPTY
-    return f"{cell:.{column.decimals}f}" if isinstance(cell, float) else str(cell)
+    return _fixed(cell, column.decimals) if isinstance(cell, float) else str(cell)
 
 
 def interval(low: float, high: float, decimals: int = 2) -> str:
@@ -133,7 +133,7 @@ def interval(low: float, high: float, decimals: int = 2) -> str:
         >>> interval(0.351, 0.428)
         '[0.35, 0.43]'
     """
-    return EMPTY if math.isnan(low) or math.isnan(high) else f"[{low:.{decimals}f}, {high:.{decimals}f}]"
+    return EMPTY if math.isnan(low) or math.isnan(high) else f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
 
 
 def to_markdown(table: Table) -> str:
@@ -208,6 +208,10 @@ def escape_latex(text: str) -> str:
         50\% of a\_b \& $\rho$
     """
     return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
+
+
+def _fixed(number: float, decimals: int) -> str:
+    return f"{round(number, decimals) + 0.0:.{decimals}f}"  # no minus zero
 
 
 def _latex_group(group: str, columns: int) -> str:

@@ -21,7 +21,7 @@ from estime_metric.meta import Grid, correlate
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.meta.correlations import weighted
-from estime_metric.meta.shuffle import shuffle_accuracy
+from estime_metric.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
 from estime_metric.studies.toolbox_printed import LABELS
 
 #: The paper's names of its statistics (section 4) -> level and method of `estime_metric.meta.correlate`.
@@ -57,6 +57,14 @@ class ShuffleScores:
     def accuracy(self) -> float:
         """Share of originals that are scored higher, a tie counts one half (Table 4)."""
         return shuffle_accuracy(self.originals, self.shuffled)
+
+    @property
+    def accuracy_across(self) -> float:
+        """The same of each original and the shuffled form of each *other* text (section 7.4); NaN of fewer than two."""
+        number = len(self.ids)
+        pairs = max(number * (number - 1), 1)
+        curve = accuracy_by_length_difference(self.originals, self.shuffled, np.zeros(number), pairs=pairs)
+        return float(curve.means[0]) if len(curve.means) else float("nan")
 
 
 @dataclass(frozen=True)
@@ -164,10 +172,10 @@ def read_summaries(folder: Path) -> dict[tuple[str, str], str]:
         return {(row["doc_id"], row["system"]): row["summary"] for row in map(json.loads, lines)}
 
 
-def shuffle_accuracies(folder: Path) -> dict[str, float]:
-    """Table 4: the accuracy of each measure on the shuffle test of CNN/DailyMail summaries, by the name of its file."""
+def shuffle_test(folder: Path) -> dict[str, ShuffleScores]:
+    """The scores behind Table 4: those of each measure on the shuffle test of CNN/DailyMail summaries."""
     return {
-        measure: read_shuffle_scores(folder, measure).accuracy
+        measure: read_shuffle_scores(folder, measure)
         for measure in LABELS
         if (folder / "shuffle" / f"{measure}.csv").is_file()
     }

@@ -16,6 +16,7 @@ from estime_metric.studies.report import (
     Section,
     Table,
     escape_latex,
+    interval,
     show,
     to_csv,
     to_latex,
@@ -109,7 +110,10 @@ def test_a_name_that_is_no_file_name_is_refused() -> None:
 
 
 def test_a_cell_is_shown_rounded() -> None:
-    assert [show(cell, COLUMNS[1]) for cell in (0.0005, -0.9996, 12, "x", None)] == ["0.001", "-1.000", "12", "x", "–"]
+    cells = (0.0006, -0.9996, -0.0001, 12, "x", None, float("nan"))
+    assert [show(cell, COLUMNS[1]) for cell in cells] == ["0.001", "-1.000", "0.000", "12", "x", "–", "–"]
+    assert interval(-0.001, 0.999) == "[0.00, 1.00]"
+    assert interval(float("nan"), 1.0) == "–"
 
 
 def test_three_files_are_written(tmp_path: Path) -> None:

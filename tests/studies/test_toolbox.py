@@ -33,7 +33,7 @@ def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: Path) -> None:
         "NEG DUC": "0.522", "GRA C/D": "0.838", "GRA WSJ": "0.623", "GRA DUC": "0.439", "UNF C/D": "0.803",
         "UNF WSJ": "0.589", "CCL C/D": "0.929", "CCL WSJ": "0.862", "BAS": "0.896", "GRN": "0.504", "SQE": "0.707",
     }  # fmt: skip
-    found = {LABELS[measure]: f"{value:.3f}" for measure, value in toolbox.shuffle_accuracies(data).items()}
+    found = {LABELS[measure]: f"{each.accuracy:.3f}" for measure, each in toolbox.shuffle_test(data).items()}
     assert found == printed
     assert {label: f"{value:.3f}" for label, value in TABLE_4.items()} == printed
 
@@ -43,6 +43,16 @@ def test_ties_in_the_shuffle_test_are_where_they_were_counted(data: Path) -> Non
         scores = toolbox.read_shuffle_scores(data, measure)
         assert len(scores.ids) == 1000
         assert sum(scores.originals == scores.shuffled) == ties
+
+
+def test_accuracy_across_texts_agrees_with_a_loop() -> None:
+    dice = np.random.default_rng(0)
+    originals, shuffled = dice.integers(0, 5, size=(2, 12)).astype(float)
+    pairs = [(originals[i], shuffled[j]) for i in range(12) for j in range(12) if i != j]
+    wins = [(one > other) + 0.5 * (one == other) for one, other in pairs]
+    scores = toolbox.ShuffleScores("mine", tuple(map(str, range(12))), originals, shuffled)
+    assert scores.accuracy_across == pytest.approx(np.mean(wins))
+    assert np.isnan(toolbox.ShuffleScores("mine", ("a",), originals[:1], shuffled[:1]).accuracy_across)
 
 
 def naive(measure: str) -> dict[str, float]:

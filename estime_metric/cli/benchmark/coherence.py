@@ -29,8 +29,10 @@ def coherence(
 ) -> None:
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
-    Without --output it prints Tables 3 and 4 and computes no intervals; with it, it also writes the intervals of
-    Table 3, Tables 1 and 5, agreement with length, and pictures. Exit status: 0, done; 2, the data cannot be read.
+    It prints Tables 3 and 4. With --output it also writes the intervals of
+    Table 3, Tables 1 and 5, agreement with length, and pictures.
+
+    Exit status: 0, done; 2, the data cannot be read.
     """
     try:
         from estime_metric.cli.screen import print_table
@@ -38,13 +40,13 @@ def coherence(
         from estime_metric.studies.toolbox_printed import LABELS
 
         measures = toolbox.scored_measures(data)
-        accuracies = toolbox.shuffle_accuracies(data)
+        shuffled = toolbox.shuffle_test(data)
         rows: dict[str, toolbox_report.Agreement] = {}
         for number, measure in enumerate(measures, start=1):
             if output is not None:
                 typer.echo(f"{number} of {len(measures)}: {LABELS[measure]}", err=True)
             rows[measure] = toolbox_report.agreement(data, measure, resamples if output is not None else 0, seed)
-        shown = [toolbox_report.table_3(rows), toolbox_report.table_4(accuracies)]
+        shown = [toolbox_report.table_3(rows), toolbox_report.table_4(shuffled)]
         for table in shown:
             print_table(table)
             typer.echo("\n".join(table.notes) + "\n")

@@ -44,7 +44,7 @@ def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[st
     for place in sorted(range(len(names)), key=lambda place: (crowded[place], -pixels[place, 1])):
         x, y = pixels[place]
         others = taken[:place] + taken[place + 1 :]
-        choices = _places_around(float(x), float(y), 0.58 * TICK * len(names[place]))
+        choices = _places_around(float(x), float(y), 0.64 * TICK * len(names[place]))
         costs = [
             away
             + 5 * _overlap([box, *line], others)

@@ -205,8 +205,8 @@ def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, sp
     except (OSError, ValueError, RuntimeError) as error:
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise OSError(
-            f"The data set {name!r} cannot be loaded: {reason} Connect to the Hugging Face Hub, or pass a folder with "
-            f"{DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `--data`."
+            f"The data set {name!r} cannot be loaded: {reason.rstrip('.')}. Connect to the Hugging Face Hub, or "
+            f"pass a folder with {DOCUMENTS}, {REFERENCES} and {SUMMARIES} as `--data`."
         ) from error
     return from_rows(rows, origin=name if local else f"{name}@{revision}")
 
