@@ -1,0 +1,41 @@
+"""Explanations drawn: as a web page, in the terminal, as a plot. Each needs what it is drawn with only when it is used.
+
+Example:
+    >>> from estime_metric import EstimeScorer
+    >>> from estime_metric.explain import to_html
+    >>> shown = EstimeScorer(model="embedded").explain("A dog slept.", "A cat slept in the sun while a dog barked.")
+    >>> to_html(shown).splitlines()[0]
+    '<!DOCTYPE html>'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from estime_metric.explain.html import fragment as fragment
+    from estime_metric.explain.html import to_html as to_html
+    from estime_metric.explain.plot import plot_alarms as plot_alarms
+    from estime_metric.explain.terminal import render as render
+    from estime_metric.explain.terminal import to_terminal as to_terminal
+
+_ROOMS = {
+    "fragment": "estime_metric.explain.html",
+    "to_html": "estime_metric.explain.html",
+    "plot_alarms": "estime_metric.explain.plot",
+    "render": "estime_metric.explain.terminal",
+    "to_terminal": "estime_metric.explain.terminal",
+}
+
+__all__ = ["fragment", "plot_alarms", "render", "to_html", "to_terminal"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return getattr(import_module(_ROOMS[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,93 @@
+// Points from a unit of the summary to its evidence in the source. Listens on the document, so that it serves every
+// explanation on the page, also those that come later; loading it twice changes nothing.
+(() => {
+  "use strict";
+  if (window.estimeExplains) return;
+  window.estimeExplains = true;
+
+  const chosen = new WeakMap(); // explanation -> the unit that was focused or clicked last
+  const unitAt = (target) => (target instanceof Element ? target.closest(".estime-unit") : null);
+  const rootOf = (target) => (target instanceof Element ? target.closest(".estime") : null);
+
+  function mark(root, place, name) {
+    if (!place) return [];
+    const [start, end] = place.split("-").map(Number);
+    const found = [...root.querySelectorAll(".estime-source [data-start]")].filter(
+      (span) => Number(span.dataset.start) < end && Number(span.dataset.end) > start,
+    );
+    found.forEach((span) => span.classList.add(name));
+    if (found.length) {
+      found[0].classList.add("estime-first");
+      found[found.length - 1].classList.add("estime-last");
+    }
+    return found;
+  }
+
+  function bringIntoView(pane, span) {
+    const outer = pane.getBoundingClientRect();
+    const inner = span.getBoundingClientRect();
+    if (inner.top >= outer.top + 4 && inner.bottom <= outer.bottom - 4) return;
+    const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const top = pane.scrollTop + inner.top - outer.top - pane.clientHeight / 3;
+    pane.scrollTo({ top, behavior: calm ? "auto" : "smooth" });
+  }
+
+  function show(root, unit) {
+    const marks = ["estime-active", "estime-best", "estime-same", "estime-first", "estime-last"];
+    const panes = root.querySelector(".estime-panes");
+    panes.querySelectorAll("." + marks.join(",.")).forEach((element) => element.classList.remove(...marks));
+    const note = root.querySelector(".estime-note");
+    note.textContent = unit ? unit.getAttribute("aria-label") : note.dataset.hint;
+    note.classList.toggle("estime-showing", Boolean(unit));
+    if (!unit) return;
+    unit.classList.add("estime-active");
+    const same = mark(root, unit.dataset.same, "estime-same");
+    const best = mark(root, unit.dataset.best, "estime-best");
+    const first = best[0] || same[0];
+    if (first) bringIntoView(root.querySelector(".estime-source .estime-text"), first);
+  }
+
+  function choose(root, unit) {
+    chosen.set(root, unit);
+    show(root, unit);
+  }
+
+  document.addEventListener("mouseover", (event) => {
+    const unit = unitAt(event.target);
+    if (unit) show(rootOf(unit), unit);
+  });
+  document.addEventListener("mouseout", (event) => {
+    const unit = unitAt(event.target);
+    if (unit && unitAt(event.relatedTarget) !== unit) show(rootOf(unit), chosen.get(rootOf(unit)) || null);
+  });
+  document.addEventListener("focusin", (event) => {
+    const unit = unitAt(event.target);
+    if (unit) choose(rootOf(unit), unit);
+  });
+  document.addEventListener("click", (event) => {
+    const root = rootOf(event.target);
+    if (!root) return;
+    const unit = unitAt(event.target);
+    if (unit) choose(root, unit);
+    else if (!event.target.closest(".estime-source")) choose(root, null);
+  });
+  document.addEventListener("keydown", (event) => {
+    const root = rootOf(event.target);
+    if (!root) return;
+    if (event.key === "Escape") return choose(root, null);
+    const unit = unitAt(event.target);
+    if (!unit) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      return choose(root, unit);
+    }
+    const onward = getComputedStyle(unit).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const units = [...root.querySelectorAll(".estime-unit")];
+    const next = units[units.indexOf(unit) + (event.key === onward ? 1 : -1)];
+    if (next) {
+      event.preventDefault();
+      next.focus();
+    }
+  });
+})();
