@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from estime_metric._version import __version__
-from estime_metric.cli import benchmark, register, score, verify
+from estime_metric.cli import benchmark, demo, register, score, verify
 
 app = typer.Typer(
     name="estime",
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.command("score")(score.score)
 app.command("verify")(verify.verify)
 app.command("register")(register.register)
+app.command("demo")(demo.demo)
 app.add_typer(benchmark.app)
 
 
