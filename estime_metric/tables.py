@@ -197,7 +197,8 @@ def _opened(path: Path) -> Iterator[TextIO]:
     if str(path) == "-":
         yield sys.stdout
         return
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    # Half a character (a lone surrogate) has no UTF-8; it is written as JSON writes it, \ud800.
+    with path.open("w", encoding="utf-8", newline="", errors="backslashreplace") as stream:
         yield stream
 
 

@@ -97,6 +97,14 @@ def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
     assert table[1]["more"] == "x\ny"
 
 
+def test_half_a_character_is_written_as_json_has_it(tmp_path: Path) -> None:
+    rows: list[tables.Row] = [{"note": "ü \ud800"}]
+    tables.write_rows(tmp_path / "o.jsonl", rows)
+    text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
+    assert text == '{"note": "ü \\ud800"}\n'
+    assert json.loads(text) == rows[0]
+
+
 def test_counts_are_written_as_integers() -> None:
     assert repr(tables.plain(3.0)) == "3"
     assert repr(tables.plain(1 / 3)) == "0.333333"

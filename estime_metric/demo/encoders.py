@@ -6,13 +6,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from estime_metric.config import EMBEDDED_MODEL, PAPER_MODEL, UNITS, EstimeConfig
 from estime_metric.demo.limits import ANY_LENGTH, Limits, RefusedError
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.loading import EncoderUnavailableError, Facts
 from estime_metric.explanation import Explanation
-from estime_metric.inputs import check_choice
+from estime_metric.inputs import check_choice, check_text
 from estime_metric.pairs import units_of
 from estime_metric.scorer import EstimeScorer
 
@@ -58,8 +59,8 @@ class Encoders:
 
     @property
     def labels(self) -> list[tuple[str, str]]:
-        """For each encoder what is shown, and its name."""
-        return [(f"{name} ({REMARKS[name]})" if name in REMARKS else name, name) for name in self.names]
+        """For each encoder what is shown, and its name; a folder goes by its last part."""
+        return [(_label(name), name) for name in self.names]
 
     def facts(self, model: str) -> Facts:
         """Blocks, width and default layer of an encoder; loads it.
@@ -101,7 +102,9 @@ class Encoders:
 
         Raises:
             RefusedError: it has more.
+            ValueError: it holds half a character.
         """
+        check_text(name, text)
         scorer = self._scorer(setting.model, setting.unit)
         most = self.limits.most_tokens(scorer.encoder.facts.blocks, scorer.encoder.facts.width)
         tokens = len(units_of([text], scorer.config, scorer.encoder.tokenizer)[0].tokens)
@@ -140,3 +143,8 @@ class Encoders:
             for name in large[:-HELD]:
                 del self._held[name]
             return scorers[unit]
+
+
+def _label(name: str) -> str:
+    shown = Path(name).name if Path(name).is_dir() else name
+    return f"{shown} ({REMARKS[name]})" if name in REMARKS else shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from itertools import islice
@@ -51,8 +52,14 @@ LISTED = 100
 
 
 def explained(explanation: Explanation, key: str, heading: str = "") -> str:
-    """One explanation."""
-    return html.fragment(explanation, key=key, heading=heading)
+    """One explanation.
+
+    It stands in an element whose name goes with its content: Gradio changes what is on the page element by element, and
+    only another name makes it take the new one whole, so that nothing chosen in the old one stays.
+    """
+    inner = html.fragment(explanation, key=key, heading=heading)
+    name = f"estime-{sha256(inner.encode()).hexdigest()[:12]}"
+    return f"<{name}>{inner}</{name}>"
 
 
 def compared(explanations: Sequence[Explanation]) -> str:
