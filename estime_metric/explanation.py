@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -74,6 +73,8 @@ class Explanation:
         unit: ``"token"`` or ``"word"``.
         layer: the hidden layer that was read.
         signature: as of an `EstimeResult`.
+        unmatched: the alarms where nothing was checked. With the unit ``word`` these are the words that do not begin
+            with the token with which their best match begins, most often all; with ``token`` there are none.
     """
 
     prediction: str
@@ -82,14 +83,12 @@ class Explanation:
     unit: str
     layer: int
     signature: str
+    unmatched: int = 0
 
     @property
     def alarms(self) -> int:
-        """The score: how many units raise an alarm, lower is better. As `EstimeResult.values` gives it: with the unit
-        ``word``, all words of a summary that shares none with its source count."""
-        if self.unit == "word" and not self.overlap:
-            return self.tokens
-        return self._count("alarm")
+        """The score: how many units raise an alarm, lower is better; as `EstimeResult.values` gives it."""
+        return self._count("alarm") if self.overlap else self.unmatched
 
     @property
     def overlap(self) -> int:
@@ -105,18 +104,22 @@ class Explanation:
     def words(self) -> tuple[UnitVerdict, ...]:
         """The verdicts with the pieces of each word merged, evidence widened to whole words of the source.
 
-        A word with an alarm among its pieces is an alarm, and shows the piece with the lowest margin; else it is a
-        match if a piece is, and shows the one with the lowest margin; else it is absent.
+        They are disjoint: units that share a character, as those of a fraction sign may, are one word. A word with an
+        alarm among its pieces is an alarm, and shows the piece with the lowest margin; else it is a match if a piece
+        is, and shows the one with the lowest margin; else it is absent.
         """
-        if self.unit == "word":
-            return self.units
-        summary_words, source_words = _Words(self.prediction), _Words(self.source)
-        merged = []
-        for word, group in groupby(self.units, key=lambda unit: summary_words.around(unit.start)):
-            pieces = list(group)
-            for part in [pieces] if word >= 0 else [[piece] for piece in pieces]:
-                merged.append(_merge(part, summary_words, source_words))
-        return tuple(merged)
+        summary_words, source_words = (
+            _Words(text if self.unit == "token" else "") for text in (self.prediction, self.source)
+        )
+        groups: list[list[UnitVerdict]] = []
+        stop = 0
+        for unit in self.units:
+            start, end = summary_words.widen(unit.start, unit.end)
+            if not groups or start >= stop:
+                groups.append([])
+            groups[-1].append(unit)
+            stop = max(stop, end)
+        return tuple(_merge(pieces, summary_words, source_words) for pieces in groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``units`` and ``words``."""
@@ -166,16 +169,21 @@ def explain_units(
     starts_ends = _whole_signs(prediction, summary_units.spans.tolist())
     places = _whole_signs(source, source_units.spans.tolist())
     units = []
+    unmatched = 0
     for row, (start, end) in enumerate(starts_ends):
         same, other = (_evidence(sides[name][row], sides[f"{name}_at"][row], places) for name in ("same", "other"))
         alarm = other is not None and (same is None or other.similarity > same.similarity)
+        unmatched += alarm or same is None
         best = other if alarm else same
         if not checked[row]:
             units.append(UnitVerdict(start, end, "absent", best, None, None))
         else:
             margin = None if same is None or other is None else same.similarity - other.similarity
             units.append(UnitVerdict(start, end, "alarm" if alarm else "match", best, same, margin))
-    return Explanation(prediction, source, tuple(units), config.unit, layer, config.signature())
+    signature = config.signature()
+    return Explanation(
+        prediction, source, tuple(units), config.unit, layer, signature, unmatched if config.unit == "word" else 0
+    )
 
 
 class _Words:
@@ -208,8 +216,9 @@ def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Word
         start, end = source_words.widen(evidence.start, evidence.end)
         return replace(evidence, start=start, end=end)
 
-    span = summary_words.widen(pieces[0].start, max(piece.end for piece in pieces))
-    return UnitVerdict(*span, verdict, widened(shown.best), widened(shown.same), shown.margin, len(pieces))
+    start, _ = summary_words.widen(pieces[0].start, pieces[0].end)
+    end = max(summary_words.widen(piece.start, piece.end)[1] for piece in pieces)
+    return UnitVerdict(start, end, verdict, widened(shown.best), widened(shown.same), shown.margin, len(pieces))
 
 
 def _evidence(similarity: np.float32, at: np.int64, places: list[tuple[int, int]]) -> Evidence | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from estime_metric._version import __version__
-from estime_metric.cli import benchmark, demo, register, score, verify
+from estime_metric.cli import benchmark, demo, explain, register, score, verify
 
 app = typer.Typer(
     name="estime",
@@ -16,6 +16,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("score")(score.score)
+app.command("explain")(explain.explain)
 app.command("verify")(verify.verify)
 app.command("register")(register.register)
 app.command("demo")(demo.demo)

@@ -52,8 +52,12 @@ def note(explanation: Explanation, unit: UnitVerdict) -> str:
 
 
 def margin(unit: UnitVerdict) -> str:
-    """A margin with its sign, three significant digits, or nothing."""
-    return "" if unit.margin is None else f"{unit.margin:+.3g}".replace("-", "\u2212")
+    """A margin with its sign and about three digits, or nothing."""
+    if unit.margin is None:
+        return ""
+    size = abs(unit.margin)
+    decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
+    return f"{unit.margin:+.{decimals}f}".replace("-", "\u2212")
 
 
 def quoted(text: str) -> str:

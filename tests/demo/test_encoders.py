@@ -56,7 +56,7 @@ def test_what_is_not_on_offer_is_refused(encoders: Encoders, bert_folder: str) -
         encoders.facts(f"{bert_folder}/.")
     with pytest.raises(ValueError, match="`unit`"):
         encoders.explain(["x"], "x", Setting("embedded", "line", 1))
-    with pytest.raises(ValueError, match="`layers` to lie within 0..6"):
+    with pytest.raises(ValueError, match=r"`layers` to lie within 0\.\.6"):
         encoders.explain(["x"], "x", Setting("embedded", "token", 7))
 
 
@@ -70,7 +70,7 @@ def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
     encoders = Encoders([bert_folder], Limits(tokens=10))
     name = Setting(bert_folder, "token", 1)
     assert len(encoders.explain(["a cat"], "a " * 10, name)) == 1
-    with pytest.raises(RefusedError, match="The source has 11 tokens; .* takes up to 10"):
+    with pytest.raises(RefusedError, match=r"The source has 11 tokens; .* takes up to 10"):
         encoders.explain(["a cat"], "a " * 11, name)
     with pytest.raises(RefusedError, match="The summary has 12 tokens"):
         encoders.explain(["a cat", "a " * 12], "a", name)

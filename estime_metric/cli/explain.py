@@ -1,0 +1,190 @@
+"""``estime explain``: a pair -> its verdicts with their evidence, on the screen, as a page, a plot or data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from estime_metric import tables
+from estime_metric.cli import options
+from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.examples import PATH as EXAMPLES
+
+if TYPE_CHECKING:
+    from estime_metric.explanation import Explanation
+
+#: Endings of what can be written.
+PAGES, PLOTS, DATA = (".html",), (".png", ".svg", ".pdf"), (".jsonl",)
+
+#: More pairs than this are not shown on the screen.
+SHOWN = 10
+
+#: Row of the examples that is shown where none is asked for: an unfaithful summary.
+EXAMPLE_ROW = 2
+
+
+def explain(
+    file: Annotated[
+        Path | None, typer.Argument(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")
+    ] = None,
+    summary: Annotated[str | None, typer.Option(help="A summary; needs --source.")] = None,
+    source: Annotated[str | None, typer.Option(help="The text to judge it against.")] = None,
+    example: Annotated[
+        bool, typer.Option("--example", help="Explain a pair that ships with the package, with its own encoder.")
+    ] = False,
+    row: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--row",
+            "-r",
+            help="Line of a pair in FILE, as 'estime score' numbers them; may be given several times. "
+            f"(default: all; {EXAMPLE_ROW} with --example)",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for the screen).",
+        ),
+    ] = None,
+    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
+    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
+    model: options.Model = None,
+    revision: options.Revision = None,
+    layer: Annotated[int | None, typer.Option("--layer", "-l", help="Hidden layer. (default: by model)")] = None,
+    unit: options.Unit = None,
+    window: options.Window = None,
+    margin: options.Margin = None,
+    distance: options.Distance = None,
+    normalize: options.Normalize = False,
+    splitter: options.Splitter = None,
+    tagger: options.Tagger = None,
+    drop_tags: options.DropTags = None,
+    dtype: options.Dtype = None,
+    device: options.Device = None,
+    token_budget: options.TokenBudget = None,
+) -> None:
+    """Show what stands behind the alarms: each word's verdict and its evidence in the source.
+
+    Exit status: 0, all that was asked for is shown; 1, some rows hold no pair, the rest is shown; 2, nothing could be
+    shown.
+    """
+    typed = summary is not None or source is not None
+    if (file is not None) + example + typed != 1 or (summary is None) != (source is None):
+        raise typer.BadParameter("give a FILE, --example, or --summary with --source, one of the three.")
+    given: dict[str, Any] = {
+        "model": EMBEDDED_MODEL if example and model is None else model,
+        "revision": revision,
+        "layers": layer,
+        "unit": unit,
+        "window": window,
+        "margin": margin,
+        "distance": distance,
+        "normalize": normalize,
+        "splitter": splitter,
+        "tagger": tagger,
+        "drop_tags": options.parse_names(drop_tags),
+        "dtype": dtype,
+        "device": device,
+        "token_budget": token_budget,
+    }
+    try:
+        if output is not None:
+            _check_output(output)
+        if summary is not None and source is not None:
+            if row:
+                raise ValueError("Expected --row with a FILE or --example, but got it with --summary.")
+            pairs = tables.Pairs(lines=[1], sources=[source], summaries=[summary], others=[{}])
+        else:
+            pairs = tables.read_pairs(file or EXAMPLES, source_column, summary_column)
+            pairs = _only(pairs, row or ([EXAMPLE_ROW] if example else []))
+        for problem in pairs.problems:
+            typer.secho(f"skipped {problem}", fg="yellow", err=True)
+        _check_number(pairs, output, file)
+        from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+
+        scorer = EstimeScorer(**{name: value for name, value in given.items() if value is not None})
+        shown = scorer.explain_pairs(pairs.summaries, pairs.sources)
+        headings = [f"line {line}" for line in pairs.lines] if len(shown) > 1 else [""]
+        _show(shown, headings) if output is None else _write(output, shown, headings, pairs)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        typer.secho(f"error: {error}", fg="red", err=True)
+        raise typer.Exit(2) from error
+    if pairs.problems:
+        raise typer.Exit(1)
+
+
+def _only(pairs: tables.Pairs, rows: list[int]) -> tables.Pairs:
+    """The pairs on some lines, in the order asked for; all where none is named.
+
+    Raises:
+        ValueError: a line holds no pair; the message says why.
+    """
+    if not rows:
+        return pairs
+    places = []
+    for row in rows:
+        if row not in pairs.lines:
+            why = [problem for problem in pairs.problems if problem.startswith(f"line {row}:")]
+            found = f"of {len(pairs.lines)} pairs, the last on line {pairs.lines[-1]}" if pairs.lines else "of no pairs"
+            raise ValueError(why[0] if why else f"Expected --row to be the line of a pair, but got {row} {found}.")
+        places.append(pairs.lines.index(row))
+    return tables.Pairs(
+        lines=[pairs.lines[place] for place in places],
+        sources=[pairs.sources[place] for place in places],
+        summaries=[pairs.summaries[place] for place in places],
+        others=[pairs.others[place] for place in places],
+    )
+
+
+def _check_output(output: Path) -> None:
+    """Refuses a path that could not be written, before any work is done."""
+    endings = (*PAGES, *PLOTS, *DATA)
+    if str(output) != "-" and output.suffix.lower() not in endings:
+        raise ValueError(f"Expected the output to end in {', '.join(endings)}, but got {output.name!r}.")
+    if not output.parent.is_dir():
+        raise ValueError(f"Expected the output's folder to exist, but there is no {str(output.parent)!r}.")
+
+
+def _check_number(pairs: tables.Pairs, output: Path | None, file: Path | None) -> None:
+    number = len(pairs.lines)
+    if not number:
+        raise ValueError(f"There is no pair in {file}.")
+    if output is not None and output.suffix.lower() in PLOTS and number > 1:
+        raise ValueError(f"Expected one pair for a plot, but got {number}: choose it with --row.")
+    if output is None and number > SHOWN:
+        raise ValueError(
+            f"Expected at most {SHOWN} pairs for the screen, but got {number}: choose with --row, "
+            "or write a page with -o pairs.html."
+        )
+
+
+def _show(shown: list[Explanation], headings: list[str]) -> None:
+    from rich.console import Console
+
+    from estime_metric.explain import to_terminal
+
+    console = Console()
+    for place, (explanation, heading) in enumerate(zip(shown, headings, strict=True)):
+        if heading:
+            console.print(f"{chr(10) if place else ''}[bold]{heading}[/bold]", highlight=False)
+        to_terminal(explanation, console)
+
+
+def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: tables.Pairs) -> None:
+    suffix = output.suffix.lower()
+    if suffix in PAGES:
+        from estime_metric.explain import to_html
+
+        output.write_text(to_html(shown, headings=headings), encoding="utf-8")
+    elif suffix in PLOTS:
+        from estime_metric.explain import plot_alarms
+
+        plot_alarms(shown[0]).savefig(output, dpi=150)
+    else:
+        rows = zip(pairs.lines, shown, strict=True)
+        tables.write_rows(output, [{"line": line, **explanation.to_dict()} for line, explanation in rows])

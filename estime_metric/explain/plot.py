@@ -1,0 +1,104 @@
+"""Explanations as a plot: where in the source each word of a summary has its best match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from estime_metric.explanation import Explanation, UnitVerdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Colours that colour-blind readers tell apart; the marks differ in shape too.
+_ALARM, _MATCH, _QUIET = "#b5410a", "#0a669f", "#7a808b"
+
+#: With more words than this, the words are not written along the axis.
+LABELLED = 80
+
+
+def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure:
+    """Draws each word of the summary, from left to right, at the height of its best match in the source.
+
+    A summary that follows its source is a line that rises, which is what the measure ``coherence`` tells. Dots are
+    matches; crosses are alarms, each with a thin line to a ring at the best place of the same word; small grey points
+    are words that the source lacks. A pair with nothing to match gives empty axes.
+
+    Args:
+        explanation: what is drawn.
+        title: a line above it; the default tells the counts.
+
+    Returns:
+        A figure of its own, known to no window: save it with ``savefig``.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
+    words = explanation.words
+    figure = Figure(figsize=(min(14.0, max(6.4, 0.19 * len(words))), 5.0), layout="constrained")
+    axes = figure.add_subplot()
+    if title is None:
+        title = f"{explanation.alarms} alarms of {explanation.overlap} {explanation.unit}s checked"
+    axes.set_title(_drawable(title), loc="left", parse_math=False)
+    _draw(axes, words)
+    axes.set_xlabel("summary, word by word")
+    axes.set_ylabel("place in the source (character)")
+    axes.set_xlim(-1, max(1, len(words)))
+    axes.set_ylim(-0.03 * len(explanation.source) - 1, 1.03 * len(explanation.source) + 1)
+    axes.grid(color="#e5e1d9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    _write_words(axes, explanation)
+    if axes.collections:
+        figure.legend(loc="outside upper right", ncols=4, frameon=False, fontsize="small")
+    return figure
+
+
+def _draw(axes: Axes, words: tuple[UnitVerdict, ...]) -> None:
+    """The marks of all words, by verdict."""
+    for verdict, label, marker, size, colour in (
+        ("absent", "not in the source", "s", 14, _QUIET),
+        ("match", "match", "o", 30, _MATCH),
+        ("alarm", "alarm", "X", 62, _ALARM),
+    ):
+        marks = [(x, word.best.start) for x, word in enumerate(words) if word.verdict == verdict and word.best]
+        if marks:
+            xs, ys = zip(*marks, strict=True)
+            axes.scatter(xs, ys, label=label, marker=marker, s=size, color=colour, linewidths=0, zorder=3)
+    own = [
+        (x, word.best.start, word.same.start)
+        for x, word in enumerate(words)
+        if word.verdict == "alarm" and word.best and word.same
+    ]
+    if own:
+        xs, best, same = zip(*own, strict=True)
+        axes.vlines(xs, best, same, color=_ALARM, linewidth=0.7, alpha=0.45, zorder=1)
+        axes.scatter(
+            xs, same, marker="o", s=26, facecolors="white", edgecolors=_QUIET, zorder=2, label="alarm's same word"
+        )
+
+
+def _write_words(axes: Axes, explanation: Explanation) -> None:
+    """The words along the axis, alarms in their colour; only their numbers where there are many."""
+    words = explanation.words
+    if not 0 < len(words) <= LABELLED:
+        return
+    labels = [_drawable(" ".join(explanation.prediction[word.start : word.end].split())[:24]) for word in words]
+    axes.set_xticks(range(len(words)), labels, rotation=90, fontsize=8, parse_math=False)
+    for word, label in zip(words, axes.get_xticklabels(), strict=True):
+        if word.verdict == "alarm":
+            label.set(color=_ALARM, fontweight="bold")
+        elif word.verdict == "absent":
+            label.set(color=_QUIET)
+
+
+def _drawable(text: str) -> str:
+    """A text with an empty box for each sign that the font lacks."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    known = get_font(findfont(FontProperties())).get_charmap()
+    return "".join(sign if ord(sign) in known else "\u25af" for sign in text)

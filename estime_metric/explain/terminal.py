@@ -1,0 +1,180 @@
+"""Explanations in the terminal."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from estime_metric.explain import wording
+from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+
+ALARM, ABSENT, BEST, SAME, QUIET = (
+    "bold underline red",
+    "dim italic",
+    "bold reverse blue",
+    "bold underline green",
+    "dim",
+)
+
+#: Narrower than this, each alarm is a block of lines, not a row of a table.
+NARROW = 80
+
+#: Cells of a row of the table that hold no text: the margin, lines and blanks between the columns.
+_BESIDE = 20
+
+#: Signs that would reorder a line for all that follows.
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def to_terminal(explanation: Explanation, console: Console | None = None) -> None:
+    """Prints `render` of an explanation; ``console`` is the standard output's where none is given."""
+    (console or Console()).print(render(explanation))
+
+
+def render(explanation: Explanation) -> TerminalExplanation:
+    """An explanation that a rich console can print, at whatever width it has."""
+    return TerminalExplanation(explanation)
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalExplanation:
+    """A rich renderable: the counts, the summary with its alarms numbered, and each alarm with its evidence in context.
+
+    It can be read without colours, and never takes a text for markup or for control codes.
+
+    Attributes:
+        explanation: what is shown.
+    """
+
+    explanation: Explanation
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        explanation = self.explanation
+        yield _counts(explanation)
+        remark = wording.remark(explanation)
+        if remark:
+            yield Text(f"\n{remark}")
+        yield Rule("summary", style=QUIET, align="left")
+        yield _summary(explanation)
+        absent = dict.fromkeys(_own(explanation, word) for word in explanation.words if word.verdict == "absent")
+        if absent and not remark:
+            yield Text.assemble("\n", ("not in the source, so not checked: ", QUIET), ", ".join(absent))
+        alarms = [word for word in explanation.words if word.verdict == "alarm"]
+        if alarms:
+            yield Rule("alarms", style=QUIET, align="left")
+            if options.max_width < NARROW:
+                yield from _blocks(explanation, alarms, options.max_width)
+            else:
+                yield _table(explanation, alarms, options.max_width)
+        yield Text(f"\n{explanation.signature}", style=QUIET, overflow="fold")
+
+
+def _counts(explanation: Explanation) -> Table:
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", style="bold", no_wrap=True)
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(style=QUIET)
+    for count in wording.counts(explanation):
+        grid.add_row(count.shown, count.name, count.meaning)
+    return grid
+
+
+def _summary(explanation: Explanation) -> Text:
+    """The summary with a number behind each alarm."""
+    shown, cursor, number = Text(), 0, 0
+    for word in explanation.words:
+        shown.append(_safe(explanation.prediction[cursor : word.start]))
+        own = _safe(explanation.prediction[word.start : word.end])
+        shown.append(own, {"alarm": ALARM, "absent": ABSENT}.get(word.verdict))
+        if word.verdict == "alarm":
+            number += 1
+            shown.append(f"[{number}]", "red")
+        cursor = word.end
+    return shown.append(_safe(explanation.prediction[cursor:]))
+
+
+def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> Table:
+    """One row for each alarm."""
+    word_width = min(max(4, *(cell_len(_own(explanation, alarm)) for alarm in alarms)), width // 5)
+    number_width = len(str(len(alarms)))
+    room = (width - _BESIDE - word_width - number_width) // 2
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table.add_column("", justify="right", no_wrap=True, width=number_width)
+    table.add_column("word", no_wrap=True, overflow="ellipsis", width=word_width)
+    table.add_column("best match in the source", no_wrap=True, overflow="ellipsis", width=room)
+    table.add_column("same word's best place", no_wrap=True, overflow="ellipsis", width=room)
+    table.add_column("margin", justify="right", no_wrap=True, width=6)
+    for number, alarm in enumerate(alarms, start=1):
+        table.add_row(
+            str(number),
+            Text(_own(explanation, alarm), ALARM),
+            _in_context(explanation.source, alarm.best, room, BEST),
+            _in_context(explanation.source, alarm.same, room, SAME),
+            wording.margin(alarm),
+        )
+    return table
+
+
+def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> RenderResult:
+    """Three lines for each alarm."""
+    room = max(8, width - 8)
+    for number, alarm in enumerate(alarms, start=1):
+        yield Text.assemble(
+            f"[{number}] ", (_own(explanation, alarm), ALARM), (f"  margin {wording.margin(alarm)}", QUIET)
+        )
+        for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
+            line = Text.assemble((f"{name}  ", QUIET), _in_context(explanation.source, evidence, room, style))
+            yield Padding(line, (0, 0, 0, 2))
+
+
+def _own(explanation: Explanation, word: UnitVerdict) -> str:
+    return _line(explanation.prediction[word.start : word.end])
+
+
+def _in_context(text: str, evidence: Evidence | None, room: int, style: str) -> Text:
+    """A place of a text in brackets, with as much of the text around it as fits into ``room`` cells."""
+    if evidence is None:
+        return Text("none", QUIET)
+    left, found, right = (
+        _line(text[max(0, evidence.start - room) : evidence.start]),
+        _line(text[evidence.start : evidence.end]).strip(),
+        _line(text[evidence.end : evidence.end + room]),
+    )
+    spare = max(0, room - cell_len(found) - 4)  # brackets and the signs that something is left out
+    left_room = max(spare // 2, spare - cell_len(right))
+    left = _fitting(left[::-1], left_room)[::-1]
+    right = _fitting(right, spare - cell_len(left))
+    before = "\u2026" if evidence.start - room > 0 or len(left) < evidence.start else ""
+    after = "\u2026" if len(right) < len(text) - evidence.end else ""
+    return Text.assemble(before, left, "[", (found, style), "]", right, after)
+
+
+def _fitting(text: str, room: int) -> str:
+    """The beginning of a text that takes no more than ``room`` cells."""
+    taken = 0
+    for place, sign in enumerate(text):
+        taken += cell_len(sign)
+        if taken > room:
+            return text[:place]
+    return text
+
+
+def _line(text: str) -> str:
+    """A text in one line: each white space is a blank."""
+    return "".join(" " if sign.isspace() else sign for sign in _safe(text))
+
+
+def _safe(text: str) -> str:
+    """A text without what a terminal would obey."""
+    return "".join(
+        "\ufffd" if (unicodedata.category(sign) in ("Cc", "Cs") and sign not in "\n\t") or sign in _DIRECTIONS else sign
+        for sign in text.replace("\r\n", "\n")
+    )

@@ -1,0 +1,181 @@
+"""Explanations as HTML: texts are shown as they are, and every place that is pointed to is there."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from estime_metric import Explanation
+from estime_metric.explain import html
+from estime_metric.explain.html import fragment, to_html
+from estime_metric.explanation import Evidence, UnitVerdict
+
+VOID = {"meta", "img", "br", "hr", "input", "link"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, each with its attributes, its text, and the classes of the elements around it."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[dict] = []
+        self.open: list[dict] = []
+        self.feed(markup)
+        self.close()
+        assert not self.open, [element["tag"] for element in self.open]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs), f"an attribute stands twice: {attrs}"
+        element = {"tag": tag, "text": "", **dict(attrs)}
+        element["within"] = [name for outer in self.open for name in (outer.get("class") or "").split()]
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop()["tag"] == tag
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element["text"] += data
+
+    def of_class(self, name: str, within: str = "estime") -> list[dict]:
+        return [
+            element
+            for element in self.elements
+            if name in (element.get("class") or "").split() and within in element["within"]
+        ]
+
+    def pane(self, name: str) -> str:
+        (text,) = self.of_class("estime-text", within=name)
+        return text["text"]
+
+
+def cut(page: Page) -> list[tuple[int, int, str]]:
+    """Start, end and text of the parts of the source."""
+    return [
+        (int(part["data-start"]), int(part["data-end"]), part["text"])
+        for part in page.elements
+        if "data-start" in part and "estime-source" in part["within"]
+    ]
+
+
+@pytest.mark.parametrize("standalone", [True, False])
+def test_both_texts_are_shown_exactly(example: Explanation, hostile: Explanation, standalone: bool) -> None:
+    for shown in (example, hostile):
+        page = Page(to_html(shown, standalone=standalone))
+        assert page.pane("estime-summary") == shown.prediction
+        assert page.pane("estime-source") == shown.source
+
+
+def test_each_word_has_its_verdict_and_its_evidence_is_there(example: Explanation, hostile: Explanation) -> None:
+    for shown in (example, hostile):
+        page = Page(fragment(shown))
+        units = page.of_class("estime-unit")
+        assert [unit["text"] for unit in units] == [shown.prediction[word.start : word.end] for word in shown.words]
+        parts = cut(page)
+        assert [text for *_, text in parts] == [shown.source[start:end] for start, end, _ in parts]
+        assert all(one[1] == two[0] for one, two in pairwise(parts))
+        for unit, word in zip(units, shown.words, strict=True):
+            assert unit["class"].split() == ["estime-unit", f"estime-{word.verdict}"]
+            for name, evidence in (("data-best", word.best), ("data-same", word.same)):
+                if evidence is None:
+                    assert name not in unit
+                    continue
+                start, end = map(int, unit[name].split("-"))
+                assert (start, end) == (evidence.start, evidence.end)
+                found = "".join(text for first, last, text in parts if start <= first and last <= end)
+                assert found == shown.source[start:end]
+
+
+def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(example: Explanation) -> None:
+    for unit in Page(fragment(example)).of_class("estime-unit"):
+        assert unit["role"] == "button"
+        assert unit["tabindex"] == ("0" if "estime-alarm" in unit["class"] else "-1")
+    (february,) = [unit for unit in Page(fragment(example)).of_class("estime-unit") if unit["text"] == "February"]
+    spoken = re.sub("[\u2068\u2069]", "", february["aria-label"])
+    assert re.fullmatch(
+        "“February” is an alarm: its best match in the source is “March” \\(margin \u2212\\d+.*\\)\\.", spoken
+    )
+
+
+def test_the_deeper_tint_is_the_wider_margin(example: Explanation) -> None:
+    alarms = [word for word in example.words if word.verdict == "alarm"]
+    tints = [
+        float(unit["style"].removeprefix("--estime-strength:"))
+        for unit in Page(fragment(example)).of_class("estime-alarm", within="estime-summary")
+    ]
+    assert all(0 <= tint <= 1 for tint in tints)
+    shares = [-alarm.margin / abs(alarm.best.similarity) for alarm in alarms]
+    for (share, tint), (next_share, next_tint) in pairwise(sorted(zip(shares, tints, strict=True))):
+        assert share <= next_share
+        assert tint <= next_tint
+    assert min(tints) < max(tints)
+
+
+def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
+    title, heading = "<script>alert(3)</script>", '"><img src=x onerror=alert(4)>'
+    page = Page(to_html([hostile, hostile], title=title, headings=[heading, heading]))
+    tags = {element["tag"] for element in page.elements}
+    assert not tags & {"img", "i"}
+    assert [element["text"] for element in page.elements if element["tag"] == "script"] == [html.SCRIPT]
+    assert not [name for element in page.elements for name in element if name.startswith("on")]
+    assert [element["text"] for element in page.elements if element["tag"] in ("title", "h1")] == [title, title]
+    assert [element["text"] for element in page.elements if element["tag"] == "h2"] == [heading, heading]
+    assert [element["text"] for element in page.of_class("estime-signature")] == [hostile.signature] * 2
+
+
+def test_what_html_cannot_hold_is_replaced_sign_by_sign() -> None:
+    shown = Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, "")
+    page = Page(to_html(shown))
+    assert page.pane("estime-summary") == "a\ufffdb\ufffdc\r"
+    to_html(shown).encode("utf-8")
+
+
+def test_the_page_loads_nothing_and_a_fragment_brings_no_script(example: Explanation) -> None:
+    page = Page(to_html(example))
+    assert not [element for element in page.elements if {"src", "srcset", "data"} & set(element)]
+    assert "url(" not in html.STYLE
+    assert "@import" not in html.STYLE
+    (policy,) = [element["content"] for element in page.elements if element.get("http-equiv")]
+    assert policy.startswith("default-src 'none'; ")
+    tags = {element["tag"] for element in Page(fragment(example)).elements}
+    assert not tags & {"script", "style", "link", "meta", "html", "body", "iframe"}
+
+
+def test_the_counts_are_those_of_the_explanation(example: Explanation) -> None:
+    numbers = [element["text"] for element in Page(fragment(example)).of_class("estime-number")]
+    rate = f"{example.alarms / example.overlap:.3f}"
+    assert numbers == [str(example.alarms), rate, str(example.overlap), str(example.tokens)]
+
+
+def test_several_pairs_stand_on_one_page_under_links(examples: list[Explanation]) -> None:
+    page = Page(to_html(examples))
+    ids = [element["id"] for element in page.elements if "id" in element]
+    assert len(set(ids)) == len(ids)
+    links = [element for element in page.elements if element["tag"] == "a"]
+    assert [link["href"] for link in links] == [f"#{name}" for name in ids] == ["#estime-1", "#estime-2"]
+    assert f"{examples[1].alarms} of {examples[1].overlap}" in links[1]["text"]
+    assert [element["text"] for element in page.elements if element["tag"] == "h2"] == ["Pair 1", "Pair 2"]
+    with pytest.raises(ValueError, match="`headings` to have one line for each of the 2 explanations, but got 1"):
+        to_html(examples, headings=["x"])
+
+
+def test_emptiness(empty: Explanation) -> None:
+    page = Page(to_html(empty))
+    (remark,) = page.of_class("estime-remark")
+    assert ("is empty" if not empty.tokens else "nothing was checked") in remark["text"]
+    blank = [element["text"] for element in page.of_class("estime-blank")]
+    assert ("The summary is empty." in blank) == (not empty.prediction.strip())
+    assert ("The source is empty." in blank) == (not empty.source.strip())
+    assert "There is no pair to show." in to_html([])
+
+
+def test_with_words_a_summary_that_shares_none_says_so() -> None:
+    units = (UnitVerdict(0, 5, "absent", Evidence(0, 1, 1.0), None, None),)
+    page = Page(fragment(Explanation("Zebra", "A cat.", units, "word", 1, "", unmatched=1)))
+    assert "shares no word" in page.of_class("estime-remark")[0]["text"]
+    assert page.of_class("estime-number")[0]["text"] == "1"

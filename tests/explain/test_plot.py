@@ -1,0 +1,100 @@
+"""Explanations as a plot: a mark for each word, at its place in the summary and that of its evidence in the source."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from estime_metric import EstimeScorer, Explanation
+from estime_metric.explain import plot_alarms
+from estime_metric.explain.plot import LABELLED
+
+pytest.importorskip("matplotlib")
+
+
+def marks(shown: Explanation) -> dict[str, list[tuple[float, float]]]:
+    """Label -> the points that are drawn under it."""
+    (axes,) = plot_alarms(shown).axes
+    return {
+        each.get_label(): [tuple(point) for point in np.asarray(each.get_offsets()).tolist()]
+        for each in axes.collections
+        if not str(each.get_label()).startswith("_")
+    }
+
+
+def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
+    drawn = marks(example)
+    for verdict, label in (("match", "match"), ("alarm", "alarm"), ("absent", "not in the source")):
+        expected = [(x, word.best.start) for x, word in enumerate(example.words) if word.verdict == verdict]
+        assert drawn[label] == expected
+        assert expected
+    assert drawn["alarm's same word"] == [
+        (x, word.same.start) for x, word in enumerate(example.words) if word.verdict == "alarm"
+    ]
+
+
+def test_a_copy_is_a_line_that_rises() -> None:
+    text = "Heavy rain fell over all hills while nobody looked outside their houses yesterday."
+    points = marks(EstimeScorer(model="embedded").explain(text, text))["match"]
+    assert len(points) > 8
+    assert points == sorted(points, key=lambda point: point[1])
+
+
+def test_the_words_stand_along_the_axis_and_alarms_stand_out(example: Explanation) -> None:
+    (axes,) = plot_alarms(example).axes
+    labels = axes.get_xticklabels()
+    assert [label.get_text() for label in labels] == [
+        example.prediction[word.start : word.end] for word in example.words
+    ]
+    bold = [label.get_fontweight() == "bold" for label in labels]
+    assert bold == [word.verdict == "alarm" for word in example.words]
+    assert axes.get_title(loc="left") == f"{example.alarms} alarms of {example.overlap} tokens checked"
+
+
+def test_hostile_and_empty_texts_are_drawn(hostile: Explanation, empty: Explanation) -> None:
+    """Signs that the font lacks or that look like formulas neither fail nor warn."""
+    for shown in (hostile, empty):
+        for kind in ("png", "svg"):
+            stream = io.BytesIO()
+            plot_alarms(shown, title="$\\frac{ \U0001f469 नम").savefig(stream, format=kind)
+            assert len(stream.getvalue()) > 1000
+
+
+def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> None:
+    length = len(example.prediction)
+    units = tuple(
+        replace(word, start=word.start + length * copy, end=word.end + length * copy)
+        for copy in range(3)
+        for word in example.words
+    )
+    shown = Explanation(example.prediction * 3, example.source, units, "word", 1, "")
+    assert len(shown.words) == len(units) > LABELLED
+    (axes,) = plot_alarms(shown).axes
+    assert not set("".join(label.get_text() for label in axes.get_xticklabels())) & set("abcdefgh")
+
+
+def test_it_touches_no_window_and_importing_it_brings_no_matplotlib() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent("""
+            import sys
+            import estime_metric.explain, estime_metric.explain.html, estime_metric.explain.plot
+            assert not {"matplotlib", "rich"} & set(sys.modules)
+            from estime_metric.explain import plot_alarms
+            from estime_metric.explanation import Explanation
+            plot_alarms(Explanation("", "", (), "token", 1, ""))
+            assert "matplotlib.pyplot" not in sys.modules
+            sys.modules["matplotlib"] = sys.modules["matplotlib.figure"] = None
+            try:
+                plot_alarms(Explanation("", "", (), "token", 1, ""))
+            except ImportError as error:
+                print(error)
+        """)], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert done.stdout == "Plots need matplotlib: pip install 'estime-metric[meta]'.\n"

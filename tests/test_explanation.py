@@ -1,0 +1,384 @@
+"""Explanations: the verdicts add up to the score, the evidence is what loops over embeddings find, spans are exact."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from estime_metric import EstimeScorer, Explanation
+from estime_metric.config import UNITS
+from estime_metric.engine.matching import TIE_TOLERANCE
+from estime_metric.engine.words import split_words
+from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
+from tests.families import SENTENCES
+from tests.oracle import Oracle, nearly_equal
+
+SHORT = {"window": 60, "margin": 10, "distance": 4}
+Pairs = list[tuple[str, str]]
+MakeFolder = Callable[[str], str]
+
+#: Texts whose characters and tokens do not go hand in hand.
+SIGNS = (
+    "The cafe\u0301 and the café closed.",
+    "A family \U0001f469\u200d\U0001f469\u200d\U0001f467 sat; \u2764\ufe0f and \U0001f1e9\U0001f1ea too.",
+    "המועצה הצביעה the council וסגרה את הגשר",
+    "أغلق المجلس الجسر القديم نَعَمْ",
+    "नमस्ते दुनिया the bridge",
+    "The eﬃcient ﬁrst ½ of 1,200  well-kept\u00a0cars.",
+    'It\'s <b>bold</b> & "quoted".\r\n\tNew\u200bline',
+)
+
+
+def split(pairs: Pairs) -> tuple[list[str], list[str]]:
+    return [summary for summary, _ in pairs], [source for _, source in pairs]
+
+
+# The counts
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_verdicts_add_up_to_the_score(folder: str, pairs: Pairs, unit: str) -> None:
+    texts = [
+        *pairs,
+        ("Zebra.", "Nothing alike"),
+        ("", pairs[0][1]),
+        (pairs[0][0], ""),
+        ("  ", "\n"),
+        (SIGNS[1], SIGNS[0]),
+    ]
+    scorer = EstimeScorer(model=folder, unit=unit, **SHORT)
+    result = scorer.score(*split(texts))
+    shown = scorer.explain_pairs(*split(texts))
+    assert [each.overlap for each in shown] == result.values("overlap").tolist()
+    assert [each.tokens for each in shown] == result.values("tokens").tolist()
+    differing = [each.alarms - alarms for each, alarms in zip(shown, result.values("alarms").tolist(), strict=True)]
+    assert sum(map(abs, differing)) <= result.ties(), differing
+    assert sum(each.alarms for each in shown) > 0
+    assert {each.signature for each in shown} == {result.signature}
+
+
+def test_where_no_word_is_shared_the_score_is_that_of_the_scorer(encoder_folder: MakeFolder) -> None:
+    """With some tokenizers words that differ begin with the same piece, a blank."""
+    texts = [("Zebra.", "Nothing alike"), ("b c", "a"), ("Cat, sat", "mat"), ("Zebra.", "")]
+    for name in ("deberta-v2", "bert"):
+        scorer = EstimeScorer(model=encoder_folder(name), unit="word", **SHORT)
+        shown = scorer.explain_pairs(*split(texts))
+        assert [each.overlap for each in shown] == [0] * len(texts)
+        assert [each.alarms for each in shown] == scorer.score(*split(texts)).values("alarms").tolist()
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_it_changes_no_score_and_the_cache_changes_no_explanation(bert_folder: str, pairs: Pairs, unit: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
+    before = scorer.score(*split(pairs)).values("alarms").tolist()
+    shown = scorer.explain_pairs(*split(pairs))
+    assert scorer.score(*split(pairs)).values("alarms").tolist() == before
+    cached = EstimeScorer(model=bert_folder, unit=unit, cache=10**8, **SHORT)
+    for _ in range(2):
+        assert [structure(each) for each in cached.explain_pairs(*split(pairs))] == [structure(each) for each in shown]
+    assert cached.score(*split(pairs)).values("alarms").tolist() == before
+
+
+def test_one_pair_alone_equals_the_pair_in_company(bert_folder: str, pairs: Pairs) -> None:
+    scorer = EstimeScorer(model=bert_folder, **SHORT)
+    shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))
+    for place in (0, 5, 11):
+        assert structure(scorer.explain(*pairs[place])) == structure(shown[place])
+    assert shown[:3] == shown[-3:]
+    assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
+    assert scorer.explain_pairs([], []) == []
+
+
+def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=(3, 1), **SHORT)
+    result = scorer.score(*split(pairs))
+    shown = {layer: scorer.explain_pairs(*split(pairs), layer=layer) for layer in (1, 3)}
+    for layer, each in shown.items():
+        assert sum(one.alarms for one in each) == result.values("alarms", layer).sum()
+        assert {one.layer for one in each} == {layer}
+    assert shown[1] != shown[3]
+
+
+@pytest.mark.parametrize(("layers", "layer"), [((3, 1), None), ((3, 1), 2), (3, 1)])
+def test_a_layer_that_was_not_read_is_refused(bert_folder: str, layers: object, layer: int | None) -> None:
+    with pytest.raises((ValueError, TypeError), match="Expected argument `layer` to be one of"):
+        EstimeScorer(model=bert_folder, layers=layers, **SHORT).explain("A cat.", "A cat.", layer=layer)
+
+
+def test_what_is_no_text_is_refused(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, **SHORT)
+    with pytest.raises(TypeError, match="`prediction`"):
+        scorer.explain(None, "A cat.")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`source`"):
+        scorer.explain("A cat.", ["A cat."])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="length"):
+        scorer.explain_pairs(["A cat."], [])
+
+
+# The evidence
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_tokens_have_the_evidence_that_loops_find(folder: str, pairs: Pairs, normalize: bool) -> None:
+    oracle = Oracle(folder, **SHORT, normalize=normalize)
+    scorer = EstimeScorer(model=folder, layers=2, normalize=normalize, **SHORT)
+    seen = set()
+    for summary, source in [pairs[1], pairs[9], pairs[14]]:
+        shown = scorer.explain(summary, source)
+        naive = list(verdicts_by_loops(oracle, summary, source, layer=2))
+        assert [(unit.start, unit.end) for unit in shown.units] == spans(oracle, summary)
+        for unit, (verdict, same, other, dots) in zip(shown.units, naive, strict=True):
+            if not nearly_equal(same, other):
+                assert unit.verdict == verdict
+            if unit.verdict == "absent":
+                assert (unit.same, unit.margin) == (None, None)
+                continue
+            assert unit.best is not None
+            assert unit.same is not None
+            assert unit.same.similarity == pytest.approx(same, rel=1e-3, abs=1e-3)
+            assert unit.best.similarity == pytest.approx(max(same, other), rel=1e-3, abs=1e-3)
+            assert unit.margin == pytest.approx(same - other, rel=1e-3, abs=2e-3)
+            assert (unit.margin < 0) == (unit.verdict == "alarm")
+            assert (unit.best == unit.same) == (unit.verdict == "match")
+            for place, expected in ((unit.best, max(same, other)), (unit.same, same)):
+                found = [dot for at, dot in dots if at == (place.start, place.end)]
+                assert min(abs(dot - expected) for dot in found) <= 1e-3 * max(1, abs(expected))
+            if unit.end - unit.start > 1:  # some tokenizers give a blank the place of the letter behind it
+                assert source[unit.same.start : unit.same.end].lower() == summary[unit.start : unit.end].lower()
+            seen.add(unit.verdict)
+    assert seen == {"match", "alarm"}
+
+
+def verdicts_by_loops(oracle: Oracle, summary: str, source: str, layer: int) -> Iterator[tuple]:
+    """Verdict, s(i), o(i) and the dot product with each place of the source, token by token."""
+    ids, source_ids = oracle.tokens(summary), oracle.tokens(source)
+    checked = {
+        i for i, token in enumerate(ids) if token in source_ids and token not in oracle.tokenizer.all_special_ids
+    }
+    taken = oracle.embeddings(ids, checked)
+    of_source = oracle.source_embeddings(source)[:, layer]
+    places = spans(oracle, source)
+    for i, token in enumerate(ids):
+        if i not in checked:
+            yield "absent", np.nan, np.nan, []
+            continue
+        dots = [float(np.dot(row, taken[i][layer])) for row in of_source]
+        same = max(dot for dot, other in zip(dots, source_ids, strict=True) if other == token)
+        other = max((dot for dot, other in zip(dots, source_ids, strict=True) if other != token), default=-np.inf)
+        yield "alarm" if other > same else "match", same, other, list(zip(places, dots, strict=True))
+
+
+def spans(oracle: Oracle, text: str) -> list[tuple[int, int]]:
+    """The characters of each token, without the white space that some tokenizers count to the token behind it."""
+    offsets = oracle.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    return [(start + len(text[start:end]) - len(text[start:end].lstrip()), end) for start, end in offsets]
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "deberta-v2"])
+def test_words_have_the_evidence_that_loops_find(encoder_folder: MakeFolder, pairs: Pairs, name: str) -> None:
+    """With a great distance and margin each word is masked alone, in the whole of a short text."""
+    oracle = Oracle(encoder_folder(name))
+    summary, source = pairs[3]
+    scorer = EstimeScorer(model=encoder_folder(name), layers=2, unit="word", distance=1000, margin=200)
+    shown = scorer.explain(summary, source)
+    words, source_words = split_words(summary), split_words(source)
+    ids, embeddings = words_by_loops(oracle, words, layer=2)
+    source_ids, of_source = words_by_loops(oracle, source_words, layer=2)
+    assert [summary[unit.start : unit.end] for unit in shown.units] == words
+    for unit, word, first, embedding in zip(shown.units, words, ids, embeddings, strict=True):
+        if word not in source_words:
+            assert unit.verdict == "absent"
+            continue
+        dots = [float(row @ embedding) for row in of_source]
+        same = max(dot for dot, other in zip(dots, source_ids, strict=True) if other == first)
+        other = max(dot for dot, other in zip(dots, source_ids, strict=True) if other != first)
+        assert unit.margin == pytest.approx(same - other, abs=2e-3)
+        if nearly_equal(same, other):
+            continue
+        assert unit.verdict == ("alarm" if other > same else "match")
+        best = source_words[int(np.argmax(dots))]
+        assert source[unit.best.start : unit.best.end] == best
+        assert unit.best.similarity == pytest.approx(max(dots), rel=1e-3)
+
+
+def words_by_loops(oracle: Oracle, words: list[str], layer: int) -> tuple[list[int], list[np.ndarray]]:
+    """First token and embedding of each word, all tokens of one word masked at a time."""
+    pieces = [oracle.tokens(word) for word in words]
+    text = [token for word in pieces for token in word]
+    embeddings, first = [], 0
+    for word in pieces:
+        masked = [*text[:first], *[oracle.tokenizer.mask_token_id] * len(word), *text[first + len(word) :]]
+        embeddings.append(oracle.hidden_states(masked)[layer][first])
+        first += len(word)
+    return [word[0] for word in pieces], embeddings
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_copy_matches_itself_in_its_own_place(bert_folder: str, unit: str) -> None:
+    """Each word stands once, so that the same word can only be found where it stands."""
+    text = "Heavy rain fell over hills on Monday, and the river rose by almost a metre."
+    shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(text, text)
+    assert shown.overlap == shown.tokens > 10
+    once = [word for word in shown.words if text.lower().split().count(text[word.start : word.end].lower()) == 1]
+    assert len(once) > 10
+    if unit == "word":
+        for word in once:
+            assert word.same is not None
+            assert (word.start, word.end) == (word.same.start, word.same.end)
+
+
+def test_absent_units_are_shown_with_the_place_of_their_context(bert_folder: str) -> None:
+    source = "The cat sat on the mat while the dog slept."
+    for unit in UNITS:
+        shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain("The river sat on the mat", source)
+        absent = [each for each in shown.units if each.verdict == "absent"]
+        assert absent
+        for each in absent:
+            assert each.same is None
+            assert each.margin is None
+            assert each.best is not None
+            assert source[each.best.start : each.best.end].strip()
+        assert "river" in [shown.prediction[each.start : each.end] for each in shown.words if each.verdict == "absent"]
+
+
+def test_a_source_of_one_kind_of_unit_has_no_other_to_compare(bert_folder: str) -> None:
+    shown = EstimeScorer(model=bert_folder, **SHORT).explain("the cat", "the the")
+    first = shown.units[0]
+    assert (first.verdict, first.margin) == ("match", None)
+    assert first.best == first.same is not None
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize(
+    ("summary", "source"), [("", ""), ("", "A cat."), ("A cat.", ""), (" \n", "A cat."), ("A", "\t")]
+)
+def test_emptiness(bert_folder: str, unit: str, summary: str, source: str) -> None:
+    shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(summary, source)
+    assert shown.overlap == 0
+    assert shown.alarms == (shown.tokens if unit == "word" else 0)  # where nothing is matched, no word begins alike
+    assert bool(shown.units) == bool(shown.words) == bool(summary.strip())
+    for each in shown.units:
+        assert (each.verdict, each.best, each.same, each.margin) == ("absent", None, None, None)
+
+
+# The spans
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_spans_are_exact(folder: str, unit: str) -> None:
+    scorer = EstimeScorer(model=folder, unit=unit, **SHORT)
+    shown = scorer.explain_pairs([*SIGNS, *SENTENCES[:2]], [*SIGNS[::-1], *SENTENCES[2:4]])
+    for each in shown:
+        check_spans(each)
+        for word in each.words:
+            assert each.prediction[word.start : word.end] == each.prediction[word.start : word.end].strip()
+
+
+def test_pieces_of_a_word_are_one_word(folder: str) -> None:
+    """The words that are shown are those of the text, whatever the pieces of the encoder are."""
+    for text in SENTENCES[:4]:
+        shown = EstimeScorer(model=folder, **SHORT).explain(text, SENTENCES[5])
+        assert [text[word.start : word.end] for word in shown.words] == split_words(text)
+        assert sum(word.pieces for word in shown.words) == shown.tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "signs"),
+    [
+        ("a cafe\u0301 a", ["a", "cafe\u0301", "a"]),
+        ("a \u2764\ufe0f a", ["a", "\u2764\ufe0f", "a"]),
+        ("a נָכוֹן a", ["a", "נָכוֹן", "a"]),
+        ("a \U0001f469\u200d\U0001f467 a", ["a", "\U0001f469\u200d\U0001f467", "a"]),
+    ],
+)
+def test_marks_stay_with_their_sign(bert_folder: str, text: str, signs: list[str]) -> None:
+    shown = EstimeScorer(model=bert_folder, **SHORT).explain(text, "a cat")
+    assert [text[word.start : word.end] for word in shown.words] == signs
+
+
+@cache
+def _scorer(folder: str, unit: str) -> EstimeScorer:
+    return EstimeScorer(model=folder, unit=unit, layers=0, **SHORT)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("name", ["bert", "roberta", "albert"])
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    summary=st.text(st.characters(exclude_categories=["Cs"]), max_size=25),
+    source=st.text(st.sampled_from("abc é.,'-\u0301\u200d\U0001f469\u05d0\n"), max_size=25),
+)
+@example(summary="0\u0300\U0001f469\u200d\U0001f467 \u0301a", source="a\u0301")
+@example(summary="\ufb03\u00bd\u1e9e \u0130\u200b\ufeff  x", source="\u0130")
+def test_spans_of_any_text(encoder_folder: MakeFolder, name: str, unit: str, summary: str, source: str) -> None:
+    scorer = _scorer(encoder_folder(name), unit)
+    check_spans(scorer.explain(summary, source))
+    check_spans(scorer.explain(source, source + summary))
+
+
+def check_spans(shown: Explanation) -> None:
+    """Units and words stand in order within the text, words are disjoint and cover all units."""
+    length = len(shown.prediction)
+    for units in (shown.units, shown.words):
+        assert all(0 <= unit.start <= unit.end <= length for unit in units)
+        assert all(one.start <= two.start for one, two in pairwise(units))
+    assert all(one.end <= two.start for one, two in pairwise(shown.words)), words_of(shown)
+    assert sum(word.pieces for word in shown.words) == len(shown.units)
+    covered = {at for word in shown.words for at in range(word.start, word.end)}
+    assert covered >= {at for unit in shown.units for at in range(unit.start, unit.end)}
+    for unit in (*shown.units, *shown.words):
+        assert unit.verdict in VERDICTS
+        for place in (unit.best, unit.same):
+            assert place is None or 0 <= place.start <= place.end <= len(shown.source)
+        ends = shown.prediction[unit.end : unit.end + 1]
+        assert not (unit.end > unit.start and ends and unicodedata.category(ends)[0] == "M" and unit.end not in covered)
+
+
+def words_of(shown: Explanation) -> list[str]:
+    return [shown.prediction[word.start : word.end] for word in shown.words]
+
+
+# Merging, by hand
+
+
+def test_a_word_is_an_alarm_if_a_piece_is_and_shows_the_clearest() -> None:
+    alarm, clearer = (UnitVerdict(*span, "alarm", Evidence(4, 6, 9.0), Evidence(0, 1, 9.0 + by), by) for span, by in (
+        ((0, 2), -1.0), ((2, 5), -3.0)))  # fmt: skip
+    match = UnitVerdict(5, 7, "match", Evidence(0, 1, 5.0), Evidence(0, 1, 5.0), 4.0)
+    absent = UnitVerdict(8, 10, "absent", Evidence(0, 1, 5.0), None, None)
+    shown = Explanation("unheard of", "x unheard", (alarm, clearer, match, absent), "token", 1, "")
+    word, last = shown.words
+    assert (word.start, word.end, word.verdict, word.margin, word.pieces) == (0, 7, "alarm", -3.0, 3)
+    assert word.best == Evidence(2, 9, 9.0)  # widened to the word
+    assert word.same == Evidence(0, 1, 6.0)
+    assert (last.start, last.end, last.verdict, last.pieces) == (8, 10, "absent", 1)
+    assert (shown.alarms, shown.overlap, shown.tokens) == (2, 3, 4)
+
+
+def test_all_that_is_shown_can_be_written_as_json(bert_folder: str, pairs: Pairs) -> None:
+    for unit in UNITS:
+        shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(*pairs[4])
+        read = json.loads(json.dumps(shown.to_dict(), allow_nan=False))
+        assert (read["prediction"], read["source"]) == pairs[4]
+        assert (read["alarms"], read["overlap"], read["tokens"]) == (shown.alarms, shown.overlap, shown.tokens)
+        assert len(read["units"]) == shown.tokens
+        assert len(read["words"]) == len(shown.words)
+        assert read["units"][0]["best"]["similarity"] == pytest.approx(shown.units[0].best.similarity)
+        assert read["signature"] == shown.signature
+
+
+def structure(shown: Explanation) -> list[tuple]:
+    """What rounding cannot change: the verdicts that hang on no tie, with their places."""
+    return [
+        (unit.start, unit.end, unit.verdict, unit.best and (unit.best.start, unit.best.end))
+        for unit in shown.units
+        if unit.margin is not None and abs(unit.margin) > TIE_TOLERANCE * abs(unit.best.similarity)
+    ]
