@@ -1,0 +1,142 @@
+"""``estime explain`` as its user meets it: the screen, the files, the exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from estime_metric import EstimeScorer
+from estime_metric.cli import app
+from estime_metric.examples import PATH as EXAMPLES
+
+SHORT = ["--window", "60", "--margin", "10"]
+SOURCE = "The cat sat on the mat while the dog slept."
+
+
+def run(*arguments: object, status: int = 0) -> Result:
+    result = CliRunner().invoke(app, ["explain", *(str(argument) for argument in arguments)], env={"COLUMNS": "100"})
+    assert result.exit_code == status, result.output
+    return result
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """Three pairs and a row that holds none."""
+    path = tmp_path / "pairs.jsonl"
+    rows = [{"source": SOURCE, "summary": summary} for summary in ("The cat sat.", "The dog sat.", "")]
+    path.write_text("\n".join(["{bad", *map(json.dumps, rows)]))
+    return path
+
+
+def example(row: int) -> tuple[str, str]:
+    pair = json.loads(EXAMPLES.read_text(encoding="utf-8").splitlines()[row - 1])
+    return pair["summary"], pair["source"]
+
+
+def test_an_example_is_explained_offline_on_the_screen() -> None:
+    shown = EstimeScorer(model="embedded").explain(*example(2))
+    text = " ".join(run("--example").stdout.split())
+    assert f"{shown.alarms} alarms tokens whose best match" in text
+    assert "rust in twelve[10] of its four[11] main beams" in text
+    assert "rust in [four] of its" in text
+    assert "February[6]" not in run("--example", "--row", 1).stdout
+
+
+def test_a_pair_is_given_on_the_command_line(bert_folder: str) -> None:
+    text = run(
+        "--summary", "The [bold]dog sat.", "--source", SOURCE, "-m", bert_folder, "--unit", "word", "-l", 2, *SHORT
+    )
+    assert "[bold" in text.stdout
+    signature = re.sub(r"\s", "", text.stdout)
+    assert "|layers:2|unit:word|window:60|margin:10|" in signature
+
+
+def test_all_pairs_of_a_file_or_those_of_some_rows(table: Path, bert_folder: str) -> None:
+    every = run(table, "-m", bert_folder, *SHORT, status=1)
+    assert re.findall(r"^line \d$", every.stdout, re.MULTILINE) == ["line 2", "line 3", "line 4"]
+    assert "skipped line 1: is not JSON" in every.stderr
+    assert "The summary is empty" in every.stdout
+    some = run(table, "-m", bert_folder, "--row", 3, "--row", 2, *SHORT)
+    assert re.findall(r"^line \d$", some.stdout, re.MULTILINE) == ["line 3", "line 2"]
+    assert "line" not in run(table, "-m", bert_folder, "-r", 3, *SHORT).stdout.splitlines()[0]
+
+
+def test_a_page_holds_all_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "pairs.html"
+    assert run(table, "-m", bert_folder, "-o", out, *SHORT, status=1).stdout == ""
+    page = out.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert re.findall("<h2>(.*?)</h2>", page) == ["line 2", "line 3", "line 4"]
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_a_plot_of_one_pair(table: Path, bert_folder: str, tmp_path: Path, ending: str, start: bytes) -> None:
+    out = tmp_path / f"plot.{ending}"
+    run(table, "-m", bert_folder, "-r", 3, "-o", out, *SHORT)
+    assert out.read_bytes().startswith(start)
+
+
+def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "explained.jsonl"
+    run(table, "-m", bert_folder, "-r", 2, "-r", 4, "-o", out, *SHORT)
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [(row["line"], row["prediction"]) for row in rows] == [(2, "The cat sat."), (4, "")]
+    expected = EstimeScorer(model=bert_folder, window=60, margin=10).score(["The cat sat."], [SOURCE])
+    assert rows[0]["alarms"] == expected.values("alarms")[0]
+    assert [row["signature"] for row in rows] == [expected.signature] * 2
+    assert len(rows[0]["units"]) == expected.values("tokens")[0]
+    screen = run(table, "-m", bert_folder, "-r", 2, "-r", 4, "-o", "-", *SHORT).stdout
+    assert [json.loads(line) for line in screen.splitlines()] == rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--layer", "9"], "`layers` to lie within 0..4"),
+        (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
+        (["-o", "x.docx"], "to end in .html, .png, .svg, .pdf, .jsonl, but got 'x.docx'"),
+        (["-o", "no/where/x.html"], "folder to exist"),
+        (["-o", "x.png"], "one pair for a plot, but got 3: choose it with --row"),
+        (["--row", "1"], "line 1: is not JSON"),
+        (["--row", "7"], "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4"),
+        (["--source-column", "text"], "no pair in"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(
+    table: Path, bert_folder: str, arguments: list[str], message: str
+) -> None:
+    shown = run(table, "-m", bert_folder, *SHORT, *arguments, status=2)
+    error = shown.stderr.splitlines()[-1]
+    assert error.startswith("error: ")
+    assert message in error
+    assert "Traceback" not in shown.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--summary", "x"],
+        ["--source", "x"],
+        ["--example", "--summary", "x", "--source", "y"],
+        ["f.jsonl", "--example"],
+    ],
+)
+def test_one_kind_of_input_is_asked_for(arguments: list[str]) -> None:
+    assert "one of the three" in " ".join(run(*arguments, status=2).stderr.split())
+
+
+def test_a_row_of_nothing_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    assert "--row with a FILE" in run("--summary", "x", "--source", "y", "--row", "1", status=2).stderr
+    assert "nothing.jsonl" in run(tmp_path / "nothing.jsonl", "-m", "embedded", status=2).stderr
+
+
+def test_a_screen_is_not_flooded(tmp_path: Path, bert_folder: str) -> None:
+    path = tmp_path / "many.jsonl"
+    path.write_text("\n".join([json.dumps({"source": SOURCE, "summary": "A dog."})] * 11))
+    assert "at most 10 pairs for the screen, but got 11" in run(path, "-m", bert_folder, *SHORT, status=2).stderr
+    run(path, "-m", bert_folder, "-o", tmp_path / "many.html", *SHORT)

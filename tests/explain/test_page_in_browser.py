@@ -1,0 +1,214 @@
+"""The page in a real browser: evidence is shown at hover, focus, click and tap, and hostile texts stay texts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estime_metric import Explanation
+from estime_metric.explain import to_html
+from estime_metric.explain.html import SCRIPT
+from estime_metric.explanation import Evidence
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="there is no chromium to drive")
+
+WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 780}
+
+Opened = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
+    """Writes explanations to a page and opens it; at the end there may be no error, no dialog and no request."""
+    problems: list[str] = []
+    contexts = []
+
+    def open_page(shown: Explanation | list[Explanation], **options: Any) -> Any:
+        path = tmp_path / "page.html"
+        path.write_text(to_html(shown), encoding="utf-8", newline="")
+        context = browser.new_context(reduced_motion="reduce", **{"viewport": WIDE, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda sent: None if sent.url.startswith("file:") else problems.append(sent.url))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def alarm(page: Any, text: str) -> Any:
+    return page.locator(".estime-alarm", has_text=text).first
+
+
+def evidence(page: Any) -> tuple[str, str]:
+    """The texts that are marked in the source: the best match and the best place of the same word."""
+    marked = [
+        "".join(page.locator(f".estime-source .estime-text .{name}").all_text_contents())
+        for name in ("estime-best", "estime-same")
+    ]
+    return marked[0], marked[1]
+
+
+def note(page: Any) -> str:
+    return str(page.locator(".estime-note").first.text_content()).replace("\u2068", "").replace("\u2069", "")
+
+
+def in_sight(page: Any, selector: str) -> bool:
+    """Whether an element lies within the pane around it and within the window."""
+    script = """(element) => {
+        const pane = element.closest(".estime-text").getBoundingClientRect();
+        const own = element.getBoundingClientRect();
+        return own.top >= pane.top && own.bottom <= pane.bottom && own.top >= 0 && own.bottom <= window.innerHeight;
+    }"""
+    return bool(page.locator(selector).first.evaluate(script))
+
+
+def test_hovering_shows_the_evidence_and_leaving_hides_it(opened: Opened, example: Explanation) -> None:
+    page = opened(example)
+    assert evidence(page) == ("", "")
+    alarm(page, "February").hover()
+    assert evidence(page) == ("March", "February")
+    assert note(page).startswith("“February” is an alarm: its best match in the source is “March” (margin \u2212")
+    alarm(page, "twelve").hover()
+    assert evidence(page) == ("four", "twelve")
+    page.mouse.move(5, 5)
+    assert evidence(page) == ("", "")
+    assert note(page).startswith("Point at a word")
+
+
+def test_a_click_keeps_the_evidence_and_escape_lets_go(opened: Opened, example: Explanation) -> None:
+    page = opened(example)
+    alarm(page, "February").click()
+    page.mouse.move(5, 5)
+    assert evidence(page) == ("March", "February")
+    alarm(page, "twelve").hover()
+    assert evidence(page) == ("four", "twelve")
+    page.mouse.move(5, 5)
+    assert evidence(page) == ("March", "February")
+    page.locator(".estime-source .estime-text").click(position={"x": 5, "y": 5})  # reading the source loses nothing
+    assert evidence(page) == ("March", "February")
+    alarm(page, "February").focus()
+    page.keyboard.press("Escape")
+    assert evidence(page) == ("", "")
+    alarm(page, "February").click()
+    page.locator(".estime-signature").click()
+    assert evidence(page) == ("", "")
+
+
+def test_words_that_match_or_are_absent_show_their_place_too(opened: Opened, example: Explanation) -> None:
+    page = opened(example)
+    page.locator(".estime-summary .estime-match", has_text="bridge").first.click()
+    assert evidence(page) == ("bridge", "bridge")
+    assert "is a match" in note(page)
+    page.locator(".estime-summary .estime-absent", has_text="after").first.click()
+    assert evidence(page)[0] != ""
+    assert evidence(page)[1] == ""
+    assert "not in the source, so it is not checked" in note(page)
+
+
+def test_the_keyboard_reaches_every_alarm_in_order(opened: Opened, example: Explanation) -> None:
+    page = opened(example)
+    page.locator(".estime-summary .estime-text").focus()
+    for word in [word for word in example.words if word.verdict == "alarm"]:
+        page.keyboard.press("Tab")
+        active = page.evaluate("document.activeElement.textContent")
+        assert active == example.prediction[word.start : word.end]
+        assert evidence(page)[0] == example.source[word.best.start : word.best.end]
+    alarm(page, "twelve").focus()
+    for key, expected in (("ArrowRight", "of"), ("ArrowRight", "its"), ("ArrowLeft", "of"), ("Enter", "of")):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.textContent") == expected
+        assert page.locator(".estime-active").all_text_contents() == [expected]
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_evidence_far_down_a_long_source_is_brought_into_sight(
+    opened: Opened, example: Explanation, phone: bool
+) -> None:
+    filling = "Filling words. " * 40
+
+    def moved(place: Evidence | None) -> Evidence | None:
+        return place and replace(place, start=place.start + len(filling), end=place.end + len(filling))
+
+    units = tuple(replace(word, best=moved(word.best), same=moved(word.same)) for word in example.words)
+    source = filling + example.source + " " + filling * 10
+    page = opened(
+        Explanation(example.prediction, source, units, "word", 1, ""),
+        viewport=PHONE if phone else WIDE,
+        has_touch=phone,
+    )
+    word = alarm(page, "Harwick")
+    word.tap() if phone else word.hover()
+    assert evidence(page) == ("town", "Harwick")
+    assert in_sight(page, ".estime-best")
+    alarm(page, "it").scroll_into_view_if_needed()
+    before = page.evaluate("window.scrollY")
+    word = alarm(page, "cyclists")
+    word.tap() if phone else word.hover()
+    assert in_sight(page, ".estime-best")
+    if not phone:
+        assert page.evaluate("window.scrollY") == before
+
+
+def test_hostile_texts_are_shown_and_do_nothing(opened: Opened, hostile: Explanation) -> None:
+    page = opened([hostile, hostile])
+    shown = page.locator(".estime-summary .estime-text").first.text_content()
+    assert shown == hostile.prediction
+    assert page.locator(".estime-source .estime-text").first.text_content() == hostile.source
+    for unit in page.locator("#estime-1 .estime-unit").all():
+        unit.dispatch_event("click")
+    assert page.locator("img").count() == 0
+
+
+def test_each_of_several_pairs_shows_its_own_evidence(opened: Opened, examples: list[Explanation]) -> None:
+    page = opened(examples)
+    second = page.locator("#estime-2")
+    second.locator(".estime-alarm", has_text="February").click()
+    assert second.locator(".estime-text .estime-best").all_text_contents() == ["March"]
+    assert page.locator("#estime-1 .estime-text .estime-best").count() == 0
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE])
+def test_nothing_is_wider_than_the_window(opened: Opened, hostile: Explanation, viewport: dict[str, int]) -> None:
+    page = opened([hostile, hostile], viewport=viewport)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+def test_light_or_dark_by_the_system(opened: Opened, example: Explanation) -> None:
+    def brightness(scheme: str) -> float:
+        colour = opened(example, color_scheme=scheme).evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
+
+    assert brightness("light") > 200
+    assert brightness("dark") < 60
+
+
+def test_the_script_may_be_run_twice(opened: Opened, example: Explanation) -> None:
+    page = opened(example)
+    page.evaluate(SCRIPT)
+    alarm(page, "twelve").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "of"
