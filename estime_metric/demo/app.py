@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from estime_metric.demo import page
+from estime_metric.demo import page, theme
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers, read_examples
 from estime_metric.demo.limits import RefusedError
@@ -28,34 +28,10 @@ WAITING = 30
 CLEANING, AGE = 600, 1800
 
 #: On a narrow page the result lies below the texts: brings it into view.
-SHOW_RESULT = "() => { if (window.innerWidth < 900) document.querySelector('%s').scrollIntoView({block: 'start'}); }"
+SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('%s').scrollIntoView({block: 'start'}); }"
 
-_SYSTEM_FONT = (
-    "ui-sans-serif",
-    "system-ui",
-    "-apple-system",
-    "Segoe UI",
-    "Roboto",
-    "Helvetica Neue",
-    "Arial",
-    "sans-serif",
-)
-#: Shades around the colour in which explanations mark the best match.
-_BLUE = gr.themes.Color(
-    name="blue",
-    c50="#eef6fb",
-    c100="#d6e9f5",
-    c200="#aed4ec",
-    c300="#74bdf2",
-    c400="#4a9fdb",
-    c500="#1f80bd",
-    c600="#0a669f",
-    c700="#085483",
-    c800="#0a456a",
-    c900="#0d3a57",
-    c950="#09253a",
-)
-_SYSTEM_MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "monospace")
+#: Options of an event that costs nothing.
+_QUIET: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
 def launch(models: Sequence[str] = CHOICES, **options: Any) -> None:
@@ -72,7 +48,7 @@ def launch(models: Sequence[str] = CHOICES, **options: Any) -> None:
     handlers = Handlers(Encoders(models))
     blocks = build(handlers).queue(max_size=WAITING, default_concurrency_limit=1, api_open=False)
     blocks.launch(
-        theme=_theme(),
+        theme=theme.calm(),
         head=page.HEAD,
         footer_links=[],
         run_history=False,
@@ -92,7 +68,8 @@ def build(handlers: Handlers) -> gr.Blocks:
     encoders = handlers.encoders
     first = encoders.facts(encoders.names[0])
     opening = Setting(first.name, "token", first.layer)
-    with gr.Blocks(title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True) as blocks:
+    blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True)
+    with blocks:
         _html(page.HEADER)
         with gr.Row(elem_id="settings"):
             model = gr.Dropdown(
@@ -114,10 +91,9 @@ def build(handlers: Handlers) -> gr.Blocks:
                 _file_tab(handlers, setting)
         with gr.Accordion("How to read this", open=False, elem_id="help"):
             _html(page.HELP)
-        quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-        explain(explain_tab.select(lambda: "explain", outputs=selected, **quiet).then)
-        compare(compare_tab.select(lambda: "compare", outputs=selected, **quiet).then)
-        file_tab.select(lambda: "file", outputs=selected, **quiet)
+        explain(explain_tab.select(lambda: "explain", outputs=selected, **_QUIET).then)
+        compare(compare_tab.select(lambda: "compare", outputs=selected, **_QUIET).then)
+        file_tab.select(lambda: "file", outputs=selected, **_QUIET)
         switched = model.input(
             lambda name, before: _switch(encoders, name, before),
             [model, served],
@@ -148,43 +124,38 @@ def _explain_tab(
     examples = read_examples()
     texts = list(zip(examples.sources, examples.summaries, strict=True))
     source, summary = texts[OPENING]
+    labels = [
+        f"{others['verdict']}: {_beginning(text)}"
+        for text, others in zip(examples.summaries, examples.others, strict=True)
+    ]
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            labels = [
-                (f"{others['verdict']}: {_beginning(text)}", number)
-                for number, (text, others) in enumerate(zip(examples.summaries, examples.others, strict=True))
+            example = _examples(labels, OPENING, "example")
+            boxes = [
+                _text_box("Source", source, "source", lines=9),
+                _text_box("Summary", summary, "summary", lines=5),
             ]
-            example = gr.Dropdown(labels, value=OPENING, label="Example", elem_id="example", filterable=False)
-            source_box = _text_box("Source", source, "source", lines=9)
-            summary_box = _text_box("Summary", summary, "summary", lines=5)
             button = gr.Button("Explain", variant="primary", elem_id="explain")
         with gr.Column(scale=3, min_width=320):
-            drawn = gr.State(opening)
             shown = _html(handlers.explain(source, summary, opening), elem_id="explained", min_height=300)
+            with gr.Accordion("Where the matches lie", open=False, elem_id="picture") as accordion:
+                picture = _html("", elem_id="drawn", min_height=200)
+    opened = gr.State(False)  # the picture is drawn only where it is seen
 
-    def run(source: str | None, summary: str | None, *chosen: Any) -> tuple[str, Setting]:
-        setting = _setting(*chosen)
-        return handlers.explain(source or "", summary or "", setting), setting
+    def run(opened: bool, source: str | None, summary: str | None, *chosen: Any) -> tuple[str, str]:
+        given = source or "", summary or "", _setting(*chosen)
+        return handlers.explain(*given), handlers.draw(*given) if opened else ""
 
-    def redraw(selected: str, drawn: Setting, source: str | None, summary: str | None, *chosen: Any) -> Any:
-        return gr.skip() if selected != "explain" or drawn == _setting(*chosen) else run(source, summary, *chosen)
+    def draw(source: str | None, summary: str | None, *chosen: Any) -> str:
+        return handlers.draw(source or "", summary or "", _setting(*chosen))
 
-    inputs, outputs = [source_box, summary_box, *setting], [shown, drawn]
-    example.input(
-        lambda number: texts[number], example, [source_box, summary_box], queue=False, api_visibility="private"
-    ).then(run, inputs, outputs, **_sharing("explain", EXPLAINING))
-    button.click(run, inputs, outputs, **_sharing("explain", EXPLAINING)).then(
-        None, js=SHOW_RESULT % "#explained", api_visibility="private"
+    accordion.expand(lambda: True, None, opened, **_QUIET).then(
+        draw, [*boxes, *setting], picture, **_sharing("explain", EXPLAINING)
     )
-
-    def redrawn_at(event: Any) -> None:
-        event(redraw, [selected, drawn, *inputs], outputs, **_sharing("explain", EXPLAINING))
-
-    for change in changes:
-        change(
-            redraw, [selected, drawn, *inputs], outputs, trigger_mode="always_last", **_sharing("explain", EXPLAINING)
-        )
-    return redrawn_at
+    accordion.collapse(lambda: False, None, opened, **_QUIET)
+    filled = example.input(lambda number: texts[number], example, boxes, **_QUIET)
+    starts = [filled.then, button.click]
+    return _connect("explain", run, [opened, *boxes], setting, [shown, picture], opening, selected, starts, changes)
 
 
 def _compare_tab(
@@ -199,51 +170,65 @@ def _compare_tab(
     source, first, second = texts[OPENING // 2]
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            labels = [(_beginning(text), number) for number, (text, *_) in enumerate(texts)]
-            example = gr.Dropdown(
-                labels, value=OPENING // 2, label="Example", elem_id="compare-example", filterable=False
-            )
-            source_box = _text_box("Source", source, "compare-source", lines=6)
-            first_box = _text_box("Summary A", first, "compare-a", lines=4)
-            second_box = _text_box("Summary B", second, "compare-b", lines=4)
+            example = _examples([_beginning(text) for text in summaries], OPENING // 2, "compare-example")
+            boxes = [
+                _text_box("Source", source, "compare-source", lines=6),
+                _text_box("Summary A", first, "compare-a", lines=4),
+                _text_box("Summary B", second, "compare-b", lines=4),
+            ]
             button = gr.Button("Compare", variant="primary", elem_id="compare")
         with gr.Column(scale=3, min_width=320):
-            drawn = gr.State(opening)
-            opened = handlers.compare(source, first, second, opening)
-            verdict = _html(opened[0], elem_id="verdict")
+            verdict, *drawn = handlers.compare(source, first, second, opening)
+            shown = [_html(verdict, elem_id="verdict")]
             with gr.Row():
-                shown = [
+                shown += [
                     _html(html, elem_id=f"compared-{name}", min_width=300)
-                    for name, html in zip("ab", opened[1:], strict=True)
+                    for name, html in zip("ab", drawn, strict=True)
                 ]
 
-    def run(*given: Any) -> tuple[str, str, str, Setting]:
-        setting = _setting(*given[3:])
-        return *handlers.compare(given[0] or "", given[1] or "", given[2] or "", setting), setting
+    def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str, str]:
+        return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
 
-    def redraw(selected: str, drawn: Setting, *given: Any) -> Any:
-        return gr.skip() if selected != "compare" or drawn == _setting(*given[3:]) else run(*given)
+    filled = example.input(lambda number: texts[number], example, boxes, **_QUIET)
+    starts = [filled.then, button.click]
+    return _connect("compare", run, boxes, setting, shown, opening, selected, starts, changes)
 
-    inputs, outputs = [source_box, first_box, second_box, *setting], [verdict, *shown, drawn]
-    example.input(
-        lambda number: texts[number],
-        example,
-        [source_box, first_box, second_box],
-        queue=False,
-        api_visibility="private",
-    ).then(run, inputs, outputs, **_sharing("explain", EXPLAINING))
-    button.click(run, inputs, outputs, **_sharing("explain", EXPLAINING)).then(
-        None, js=SHOW_RESULT % "#verdict", api_visibility="private"
-    )
 
-    def redrawn_at(event: Any) -> None:
-        event(redraw, [selected, drawn, *inputs], outputs, **_sharing("explain", EXPLAINING))
+def _connect(
+    tab: str,
+    run: Callable[..., tuple[str, ...]],
+    given: list[Any],
+    setting: list[Any],
+    shown: list[Any],
+    opening: Setting,
+    selected: gr.State,
+    starts: list[Any],
+    changes: list[Any],
+) -> Callable[[Any], None]:
+    """Runs a tab at its own events, and at a change of the setting if it is the tab that is looked at.
 
-    for change in changes:
-        change(
-            redraw, [selected, drawn, *inputs], outputs, trigger_mode="always_last", **_sharing("explain", EXPLAINING)
+    Returns what does the latter at a further event.
+    """
+    drawn = gr.State(opening)  # the setting of what is shown
+    inputs, outputs = [*given, *setting], [*shown, drawn]
+
+    def always(*values: Any) -> tuple[Any, ...]:
+        return *run(*values), _setting(*values[-len(setting) :])
+
+    def if_changed(selected: str, before: Setting, *values: Any) -> Any:
+        same = before == _setting(*values[-len(setting) :])
+        return gr.skip() if selected != tab or same else always(*values)
+
+    def at(event: Any, **options: Any) -> None:
+        event(if_changed, [selected, drawn, *inputs], outputs, **_sharing("explain", EXPLAINING), **options)
+
+    for start in starts:
+        start(always, inputs, outputs, **_sharing("explain", EXPLAINING)).then(
+            None, js=SHOW_RESULT % shown[0].elem_id, api_visibility="private"
         )
-    return redrawn_at
+    for change in changes:
+        at(change, trigger_mode="always_last")
+    return at
 
 
 def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
@@ -289,6 +274,12 @@ def _html(value: str, **options: Any) -> gr.HTML:
     return gr.HTML(value, apply_default_css=False, **options)
 
 
+def _examples(labels: Sequence[str], number: int, name: str) -> gr.Dropdown:
+    """A choice of examples by their numbers."""
+    choices = [(label, place) for place, label in enumerate(labels)]
+    return gr.Dropdown(choices, value=number, label="Example", elem_id=name, filterable=False)
+
+
 def _text_box(label: str, value: str, name: str, lines: int) -> gr.Textbox:
     return gr.Textbox(
         value,
@@ -315,45 +306,3 @@ def _layer_label(default: int) -> str:
 
 def _beginning(text: str) -> str:
     return text[:60].rsplit(" ", 1)[0] + " \u2026"
-
-
-def _theme() -> gr.themes.Base:
-    """The colours of the explanations, and fonts that every machine has."""
-    theme = gr.themes.Base(
-        primary_hue=_BLUE,
-        secondary_hue=_BLUE,
-        neutral_hue=gr.themes.colors.gray,
-        radius_size=gr.themes.sizes.radius_lg,
-        font=_SYSTEM_FONT,
-        font_mono=_SYSTEM_MONO,
-    )
-    return theme.set(
-        body_background_fill="#faf8f5",
-        body_background_fill_dark="#15171b",
-        body_text_color="#20242c",
-        body_text_color_dark="#e9e7e2",
-        body_text_color_subdued="#5a616e",
-        body_text_color_subdued_dark="#a4abb8",
-        block_background_fill="#ffffff",
-        block_background_fill_dark="#1c1f25",
-        block_label_text_color="#5a616e",
-        block_label_text_color_dark="#a4abb8",
-        block_title_text_color="#5a616e",
-        block_title_text_color_dark="#a4abb8",
-        border_color_primary="#e5e1d9",
-        border_color_primary_dark="#333841",
-        input_background_fill="#faf8f5",
-        input_background_fill_dark="#15171b",
-        button_primary_background_fill="*primary_600",
-        button_primary_background_fill_dark="*primary_600",
-        button_primary_background_fill_hover="*primary_700",
-        button_primary_background_fill_hover_dark="*primary_700",
-        button_primary_text_color="#ffffff",
-        button_secondary_background_fill="#efebe4",
-        button_secondary_background_fill_dark="#2b3038",
-        slider_color="*primary_600",
-        slider_color_dark="*primary_400",
-        color_accent="*primary_600",
-        link_text_color="*primary_600",
-        link_text_color_dark="*primary_300",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from estime_metric import tables
 from estime_metric.demo import files, page
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import RefusedError
+from estime_metric.explain import plot_alarms
 from estime_metric.explanation import Explanation
 
 _LOG = logging.getLogger(__name__)
@@ -30,6 +32,7 @@ class Handlers:
 
     def __init__(self, encoders: Encoders) -> None:
         self.encoders = encoders
+        self._drawing = threading.Lock()  # matplotlib draws one figure at a time
 
     def explain(self, source: str, summary: str, setting: Setting) -> str:
         """The explanation of one pair, or a message."""
@@ -38,6 +41,16 @@ class Handlers:
             if not source.strip() and not summary.strip():
                 return page.notice("Paste a source and its summary, or pick an example.")
             return page.explained(self.encoders.explain([summary], source, setting)[0], "estime-explained")
+
+        return _guarded(draw)
+
+    def draw(self, source: str, summary: str, setting: Setting) -> str:
+        """The picture of one pair: where in the source each word of the summary has its best match. Or a message."""
+
+        def draw() -> str:
+            explanation = self.encoders.explain([summary], source, setting)[0]
+            with self._drawing:
+                return page.picture(plot_alarms(explanation), explanation)
 
         return _guarded(draw)
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+from io import BytesIO
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from estime_metric.demo.files import Progress
 from estime_metric.demo.limits import Limits
 from estime_metric.explain import html
 from estime_metric.explanation import Explanation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: What goes into the page's head. The style stands here, since Gradio's own place for it knows no ``@container``.
 HEAD = (
@@ -60,6 +66,15 @@ def explained(explanation: Explanation, key: str, heading: str = "") -> str:
     inner = html.fragment(explanation, key=key, heading=heading)
     name = f"estime-{sha256(inner.encode()).hexdigest()[:12]}"
     return f"<{name}>{inner}</{name}>"
+
+
+def picture(figure: Figure, explanation: Explanation) -> str:
+    """A figure as an image."""
+    drawn = BytesIO()
+    figure.savefig(drawn, format="svg")
+    told = f"Places in the source of the best matches of {len(explanation.words)} words"
+    code = b64encode(drawn.getvalue()).decode("ascii")
+    return f'<img class="demo-picture" alt="{told}" src="data:image/svg+xml;base64,{code}">'
 
 
 def compared(explanations: Sequence[Explanation]) -> str:
