@@ -24,12 +24,12 @@ STYLE = _asset("estime.css")
 #: it again changes nothing. Without it the page shows the verdicts alone.
 SCRIPT = _asset("estime.js")
 
-_HINT = "Point at a word of the summary, tap it, or reach it with Tab and the arrow keys, to see its evidence here."
+_HINT = "Point at a word of the summary, tap it or go to it with Tab: its evidence shows here."
 
 _LEGEND = (
-    ("estime-alarm", "word", "alarm: another word matches best; deeper, by a wider margin"),
-    ("estime-absent", "word", "not in the source: not checked"),
-    ("estime-best", "word", "best match in the source"),
+    ("estime-alarm", "word", "alarm; the deeper, the wider its margin"),
+    ("estime-absent", "word", "not in the source, so not checked"),
+    ("estime-best", "word", "best match"),
     ("estime-same", "word", "best place of the same word"),
 )
 
@@ -141,7 +141,7 @@ def _contents(explanations: Sequence[Explanation]) -> str:
         f'<span dir="auto">{_escape(" ".join(shown.prediction[:300].split()) or "(empty)")}</span></a></li>'
         for number, shown in enumerate(explanations, start=1)
     ]
-    return f'<nav aria-label="Pairs, with their alarms of the units checked"><ol>{"".join(items)}</ol></nav>'
+    return f'<nav aria-label="Pairs"><p>Alarms of what was checked, for each pair:</p><ol>{"".join(items)}</ol></nav>'
 
 
 def _counts(explanation: Explanation) -> str:

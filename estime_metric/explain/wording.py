@@ -19,10 +19,9 @@ class Count:
 def counts(explanation: Explanation) -> list[Count]:
     """The numbers of an explanation, the score first."""
     unit, alarms, overlap, tokens = explanation.unit, explanation.alarms, explanation.overlap, explanation.tokens
-    rate = f"{alarms / overlap:.3f}" if overlap else "none"
     return [
         Count("alarms", str(alarms), f"{unit}s whose best match in the source is another {unit}; lower is better"),
-        Count("alarm rate", rate, f"alarms for each {unit} checked; lower is better"),
+        Count("alarm rate", f"{alarms / max(1, overlap):.3f}", f"alarms for each {unit} checked; lower is better"),
         Count("checked", str(overlap), f"{unit}s that occur in the source"),
         Count(f"{unit}s", str(tokens), "in the whole summary"),
     ]

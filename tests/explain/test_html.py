@@ -148,7 +148,7 @@ def test_the_page_loads_nothing_and_a_fragment_brings_no_script(example: Explana
 
 def test_the_counts_are_those_of_the_explanation(example: Explanation) -> None:
     numbers = [element["text"] for element in Page(fragment(example)).of_class("estime-number")]
-    rate = f"{example.alarms / example.overlap:.3f}"
+    rate = f"{example.alarms / example.overlap:.3f}"  # as alarm_rate of a result
     assert numbers == [str(example.alarms), rate, str(example.overlap), str(example.tokens)]
 
 
