@@ -180,11 +180,8 @@ def _compare_tab(
         with gr.Column(scale=3, min_width=320):
             verdict, *drawn = handlers.compare(source, first, second, opening)
             shown = [_html(verdict, elem_id="verdict")]
-            with gr.Row():
-                shown += [
-                    _html(html, elem_id=f"compared-{name}", min_width=300)
-                    for name, html in zip("ab", drawn, strict=True)
-                ]
+            with gr.Row(elem_classes="demo-pair"):
+                shown += [_html(html, elem_id=f"compared-{name}") for name, html in zip("ab", drawn, strict=True)]
 
     def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str, str]:
         return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
@@ -236,12 +233,10 @@ def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
     limits = handlers.encoders.limits
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            file = gr.File(label="CSV or JSON Lines", file_types=[".csv", ".jsonl"], elem_id="file", height=140)
+            file = gr.File(label="CSV or JSON Lines", file_types=[".csv", ".jsonl"], elem_id="file", height=180)
             with gr.Row():
-                source_column = gr.Textbox("source", label="Column of sources", elem_id="source-column", min_width=120)
-                summary_column = gr.Textbox(
-                    "summary", label="Column of summaries", elem_id="summary-column", min_width=120
-                )
+                source_column = gr.Textbox("source", label="Source column", elem_id="source-column", min_width=120)
+                summary_column = gr.Textbox("summary", label="Summary column", elem_id="summary-column", min_width=120)
             with gr.Row():
                 button = gr.Button("Score", variant="primary", elem_id="score", min_width=100)
                 stop = gr.Button("Stop", elem_id="stop", min_width=100)

@@ -102,6 +102,8 @@ def empty_file(limits: Limits) -> str:
     return (
         '<div class="demo-empty"><p><b>Each row is a pair:</b> a column with the source, a column with the summary. '
         "Further columns are kept.</p>"
+        '<pre tabindex="0"><code>{"source": "A cat slept while two dogs ran.", "summary": "Two cats slept."}\n'
+        '{"source": "A cat slept while two dogs ran.", "summary": "A cat slept."}</code></pre>'
         "<p>The scores can be downloaded in the form of the file: CSV or JSON Lines, a row for each pair.</p>"
         f"<p>Up to {limits.rows:,} pairs, {limits.file_bytes / 1e6:g} MB and {limits.seconds / 60:g} minutes. "
         "For more, run <code>estime score pairs.jsonl</code> on your own machine.</p></div>"

@@ -33,6 +33,19 @@ HOSTILE = (
 #: No text of a visitor may show up in what the demo prints; each test's texts are among these.
 SECRETS: list[str] = [SUMMARY, "grey cat sat", "window.hit", "Morgenrot", "zebrafinch"]
 
+#: JavaScript: what runs out of its explanation to the side, or one explanation into another.
+STICKING_OUT = """
+[...document.querySelectorAll(".estime")].filter((e) => e.checkVisibility()).flatMap((estime) => {
+  const around = estime.getBoundingClientRect();
+  return [...estime.querySelectorAll("dt, dd, p, h2, h3, section, li")].filter((e) => {
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    const box = range.getBoundingClientRect();
+    return box.width && (box.left < around.left - 3 || box.right > around.right + 3);
+  }).map((e) => e.innerText.slice(0, 40));
+})
+"""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -381,6 +394,7 @@ def read_well(page: Any, width: int) -> None:
     """Nothing runs out of the page to the side, and every text stands out from its ground."""
     page.wait_for_timeout(400)  # colours fade in
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(STICKING_OUT) == []
     found = page.evaluate(
         CONTRASTS,
         "h1, h3, p, li, th, td, dt, dd, label > span, button, .estime-text, .estime-unit, .estime-best, .estime-same",
