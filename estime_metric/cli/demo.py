@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Annotated
 
 import typer
@@ -26,6 +27,8 @@ def demo(
     Stop it with Ctrl-C. Exit status: 2, it could not be started.
     """
     try:
+        if port is not None:
+            _check_port(host, port)
         from estime_metric.demo.app import launch  # brings Gradio and torch, which take their time
         from estime_metric.demo.encoders import CHOICES
 
@@ -36,3 +39,17 @@ def demo(
     except (ValueError, OSError) as error:
         typer.secho(f"error: {error}", fg="red", err=True)
         raise typer.Exit(2) from error
+
+
+def _check_port(host: str, port: int) -> None:
+    """Refuses a port that is taken, before anything is loaded.
+
+    Raises:
+        OSError: it is taken, or there is no such address.
+    """
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except (OSError, OverflowError) as error:
+            raise OSError(f"cannot listen on {host}, port {port}: {error}.") from error

@@ -19,7 +19,7 @@ from estime_metric.examples import PATH as EXAMPLES
 OPENING = 3
 
 #: Requests that run at once. Explanations share the encoder batch by batch; a file never holds them up.
-EXPLAINING, SCORING, LOADING = 2, 1, 1
+EXPLAINING, SCORING, LOADING = 4, 1, 1
 
 #: Requests that wait; to any more the page says that it is busy.
 WAITING = 30
@@ -94,7 +94,7 @@ def build(handlers: Handlers) -> gr.Blocks:
         explain(explain_tab.select(lambda: "explain", outputs=selected, **_QUIET).then)
         compare(compare_tab.select(lambda: "compare", outputs=selected, **_QUIET).then)
         file_tab.select(lambda: "file", outputs=selected, **_QUIET)
-        switched = model.input(
+        switched = model.select(
             lambda name, before: _switch(encoders, name, before),
             [model, served],
             [model, layer, served],
@@ -112,7 +112,7 @@ def _switch(encoders: Encoders, name: str, before: str) -> tuple[Any, Any, str]:
     try:
         facts = encoders.facts(name)
     except RefusedError as error:
-        gr.Warning(str(error), duration=15)
+        gr.Warning(str(error), duration=15, title="Not available")
         return gr.update(value=before), gr.skip(), before
     return gr.skip(), gr.update(maximum=facts.blocks, value=facts.layer, label=_layer_label(facts.layer)), name
 
@@ -153,7 +153,7 @@ def _explain_tab(
         draw, [*boxes, *setting], picture, **_sharing("explain", EXPLAINING)
     )
     accordion.collapse(lambda: False, None, opened, **_QUIET)
-    filled = example.input(lambda number: texts[number], example, boxes, **_QUIET)
+    filled = example.select(lambda number: texts[number], example, boxes, **_QUIET)
     starts = [filled.then, button.click]
     return _connect("explain", run, [opened, *boxes], setting, [shown, picture], opening, selected, starts, changes)
 
@@ -186,7 +186,7 @@ def _compare_tab(
     def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str, str]:
         return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
 
-    filled = example.input(lambda number: texts[number], example, boxes, **_QUIET)
+    filled = example.select(lambda number: texts[number], example, boxes, **_QUIET)
     starts = [filled.then, button.click]
     return _connect("compare", run, boxes, setting, shown, opening, selected, starts, changes)
 

@@ -56,6 +56,7 @@ class Encoders:
         self._cache = SourceCache(CACHE_BYTES)
         self._held: OrderedDict[str, dict[str, EstimeScorer]] = OrderedDict()
         self._lock = threading.Lock()
+        self._loading = {name: threading.Lock() for name in self.names}
 
     @property
     def labels(self) -> list[tuple[str, str]]:
@@ -119,30 +120,39 @@ class Encoders:
         return scorer.encoder.facts.resolve(replace(scorer.config, layers=setting.layer))
 
     def _scorer(self, model: str, unit: str) -> EstimeScorer:
-        """The scorer of all layers for an encoder and a unit; loads the encoder, lets go of one that waited longest."""
+        """The scorer of all layers for an encoder and a unit; loads the encoder, while the others go on."""
         if model not in self.names:
             raise RefusedError("This encoder is not on offer here.")
         check_choice("unit", unit, UNITS)
+        with self._loading[model]:
+            return (self._look_up(model) or self._keep(model, self._load(model)))[unit]
+
+    def _load(self, model: str) -> dict[str, EstimeScorer]:
+        scorers = {unit: EstimeScorer(model=model, unit=unit, layers="all", cache=self._cache) for unit in UNITS}
+        try:
+            for scorer in scorers.values():
+                scorer.signature  # noqa: B018  (loads the encoder, which they share)
+        except (EncoderUnavailableError, ValueError) as error:
+            raise RefusedError(
+                f"The encoder {_label(model)} cannot be had here: there is no copy of it on this machine, and the "
+                f"Hugging Face Hub gave none. Please choose another one."
+            ) from error
+        return scorers
+
+    def _look_up(self, model: str) -> dict[str, EstimeScorer] | None:
         with self._lock:
-            scorers = self._held.get(model)
-            if scorers is None:
-                scorers = {
-                    unit: EstimeScorer(model=model, unit=unit, layers="all", cache=self._cache) for unit in UNITS
-                }
-                try:
-                    for scorer in scorers.values():
-                        scorer.signature  # noqa: B018  (loads the encoder)
-                except (EncoderUnavailableError, ValueError) as error:
-                    raise RefusedError(
-                        f"The encoder {model} cannot be had here: there is no copy of it on this machine, and the "
-                        f"Hugging Face Hub gave none. Please choose another one."
-                    ) from error
-                self._held[model] = scorers
-            self._held.move_to_end(model)
-            large = [name for name in self._held if name != self.names[0]]
-            for name in large[:-HELD]:
+            if model in self._held:
+                self._held.move_to_end(model)
+            return self._held.get(model)
+
+    def _keep(self, model: str, scorers: dict[str, EstimeScorer]) -> dict[str, EstimeScorer]:
+        """Holds an encoder, and lets go of those that waited longest."""
+        with self._lock:
+            self._held[model] = scorers
+            others = [name for name in self._held if name != self.names[0]]
+            for name in others[:-HELD]:
                 del self._held[name]
-            return scorers[unit]
+        return scorers
 
 
 def _label(name: str) -> str:

@@ -15,6 +15,7 @@ from estime_metric.explain import plot_alarms
 from estime_metric.explanation import Explanation
 
 _LOG = logging.getLogger(__name__)
+_PASTE = "Paste a source and its summary, or pick an example."
 
 
 def read_examples() -> tables.Pairs:
@@ -39,7 +40,7 @@ class Handlers:
 
         def draw() -> str:
             if not source.strip() and not summary.strip():
-                return page.notice("Paste a source and its summary, or pick an example.")
+                return page.notice(_PASTE)
             return page.explained(self.encoders.explain([summary], source, setting)[0], "estime-explained")
 
         return _guarded(draw)
@@ -48,6 +49,8 @@ class Handlers:
         """The picture of one pair: where in the source each word of the summary has its best match. Or a message."""
 
         def draw() -> str:
+            if not source.strip() and not summary.strip():
+                return page.notice(_PASTE)
             explanation = self.encoders.explain([summary], source, setting)[0]
             with self._drawing:
                 return page.picture(plot_alarms(explanation), explanation)

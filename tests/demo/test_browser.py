@@ -180,10 +180,16 @@ def test_ones_own_text_is_scored_as_by_the_scorer(page: Any, scorer: EstimeScore
     assert marked == [SUMMARY[word.start : word.end] for word in shown.words if word.verdict == "alarm"]
 
 
-def test_another_example_is_picked(page: Any, scorer: EstimeScorer) -> None:
+def test_another_example_is_picked_and_drawn(page: Any, scorer: EstimeScorer) -> None:
+    page.get_by_text("Where the matches lie").click()
+    picture = page.locator("#drawn img")
+    expect(picture).to_be_visible()
+    before = picture.get_attribute("src")
     choose(page, "#example", re.compile(r"^faithful: Morgenrot"))
     expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(ROWS[4]["summary"])
     assert alarms(page) == scorer.explain(ROWS[4]["summary"], ROWS[4]["source"]).alarms
+    assert picture.get_attribute("src") != before
+    assert picture.evaluate("image => image.complete && image.naturalWidth") > 400
 
 
 def test_unit_and_layer_change_the_result_and_nothing_chosen_stays(page: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 
 import pytest
@@ -76,6 +77,19 @@ def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
         encoders.explain(["a cat", "a " * 12], "a", name)
     with pytest.raises(ValueError, match="lone surrogate"):
         encoders.explain(["a \ud800"], "a", name)
+
+
+def test_the_others_go_on_while_one_is_loaded(encoders: Encoders, bert_folder: str) -> None:
+    done = threading.Event()
+    setting = Setting("embedded", "token", 1)
+
+    def explain() -> None:
+        encoders.explain(SUMMARIES, SOURCE, setting)
+        done.set()
+
+    with encoders._loading[bert_folder]:  # as it is held while a large encoder comes from the Hub
+        threading.Thread(target=explain, daemon=True).start()
+        assert done.wait(timeout=120)
 
 
 def test_only_the_first_and_the_last_used_are_held(encoder_folder) -> None:  # type: ignore[no-untyped-def]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,16 @@ def test_two_summaries_are_compared(handlers: Handlers) -> None:
     assert "by this count B is the more" in handlers.compare(SOURCE, bad, good, SETTING)[0]
     assert "Both raise" in handlers.compare(SOURCE, good, good, SETTING)[0]
     assert "cannot be compared" in handlers.compare(SOURCE, good, "Xyzzy", SETTING)[0]
+
+
+def test_the_picture_is_an_image_without_a_word_of_the_texts(handlers: Handlers) -> None:
+    drawn = handlers.draw(HOSTILE, HOSTILE + " \U0001f600 \u05d7\u05ea\u05d5\u05dc $x_1$", SETTING)
+    code = re.fullmatch(r'<img class="demo-picture" alt="[\w ]+" src="data:image/svg\+xml;base64,([\w+/=]+)">', drawn)
+    assert code is not None
+    image = base64.b64decode(code[1]).decode("utf-8")
+    assert "<svg" in image
+    assert "<script" not in image
+    assert "Paste a source" in handlers.draw("", "", SETTING)
 
 
 def test_a_failure_is_told_without_the_text_and_logged_without_it(

@@ -20,7 +20,6 @@ def test_it_starts_from_its_own_folder(tmp_path: Path) -> None:
     port = free_port()
     with serving([sys.executable, "app.py"], tmp_path, port, cwd=SPACE) as server:
         page = urllib.request.urlopen(server.url, timeout=30).read().decode("utf-8")
-    assert "<title>" in page
     assert "estime-alarm" in page  # the page opens with an example explained
 
 
