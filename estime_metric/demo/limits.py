@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 #: Work that about a minute of two CPU cores does on one source: tokens times blocks times width squared.
-WORK = 25_000_000_000
+WORK = 20_000_000_000
 
 #: What every refusal of a long text ends in.
 ANY_LENGTH = "The package itself scores texts of any length."
@@ -40,7 +40,7 @@ class Limits:
 
         Example:
             >>> [Limits().most_tokens(blocks, width) for blocks, width in ((6, 384), (12, 768), (24, 1024))]
-            [4000, 3532, 993]
+            [4000, 2825, 794]
         """
         return min(self.tokens, WORK // (blocks * width**2))
 
