@@ -115,7 +115,7 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
             str(number),
-            Text(_own(explanation, alarm), ALARM),
+            Text.assemble((_own(explanation, alarm), ALARM)),
             _in_context(explanation.source, alarm.best, room, BEST),
             _in_context(explanation.source, alarm.same, room, SAME),
             wording.margin(alarm),

@@ -34,7 +34,7 @@ def remark(explanation: Explanation) -> str | None:
     if not explanation.tokens:
         return "The summary is empty, so there was nothing to check."
     if explanation.unit == "word":
-        return "The summary shares no word with its source: then all its words count as alarms."
+        return "The summary shares no word with its source. Then its words count as alarms."
     return "The summary shares no token with its source, so nothing was checked."
 
 

@@ -206,6 +206,34 @@ def test_light_or_dark_by_the_system(opened: Opened, example: Explanation) -> No
     assert brightness("dark") < 60
 
 
+@pytest.mark.parametrize(
+    ("system", "host", "dark"),
+    [
+        ("light", "dark", True),
+        ("light", "gradio-container", False),
+        ("dark", "gradio-container", False),
+        ("dark", "gradio-container dark", True),
+        ("dark", "", True),
+    ],
+)
+def test_a_host_page_may_choose_light_or_dark(
+    opened: Opened, example: Explanation, system: str, host: str, dark: bool
+) -> None:
+    page = opened(example, color_scheme=system)
+    page.evaluate(
+        """(host) => {
+            const box = document.createElement("div");
+            box.className = host;
+            box.append(document.querySelector(".estime"));
+            document.body.className = "";
+            document.body.append(box);
+        }""",
+        host,
+    )
+    ink = page.locator(".estime-text").first.evaluate("(element) => getComputedStyle(element).color")
+    assert (sum(map(int, ink.removeprefix("rgb(").removesuffix(")").split(","))) > 3 * 128) == dark
+
+
 def test_the_script_may_be_run_twice(opened: Opened, example: Explanation) -> None:
     page = opened(example)
     page.evaluate(SCRIPT)
