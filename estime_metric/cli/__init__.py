@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from estime_metric._version import __version__
-from estime_metric.cli import benchmark, compare, corrupt, explain, meta_evaluate, register, score, verify
+from estime_metric.cli import benchmark, compare, corrupt, demo, explain, meta_evaluate, register, score, verify
 
 app = typer.Typer(
     name="estime",
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.command("score")(score.score)
 app.command("explain")(explain.explain)
+app.command("demo")(demo.demo)
 app.command("compare")(compare.compare)
 app.command("corrupt")(corrupt.corrupt)
 app.command("meta-evaluate")(meta_evaluate.meta_evaluate)

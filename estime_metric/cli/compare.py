@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric.cli import comparison, options, tables
+from estime_metric import tables
+from estime_metric.cli import comparison, options
 from estime_metric.cli.comparison import LEVEL, Comparison
 from estime_metric.config import ALL_UNIT_MEASURES
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.cli import score, tables
+from estime_metric import tables
 
 if TYPE_CHECKING:
     from estime_metric.meta import PairedTest
@@ -102,7 +102,7 @@ def _score_now(
             {**others, source_column: source} for others, source in zip(pairs.others, pairs.sources, strict=True)
         ]
     result = EstimeScorer(**given).score(together.summaries, together.sources, progress=progress)
-    rows = iter(score.rows(together, result))
+    rows = iter(tables.score_rows(together, result))
     return [[next(rows) for _ in pairs.lines] for pairs in waiting]
 
 

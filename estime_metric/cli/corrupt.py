@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from estime_metric.cli import options, tables
+from estime_metric import tables
+from estime_metric.cli import options
 
 Errors = Annotated[
     str, typer.Option("--errors", "-n", metavar="N[,N...]", help="Errors in a summary; a corrupted copy for each N.")

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric.cli import options, tables
+from estime_metric import tables
+from estime_metric.cli import options
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
@@ -75,31 +76,13 @@ def score(
         typer.secho(f"error: {error}", fg="red", err=True)
         raise typer.Exit(2) from error
     if output is not None:
-        tables.write_rows(output, rows(pairs, result))
+        tables.write_rows(output, tables.score_rows(pairs, result))
     elif len(result) <= LISTED:
         _print_pairs(pairs, result)
     if str(output) != "-":
         _print_summary(pairs, result)
     if pairs.problems:
         raise typer.Exit(1)
-
-
-def rows(pairs: tables.Pairs, result: EstimeResult) -> list[tables.Row]:
-    """One row a pair: its line, its further columns, its measures, the signature."""
-    columns = {
-        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()
-        for layer in result.layers
-        for measure in result.measures
-    }
-    return [
-        {
-            "line": line,
-            **others,
-            **{name: tables.plain(values[place]) for name, values in columns.items()},
-            "signature": result.signature,
-        }
-        for place, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True))
-    ]
 
 
 def _print_pairs(pairs: tables.Pairs, result: EstimeResult) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from estime_metric.cli import tables
+from estime_metric import tables
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 

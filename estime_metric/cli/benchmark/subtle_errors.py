@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from estime_metric.cli import options, tables
+from estime_metric import tables
+from estime_metric.cli import options
 from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
 from estime_metric.config import ALL_UNIT_MEASURES, EMBEDDED_MODEL
 

@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from estime_metric.result import EstimeResult
 
 Row = dict[str, Any]
 
@@ -35,6 +38,15 @@ class Pairs:
     others: list[Row] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def portions(self, size: int) -> Iterator[Pairs]:
+        """The pairs in their order, ``size`` at a time, without the problems."""
+        for start in range(0, len(self), size):
+            some = slice(start, start + size)
+            yield Pairs(self.lines[some], self.sources[some], self.summaries[some], self.others[some])
+
 
 def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
     """Reads the pairs of a table; a bad row is noted, not fatal.
@@ -57,6 +69,27 @@ def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
         pairs.summaries.append(row.pop(summary_column))
         pairs.others.append(row)
     return pairs
+
+
+def score_rows(pairs: Pairs, result: EstimeResult) -> list[Row]:
+    """One row a pair: its line, its further columns, its measures, the signature.
+
+    With several layers the names of measures end in the layer: ``alarms@12``.
+    """
+    columns = {
+        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()
+        for layer in result.layers
+        for measure in result.measures
+    }
+    return [
+        {
+            "line": line,
+            **others,
+            **{name: plain(values[place]) for name, values in columns.items()},
+            "signature": result.signature,
+        }
+        for place, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True))
+    ]
 
 
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
@@ -169,7 +202,8 @@ def _opened(path: Path) -> Iterator[TextIO]:
     if str(path) == "-":
         yield sys.stdout
         return
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    # Half a character (a lone surrogate) has no UTF-8; it is written as JSON writes it, \ud800.
+    with path.open("w", encoding="utf-8", newline="", errors="backslashreplace") as stream:
         yield stream
 
 

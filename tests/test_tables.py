@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from estime_metric.cli import tables
+from estime_metric import tables
 
 PAIR = {"source": "A cat sat.", "summary": "A cat."}
 
@@ -97,6 +97,25 @@ def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
     assert table[1]["more"] == "x\ny"
 
 
+def test_half_a_character_is_written_as_json_has_it(tmp_path: Path) -> None:
+    rows: list[tables.Row] = [{"note": "ü \ud800"}]
+    tables.write_rows(tmp_path / "o.jsonl", rows)
+    text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
+    assert text == '{"note": "ü \\ud800"}\n'
+    assert json.loads(text) == rows[0]
+
+
 def test_counts_are_written_as_integers() -> None:
     assert repr(tables.plain(3.0)) == "3"
     assert repr(tables.plain(1 / 3)) == "0.333333"
+
+
+def test_portions_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
+    lines = [json.dumps({**PAIR, "summary": f"A cat {number}.", "id": number}) for number in range(5)]
+    pairs = tables.read_pairs(write(tmp_path / "p.jsonl", "\n".join(lines)), "source", "summary")
+    portions = list(pairs.portions(2))
+    assert [len(portion) for portion in portions] == [2, 2, 1]
+    assert [line for portion in portions for line in portion.lines] == pairs.lines == [1, 2, 3, 4, 5]
+    for name in ("sources", "summaries", "others"):
+        assert [one for portion in portions for one in getattr(portion, name)] == getattr(pairs, name)
+    assert list(tables.Pairs().portions(2)) == []

@@ -1,0 +1,303 @@
+"""The page in Gradio: what stands where, and what calls what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import gradio as gr
+
+from estime_metric.demo import page, theme
+from estime_metric.demo.encoders import CHOICES, Encoders, Setting
+from estime_metric.demo.handlers import Handlers, read_examples
+from estime_metric.demo.limits import RefusedError
+from estime_metric.examples import PATH as EXAMPLES
+
+#: Number of the example with which the page opens; with the one before it, the comparison does.
+OPENING = 3
+
+#: Requests that run at once. Explanations share the encoder batch by batch; a file never holds them up.
+EXPLAINING, SCORING, LOADING = 4, 1, 1
+
+#: Requests that wait; to any more the page says that it is busy.
+WAITING = 30
+
+#: Seconds: how often uploaded files and scores are looked through, and how old they grow.
+CLEANING, AGE = 600, 1800
+
+#: On a narrow page the result lies below the texts: brings it into view.
+SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('%s').scrollIntoView({block: 'start'}); }"
+
+#: Options of an event that costs nothing.
+_QUIET: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+
+
+def launch(models: Sequence[str] = CHOICES, **options: Any) -> None:
+    """Starts the page and serves it until it is interrupted.
+
+    Args:
+        models: as `build`.
+        options: as ``gradio.Blocks.launch`` takes them: ``server_name``, ``server_port``, ``inbrowser``.
+
+    Raises:
+        RefusedError: the first encoder cannot be had.
+        OSError: the port is taken.
+    """
+    handlers = Handlers(Encoders(models))
+    blocks = build(handlers).queue(max_size=WAITING, default_concurrency_limit=1, api_open=False)
+    blocks.launch(
+        theme=theme.calm(),
+        head=page.HEAD,
+        footer_links=[],
+        run_history=False,
+        enable_monitoring=False,
+        ssr_mode=False,
+        max_file_size=handlers.encoders.limits.file_bytes,
+        **options,
+    )
+
+
+def build(handlers: Handlers) -> gr.Blocks:
+    """The page, opened with an example already explained.
+
+    Raises:
+        RefusedError: the first encoder cannot be had.
+    """
+    encoders = handlers.encoders
+    first = encoders.facts(encoders.names[0])
+    opening = Setting(first.name, "token", first.layer)
+    blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True)
+    with blocks:
+        _html(page.HEADER)
+        with gr.Row(elem_id="settings"):
+            model = gr.Dropdown(
+                encoders.labels, value=first.name, label="Encoder", elem_id="model", filterable=False, min_width=220
+            )
+            unit = gr.Radio([("tokens", "token"), ("words", "word")], value="token", label="Unit", elem_id="unit")
+            layer = gr.Slider(
+                1, first.blocks, value=first.layer, step=1, label=_layer_label(first.layer), elem_id="layer"
+            )
+        setting = [model, unit, layer]
+        selected, served = gr.State("explain"), gr.State(first.name)
+        changes = [unit.input, layer.input]
+        with gr.Tabs():
+            with gr.Tab("Explain", id="explain") as explain_tab:
+                explain = _explain_tab(handlers, setting, selected, opening, changes)
+            with gr.Tab("Compare", id="compare") as compare_tab:
+                compare = _compare_tab(handlers, setting, selected, opening, changes)
+            with gr.Tab("Score a file", id="file") as file_tab:
+                _file_tab(handlers, setting)
+        with gr.Accordion("How to read this", open=False, elem_id="help"):
+            _html(page.HELP)
+        explain(explain_tab.select(lambda: "explain", outputs=selected, **_QUIET).then)
+        compare(compare_tab.select(lambda: "compare", outputs=selected, **_QUIET).then)
+        file_tab.select(lambda: "file", outputs=selected, **_QUIET)
+        switched = model.select(
+            lambda name, before: _switch(encoders, name, before),
+            [model, served],
+            [model, layer, served],
+            concurrency_limit=LOADING,
+            concurrency_id="load",
+            api_visibility="private",
+        )
+        explain(switched.success)
+        compare(switched.success)
+    return blocks
+
+
+def _switch(encoders: Encoders, name: str, before: str) -> tuple[Any, Any, str]:
+    """Loads the encoder that was chosen and fits the layers to it; back to the one before where it cannot be had."""
+    try:
+        facts = encoders.facts(name)
+    except RefusedError as error:
+        gr.Warning(str(error), duration=15, title="Not available")
+        return gr.update(value=before), gr.skip(), before
+    return gr.skip(), gr.update(maximum=facts.blocks, value=facts.layer, label=_layer_label(facts.layer)), name
+
+
+def _explain_tab(
+    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting, changes: list[Any]
+) -> Callable[[Any], None]:
+    """One pair, explained. Returns what redraws it at a further event."""
+    examples = read_examples()
+    texts = list(zip(examples.sources, examples.summaries, strict=True))
+    source, summary = texts[OPENING]
+    labels = [
+        f"{others['verdict']}: {_beginning(text)}"
+        for text, others in zip(examples.summaries, examples.others, strict=True)
+    ]
+    with gr.Row(elem_classes="demo-columns"):
+        with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
+            example = _examples(labels, OPENING, "example")
+            boxes = [
+                _text_box("Source", source, "source", lines=9),
+                _text_box("Summary", summary, "summary", lines=5),
+            ]
+            button = gr.Button("Explain", variant="primary", elem_id="explain")
+        with gr.Column(scale=3, min_width=320):
+            shown = _html(handlers.explain(source, summary, opening), elem_id="explained", min_height=300)
+            with gr.Accordion("Where the matches lie", open=False, elem_id="picture") as accordion:
+                picture = _html("", elem_id="drawn", min_height=200)
+    opened = gr.State(False)  # the picture is drawn only where it is seen
+
+    def run(opened: bool, source: str | None, summary: str | None, *chosen: Any) -> tuple[str, str]:
+        given = source or "", summary or "", _setting(*chosen)
+        return handlers.explain(*given), handlers.draw(*given) if opened else ""
+
+    def draw(source: str | None, summary: str | None, *chosen: Any) -> str:
+        return handlers.draw(source or "", summary or "", _setting(*chosen))
+
+    accordion.expand(lambda: True, None, opened, **_QUIET).then(
+        draw, [*boxes, *setting], picture, **_sharing("explain", EXPLAINING)
+    )
+    accordion.collapse(lambda: False, None, opened, **_QUIET)
+    filled = example.select(lambda number: texts[number], example, boxes, **_QUIET)
+    starts = [filled.then, button.click]
+    return _connect("explain", run, [opened, *boxes], setting, [shown, picture], opening, selected, starts, changes)
+
+
+def _compare_tab(
+    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting, changes: list[Any]
+) -> Callable[[Any], None]:
+    """Two summaries of one source side by side. Returns what redraws them at a further event."""
+    examples = read_examples()
+    summaries: dict[str, list[str]] = {}
+    for text, summary in zip(examples.sources, examples.summaries, strict=True):
+        summaries.setdefault(text, []).append(summary)
+    texts = [(text, *some[:2]) for text, some in summaries.items()]
+    source, first, second = texts[OPENING // 2]
+    with gr.Row(elem_classes="demo-columns"):
+        with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
+            example = _examples([_beginning(text) for text in summaries], OPENING // 2, "compare-example")
+            boxes = [
+                _text_box("Source", source, "compare-source", lines=6),
+                _text_box("Summary A", first, "compare-a", lines=4),
+                _text_box("Summary B", second, "compare-b", lines=4),
+            ]
+            button = gr.Button("Compare", variant="primary", elem_id="compare")
+        with gr.Column(scale=3, min_width=320):
+            verdict, *drawn = handlers.compare(source, first, second, opening)
+            shown = [_html(verdict, elem_id="verdict")]
+            with gr.Row(elem_classes="demo-pair"):
+                shown += [_html(html, elem_id=f"compared-{name}") for name, html in zip("ab", drawn, strict=True)]
+
+    def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str, str]:
+        return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
+
+    filled = example.select(lambda number: texts[number], example, boxes, **_QUIET)
+    starts = [filled.then, button.click]
+    return _connect("compare", run, boxes, setting, shown, opening, selected, starts, changes)
+
+
+def _connect(
+    tab: str,
+    run: Callable[..., tuple[str, ...]],
+    given: list[Any],
+    setting: list[Any],
+    shown: list[Any],
+    opening: Setting,
+    selected: gr.State,
+    starts: list[Any],
+    changes: list[Any],
+) -> Callable[[Any], None]:
+    """Runs a tab at its own events, and at a change of the setting if it is the tab that is looked at.
+
+    Returns what does the latter at a further event.
+    """
+    drawn = gr.State(opening)  # the setting of what is shown
+    inputs, outputs = [*given, *setting], [*shown, drawn]
+
+    def always(*values: Any) -> tuple[Any, ...]:
+        return *run(*values), _setting(*values[-len(setting) :])
+
+    def if_changed(selected: str, before: Setting, *values: Any) -> Any:
+        same = before == _setting(*values[-len(setting) :])
+        return gr.skip() if selected != tab or same else always(*values)
+
+    def at(event: Any, **options: Any) -> None:
+        event(if_changed, [selected, drawn, *inputs], outputs, **_sharing("explain", EXPLAINING), **options)
+
+    for start in starts:
+        start(always, inputs, outputs, **_sharing("explain", EXPLAINING)).then(
+            None, js=SHOW_RESULT % shown[0].elem_id, api_visibility="private"
+        )
+    for change in changes:
+        at(change, trigger_mode="always_last")
+    return at
+
+
+def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
+    """A file of pairs, scored, and its scores to take away."""
+    limits = handlers.encoders.limits
+    with gr.Row(elem_classes="demo-columns"):
+        with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
+            file = gr.File(label="CSV or JSON Lines", file_types=[".csv", ".jsonl"], elem_id="file", height=180)
+            with gr.Row():
+                source_column = gr.Textbox("source", label="Source column", elem_id="source-column", min_width=120)
+                summary_column = gr.Textbox("summary", label="Summary column", elem_id="summary-column", min_width=120)
+            with gr.Row():
+                button = gr.Button("Score", variant="primary", elem_id="score", min_width=100)
+                stop = gr.Button("Stop", elem_id="stop", min_width=100)
+            example = gr.Button("Take the eight examples", size="sm", variant="secondary", elem_id="take-examples")
+        with gr.Column(scale=3, min_width=320):
+            download = gr.DownloadButton(
+                "Download the scores", visible=False, variant="primary", size="md", elem_id="download"
+            )
+            shown = _html(page.empty_file(limits), elem_id="scored", min_height=200)
+
+    def run(path: str | None, source: str | None, summary: str | None, *chosen: Any) -> Iterator[tuple[Any, Any]]:
+        with TemporaryDirectory() as folder:  # what is yielded is copied to where it can be fetched
+            for html, scores in handlers.score_file(path, source or "", summary or "", _setting(*chosen), Path(folder)):
+                there = scores is not None
+                yield html, gr.update(value=str(scores) if there else None, visible=there)
+
+    scoring = button.click(
+        run,
+        [file, source_column, summary_column, *setting],
+        [shown, download],
+        show_progress="minimal",
+        **_sharing("file", SCORING),
+    )
+    stop.click(page.stopped, None, shown, cancels=[scoring], queue=False, api_visibility="private")
+    example.click(lambda: str(EXAMPLES), None, file, queue=False, api_visibility="private")
+
+
+def _html(value: str, **options: Any) -> gr.HTML:
+    """HTML that has its own style, not Gradio's for running text."""
+    return gr.HTML(value, apply_default_css=False, **options)
+
+
+def _examples(labels: Sequence[str], number: int, name: str) -> gr.Dropdown:
+    """A choice of examples by their numbers."""
+    choices = [(label, place) for place, label in enumerate(labels)]
+    return gr.Dropdown(choices, value=number, label="Example", elem_id=name, filterable=False)
+
+
+def _text_box(label: str, value: str, name: str, lines: int) -> gr.Textbox:
+    return gr.Textbox(
+        value,
+        label=label,
+        elem_id=name,
+        lines=lines,
+        max_lines=lines,
+        html_attributes=gr.InputHTMLAttributes(spellcheck=False),
+    )
+
+
+def _sharing(name: str, limit: int) -> dict[str, Any]:
+    """Options of an event that shares its place in the queue with others of that name."""
+    return {"concurrency_id": name, "concurrency_limit": limit, "api_visibility": "private"}
+
+
+def _setting(model: str, unit: str, layer: float) -> Setting:
+    return Setting(model, unit, int(layer))
+
+
+def _layer_label(default: int) -> str:
+    return f"Layer (default {default})"
+
+
+def _beginning(text: str) -> str:
+    return text[:60].rsplit(" ", 1)[0] + " \u2026"

@@ -1,0 +1,112 @@
+"""What happens when a visitor asks for something: texts and settings in, HTML out. Knows nothing of Gradio."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from estime_metric import tables
+from estime_metric.demo import files, page
+from estime_metric.demo.encoders import Encoders, Setting
+from estime_metric.demo.limits import RefusedError
+from estime_metric.explain import plot_alarms
+from estime_metric.explanation import Explanation
+
+_LOG = logging.getLogger(__name__)
+_PASTE = "Paste a source and its summary, or pick an example."
+
+
+def read_examples() -> tables.Pairs:
+    """The pairs that ship with the package."""
+    from estime_metric.examples import PATH
+
+    return tables.read_pairs(PATH, "source", "summary")
+
+
+class Handlers:
+    """Explains, compares and scores with the encoders on offer.
+
+    Whatever goes wrong comes back as a message for the page; the log gets the kind of the error and no text.
+    """
+
+    def __init__(self, encoders: Encoders) -> None:
+        self.encoders = encoders
+        self._drawing = threading.Lock()  # matplotlib draws one figure at a time
+
+    def explain(self, source: str, summary: str, setting: Setting) -> str:
+        """The explanation of one pair, or a message."""
+
+        def draw() -> str:
+            if not source.strip() and not summary.strip():
+                return page.notice(_PASTE)
+            return page.explained(self.encoders.explain([summary], source, setting)[0], "estime-explained")
+
+        return _guarded(draw)
+
+    def draw(self, source: str, summary: str, setting: Setting) -> str:
+        """The picture of one pair: where in the source each word of the summary has its best match. Or a message."""
+
+        def draw() -> str:
+            if not source.strip() and not summary.strip():
+                return page.notice(_PASTE)
+            explanation = self.encoders.explain([summary], source, setting)[0]
+            with self._drawing:
+                return page.picture(plot_alarms(explanation), explanation)
+
+        return _guarded(draw)
+
+    def compare(self, source: str, first: str, second: str, setting: Setting) -> tuple[str, str, str]:
+        """A sentence on two summaries of one source and the explanation of each; or a message and two blanks."""
+        shown: list[Explanation] = []
+
+        def draw() -> str:
+            if not source.strip() or not first.strip() or not second.strip():
+                return page.notice("Paste a source and two summaries of it, or pick an example.")
+            shown.extend(self.encoders.explain([first, second], source, setting))
+            return page.compared(shown)
+
+        verdict = _guarded(draw)
+        if not shown:
+            return verdict, "", ""
+        first_drawn, second_drawn = (
+            page.explained(explanation, f"estime-{name}", f"Summary {name}")
+            for name, explanation in zip("AB", shown, strict=True)
+        )
+        return verdict, first_drawn, second_drawn
+
+    def score_file(
+        self, path: str | None, source_column: str, summary_column: str, setting: Setting, folder: Path
+    ) -> Iterator[tuple[str, Path | None]]:
+        """Scores a file; yields what the page shows and, at last, the file of scores, which lies in ``folder``."""
+        if path is None:
+            yield page.notice("Choose a file first."), None
+            return
+        try:
+            pairs = files.read(Path(path), source_column, summary_column, self.encoders)
+            for progress in files.score(pairs, self.encoders, setting):
+                scores = None
+                if progress.done and progress.rows:
+                    scores = folder / f"scores{Path(path).suffix.lower()}"
+                    tables.write_rows(scores, progress.rows)
+                yield page.scored(progress), scores
+        except Exception as error:
+            yield _message(error), None
+
+
+def _guarded(draw: Callable[[], str]) -> str:
+    try:
+        return draw()
+    except Exception as error:
+        return _message(error)
+
+
+def _message(error: Exception) -> str:
+    """What the visitor is told; what is logged holds no text of his."""
+    if isinstance(error, RefusedError):
+        return page.notice(str(error))
+    _LOG.error("a request failed with %s", type(error).__name__)
+    if isinstance(error, ValueError):
+        return page.notice(f"This cannot be scored: {error}")
+    return page.notice(f"Something went wrong here ({type(error).__name__}). Please try again.")

@@ -1,0 +1,56 @@
+"""A browser for tests of pages: Debian's chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A headless browser. Without one the test is skipped, in CI (where ``CI`` is set) it fails."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no browser: install chromium, and playwright from the extra `test`")
+        pytest.skip("there is no browser: install chromium, and playwright from the extra `test`")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+#: JavaScript: contrast (WCAG 2) of the text of each element that a selector finds, against the colours behind it.
+CONTRASTS = """
+(selector) => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const paint = (colours) => {
+    canvas.clearRect(0, 0, 1, 1);
+    colours.forEach((colour) => { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); });
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const luminance = (rgb) => {
+    const [r, g, b] = rgb.map((part) => part / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  return [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility() && e.innerText?.trim()).map((e) => {
+    const behind = [];
+    for (let at = e; at; at = at.parentElement) behind.unshift(getComputedStyle(at).backgroundColor);
+    const ground = paint(["#fff", ...behind]);
+    const text = paint([`rgb(${ground})`, getComputedStyle(e).color]);
+    const [dark, light] = [luminance(ground), luminance(text)].sort((a, b) => a - b);
+    return [e.innerText.trim().slice(0, 40), Math.round(100 * (light + 0.05) / (dark + 0.05)) / 100];
+  });
+}
+"""

@@ -1,0 +1,36 @@
+"""``estime demo``: what it refuses. That it serves the page is seen in tests/demo."""
+
+from __future__ import annotations
+
+import socket
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from estime_metric.cli import app
+
+
+def test_without_gradio_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "estime_metric.demo.app", raising=False)
+    monkeypatch.setitem(sys.modules, "gradio", None)
+    result = CliRunner().invoke(app, ["demo", "--no-browser"])
+    assert result.exit_code == 2
+    assert "pip install 'estime-metric[demo]'" in result.output
+
+
+def test_an_encoder_that_cannot_be_had() -> None:
+    pytest.importorskip("gradio")
+    result = CliRunner().invoke(app, ["demo", "--no-browser", "--model", "/no/such/folder"])
+    assert result.exit_code == 2
+    assert "The encoder /no/such/folder cannot be had here" in result.output
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        result = CliRunner().invoke(app, ["demo", "--no-browser", "--port", port])
+    assert result.exit_code == 2
+    assert f"error: cannot listen on 127.0.0.1, port {port}" in result.output

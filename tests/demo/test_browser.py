@@ -1,0 +1,409 @@
+"""The demo in a real browser, as its visitors meet it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.examples import PATH as EXAMPLES
+from tests.browser import CONTRASTS, chromium
+from tests.demo.serving import COMMAND, Server, free_port, serving
+
+pytest.importorskip("gradio")
+expect: Any = pytest.importorskip("playwright.sync_api").expect
+expect.set_options(timeout=30_000)
+
+ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+SOURCE = (
+    "A grey cat sat on the mat while two dogs slept behind the house. In the evening the cat went out to hunt mice."
+)
+SUMMARY = "Two cats slept on the mat. In the evening the dogs went out."
+DESK, PHONE = (1280, 860), (390, 844)
+HOSTILE = (
+    "A cat sat on the mat. <script>window.hit = 1</script> <img src=x onerror='window.hit = 2'> {{constructor}} "
+    '${window.hit = 3} `${window.hit = 4}` </div></textarea> <b onmouseover="window.hit = 5">dog</b> & &lt; @children'
+)
+#: No text of a visitor may show up in what the demo prints; each test's texts are among these.
+SECRETS: list[str] = [SUMMARY, "grey cat sat", "window.hit", "Morgenrot", "zebrafinch"]
+
+#: JavaScript: what runs out of its explanation to the side, or one explanation into another.
+STICKING_OUT = """
+[...document.querySelectorAll(".estime")].filter((e) => e.checkVisibility()).flatMap((estime) => {
+  const around = estime.getBoundingClientRect();
+  return [...estime.querySelectorAll("dt, dd, p, h2, h3, section, li")].filter((e) => {
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    const box = range.getBoundingClientRect();
+    return box.width && (box.left < around.left - 3 || box.right > around.right + 3);
+  }).map((e) => e.innerText.slice(0, 40));
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def server(browser: Any, bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """``estime demo`` with a second encoder on offer; at the end it must have printed no text of a visitor."""
+    arguments = [*COMMAND, "--model", "embedded", "--model", bert_folder]
+    port = free_port()
+    with serving([*arguments, "--port", str(port)], tmp_path_factory.mktemp("demo"), port) as server:
+        yield server
+    printed = server.printed.read_text()
+    assert "Running on local URL" in printed
+    assert "a request failed with" in printed, "the test of a failing request did not come this far"
+    assert not [secret for secret in SECRETS if secret in printed]
+
+
+Opener = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(browser: Any, server: Server) -> Iterator[Opener]:
+    """Opens the page; at the end nothing may have gone wrong in it, and no other host may have been asked."""
+    pages: list[Any] = []
+    problems: list[str] = []
+
+    def open_page(size: tuple[int, int] = DESK, theme: str = "light") -> Any:
+        page = browser.new_page(viewport={"width": size[0], "height": size[1]}, accept_downloads=True)
+        pages.append(page)
+        page.set_default_timeout(30_000)
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: problems.extend(foreign(request.url, server.url)))
+        page.goto(f"{server.url}?__theme={theme}")
+        expect(page.locator("#explained .estime-alarm").first).to_be_visible()
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert not problems
+
+
+def foreign(url: str, own: str) -> list[str]:
+    return [] if url.startswith((own, "data:", "blob:")) else [url]
+
+
+@pytest.fixture
+def page(opened: Opener) -> Any:
+    return opened()
+
+
+@pytest.fixture(scope="module")
+def scorer() -> EstimeScorer:
+    return EstimeScorer(model="embedded")
+
+
+def fill(page: Any, source: str, summary: str) -> None:
+    page.locator("#source textarea").fill(source)
+    page.locator("#summary textarea").fill(summary)
+    page.locator("#explain").click()
+
+
+def alarms(page: Any, where: str = "#explained") -> int:
+    return int(page.locator(f"{where} .estime-number").first.inner_text())
+
+
+def choose(page: Any, where: str, name: str | re.Pattern[str]) -> None:
+    """Picks from a drop-down list."""
+    page.locator(f"{where} input").click()
+    page.get_by_role("option", name=name, exact=isinstance(name, str)).click()
+
+
+def lies_within(inner: dict[str, float], outer: dict[str, float]) -> bool:
+    return (
+        inner["y"] >= outer["y"] - 1
+        and inner["y"] + inner["height"] <= outer["y"] + outer["height"] + 1
+        and inner["x"] >= outer["x"] - 1
+        and inner["x"] + inner["width"] <= outer["x"] + outer["width"] + 1
+    )
+
+
+def test_it_opens_with_an_example_explained(page: Any, scorer: EstimeScorer) -> None:
+    assert page.title() == "ESTIME"
+    summary, source = (page.locator(f"#{name} textarea").input_value() for name in ("summary", "source"))
+    assert {"source": source, "summary": summary, "verdict": "unfaithful"}.items() <= ROWS[3].items()
+    assert alarms(page) == scorer.explain(summary, source).alarms > 0
+    expect(page.locator("#explained .estime-signature")).to_have_text(scorer.signature)
+    page.get_by_text("How to read this").click()
+    expect(page.get_by_text("The number of alarms is the score")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desktop", "phone"])
+def test_an_alarm_is_clicked_and_its_evidence_shows(
+    opened: Opener, scorer: EstimeScorer, size: tuple[int, int]
+) -> None:
+    page = opened(size)
+    source, summary = ROWS[5]["source"] + " " + ROWS[1]["source"] + " " + ROWS[7]["source"], ROWS[7]["summary"]
+    fill(page, source, summary)  # the evidence lies at the end of a long source, out of sight at first
+    expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(summary)
+    shown = scorer.explain(summary, source)
+    place, alarm = next(
+        (number, word)
+        for number, word in enumerate(word for word in shown.words if word.verdict == "alarm")
+        if word.best is not None and word.best.start > len(source) - 500
+    )
+    assert alarm.best is not None
+    clicked = page.locator("#explained .estime-alarm.estime-unit").nth(place)
+    expect(clicked).to_have_text(summary[alarm.start : alarm.end])
+    clicked.scroll_into_view_if_needed()
+    clicked.click()
+    evidence = page.locator("#explained .estime-source .estime-best")
+    expect(evidence).to_have_count(1)
+    expect(evidence).to_have_text(source[alarm.best.start : alarm.best.end])
+    page.wait_for_timeout(800)  # it is scrolled to
+    pane = page.locator("#explained .estime-source .estime-text").bounding_box()
+    assert lies_within(evidence.bounding_box(), pane)
+    assert lies_within(evidence.bounding_box(), {"x": 0, "y": 0, "width": size[0], "height": size[1]})
+    expect(page.locator("#explained .estime-note")).to_contain_text("is an alarm")
+
+
+def test_ones_own_text_is_scored_as_by_the_scorer(page: Any, scorer: EstimeScorer) -> None:
+    fill(page, SOURCE, SUMMARY)
+    expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(SUMMARY)
+    shown = scorer.explain(SUMMARY, SOURCE)
+    assert alarms(page) == shown.alarms
+    marked = page.locator("#explained .estime-unit.estime-alarm").all_inner_texts()
+    assert marked == [SUMMARY[word.start : word.end] for word in shown.words if word.verdict == "alarm"]
+
+
+def test_another_example_is_picked_and_drawn(page: Any, scorer: EstimeScorer) -> None:
+    page.get_by_text("Where the matches lie").click()
+    picture = page.locator("#drawn img")
+    expect(picture).to_be_visible()
+    before = picture.get_attribute("src")
+    choose(page, "#example", re.compile(r"^faithful: Morgenrot"))
+    expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(ROWS[4]["summary"])
+    assert alarms(page) == scorer.explain(ROWS[4]["summary"], ROWS[4]["source"]).alarms
+    assert picture.get_attribute("src") != before
+    assert picture.evaluate("image => image.complete && image.naturalWidth") > 400
+
+
+def test_unit_and_layer_change_the_result_and_nothing_chosen_stays(page: Any) -> None:
+    pair = ROWS[3]["summary"], ROWS[3]["source"]
+    page.locator("#explained .estime-unit.estime-alarm").first.click()
+    page.mouse.move(1, 1)
+    expect(page.locator("#explained .estime-active")).to_have_count(1)
+    page.locator("#unit").get_by_text("words").click()
+    words = EstimeScorer(model="embedded", unit="word")
+    expect(page.locator("#explained .estime-signature")).to_have_text(words.signature)
+    assert alarms(page) == words.explain(*pair).alarms
+    page.locator("#explained .estime-unit.estime-match").first.hover()
+    page.mouse.move(1, 1)
+    expect(page.locator("#explained .estime-active")).to_have_count(0)
+    number = page.locator("#layer input[type=number]")
+    number.fill("2")
+    number.press("Tab")
+    second = EstimeScorer(model="embedded", unit="word", layers=2)
+    expect(page.locator("#explained .estime-signature")).to_have_text(second.signature)
+    assert alarms(page) == second.explain(*pair).alarms != words.explain(*pair).alarms
+    slider = page.locator("#layer input[type=range]")
+    slider.focus()
+    slider.press("ArrowRight")
+    third = EstimeScorer(model="embedded", unit="word", layers=3)
+    expect(page.locator("#explained .estime-signature")).to_have_text(third.signature)
+
+
+def test_hostile_texts_are_shown_and_do_nothing(page: Any) -> None:
+    fill(page, HOSTILE, HOSTILE)
+    for side in ("summary", "source"):
+        text = page.locator(f"#explained .estime-{side} .estime-text")
+        expect(text).to_have_text(HOSTILE)
+        assert text.evaluate("element => element.textContent") == HOSTILE
+        assert text.locator("script, img, b").count() == 0
+    page.locator("#explained .estime-unit").nth(3).hover()
+    page.locator("#explained .estime-unit").nth(3).click()
+    page.get_by_role("tab", name="Compare").click()
+    for name in ("source", "a", "b"):
+        page.locator(f"#compare-{name} textarea").fill(HOSTILE)
+    page.locator("#compare").click()
+    expect(page.locator("#compared-b .estime-summary .estime-text")).to_have_text(HOSTILE)
+    assert page.evaluate("window.hit") is None
+
+
+def test_other_scripts_and_emoji_come_back_as_they_went(page: Any) -> None:
+    hebrew, astronaut, flag = (
+        "\u05d4\u05d7\u05ea\u05d5\u05dc \u05d9\u05e9\u05df",
+        "\U0001f469\u200d\U0001f680",
+        "\U0001f1e9\U0001f1f0",
+    )
+    source = f"{hebrew}. The cat {astronaut} sleeps, cafe\u0301 {flag}!"
+    fill(page, source, source)
+    text = page.locator("#explained .estime-summary .estime-text")
+    expect(text).to_have_text(source)
+    assert text.evaluate("element => element.textContent") == source
+    assert text.evaluate("element => getComputedStyle(element).direction") == "rtl"
+
+
+def test_too_long_and_empty_texts_get_a_message(page: Any) -> None:
+    fill(page, "zebrafinch " * 2000, SUMMARY)
+    notice = page.locator("#explained .demo-notice")
+    expect(notice).to_contain_text("The source has 22,000 characters; the demo takes up to 20,000.")
+    fill(page, "a " * 4500, SUMMARY)
+    expect(notice).to_contain_text("The source has 4,500 tokens; with embedded the demo takes up to 4,000.")
+    fill(page, SOURCE, "zebrafinch " * 500)
+    expect(notice).to_contain_text("The summary has 5,500 characters; the demo takes up to 5,000.")
+    fill(page, "", "")
+    expect(notice).to_contain_text("Paste a source and its summary, or pick an example.")
+    fill(page, SOURCE, " ")
+    expect(page.locator("#explained .estime-remark")).to_contain_text("The summary is empty")
+    assert alarms(page) == 0
+
+
+def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.locator("#verdict")).to_contain_text("A is the more consistent one")  # opened with an example
+    for name, text in (("source", SOURCE), ("a", SUMMARY), ("b", SOURCE[:64])):
+        page.locator(f"#compare-{name} textarea").fill(text)
+    page.locator("#compare").click()
+    expect(page.locator("#compared-b .estime-summary .estime-text")).to_have_text(SOURCE[:64])
+    first, second = scorer.score_candidates(SOURCE, [SUMMARY, SOURCE[:64]]).values("alarms").tolist()
+    assert (alarms(page, "#compared-a"), alarms(page, "#compared-b")) == (first, second)
+    assert second < first
+    expect(page.locator("#verdict")).to_contain_text("B is the more consistent one")
+    page.locator("#compared-a .estime-alarm").first.click()
+    expect(page.locator("#compared-a .estime-source .estime-best")).to_have_count(1)
+    expect(page.locator("#compared-b .estime-source .estime-best")).to_have_count(0)
+    page.locator("#unit").get_by_text("words").click()
+    expect(page.locator("#compared-b .estime-signature")).to_contain_text("unit:word")
+    page.get_by_role("tab", name="Explain").click()  # it follows the setting when it is looked at
+    expect(page.locator("#explained .estime-signature")).to_contain_text("unit:word")
+
+
+def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeScorer, tmp_path: Path) -> None:
+    table = tmp_path / "pairs.csv"
+    with table.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["line", "article", "summary"])
+        writer.writerows(
+            [f"<img src=x onerror='window.hit={n}'>", row["source"], row["summary"]] for n, row in enumerate(ROWS)
+        )
+        writer.writerow(["x", HOSTILE, HOSTILE])
+        writer.writerow(["no summary", HOSTILE])
+    page.get_by_role("tab", name="Score a file").click()
+    page.locator("#file input[type=file]").set_input_files(table)
+    expect(page.locator("#file")).to_contain_text("pairs")
+    page.locator("#score").click()
+    expect(page.locator("#scored .demo-notice")).to_contain_text(
+        "has no column 'source' (columns: line, article, summary)"
+    )
+    page.locator("#source-column input, #source-column textarea").fill("article")
+    page.locator("#score").click()
+    expect(page.locator("#scored tbody tr")).to_have_count(9)
+    expect(page.locator("#scored")).to_contain_text("line 11: column 'summary' should hold a text, but holds nothing")
+    with page.expect_download() as waiting:
+        page.locator("#download").click()
+    waiting.value.save_as(tmp_path / "scores.csv")
+    assert waiting.value.suggested_filename == "scores.csv"
+    with (tmp_path / "scores.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    texts = [(row["summary"], row["source"]) for row in ROWS] + [(HOSTILE, HOSTILE)]
+    result = scorer.score([summary for summary, _ in texts], [source for _, source in texts])
+    for measure in ("alarms", "overlap", "tokens"):
+        assert [float(row[measure]) for row in rows] == result.values(measure).tolist()
+    assert [float(row["alarm_rate"]) for row in rows] == pytest.approx(result.values("alarm_rate").tolist(), abs=1e-6)
+    assert {row["signature"] for row in rows} == {scorer.signature}
+    assert page.evaluate("window.hit") is None
+
+
+def test_files_that_are_too_large_or_hold_no_pair_get_a_message(page: Any, tmp_path: Path) -> None:
+    page.get_by_role("tab", name="Score a file").click()
+    page.locator("#score").click()
+    expect(page.locator("#scored .demo-notice")).to_contain_text("Choose a file first.")
+    many = tmp_path / "many.jsonl"
+    many.write_text('{"source": "zebrafinch", "summary": "zebrafinch"}\n' * 501)
+    page.locator("#file input[type=file]").set_input_files(many)
+    expect(page.locator("#file")).to_contain_text("many")
+    page.locator("#score").click()
+    expect(page.locator("#scored .demo-notice")).to_contain_text("The file has 501 pairs; the demo takes up to 500.")
+
+
+def test_an_encoder_is_chosen_and_one_that_cannot_be_had_gets_a_message(page: Any, bert_folder: str) -> None:
+    choose(page, "#model", Path(bert_folder).name)
+    other = EstimeScorer(model=bert_folder)
+    expect(page.locator("#explained .estime-signature")).to_have_text(other.signature)
+    assert alarms(page) == other.explain(ROWS[3]["summary"], ROWS[3]["source"]).alarms
+    blocks = other.encoder.facts.blocks
+    expect(page.locator("#layer input[type=range]")).to_have_attribute("max", str(blocks))
+    number = page.locator("#layer input[type=number]")
+    number.fill("1")
+    number.press("Tab")
+    expect(page.locator("#explained .estime-signature")).to_contain_text("|layers:1|")
+    choose(page, "#model", re.compile("bert-large-uncased-whole-word-masking"))
+    expect(page.get_by_text("cannot be had here")).to_be_visible()
+    expect(page.locator("#model input")).to_have_value(Path(bert_folder).name)
+    expect(page.locator("#explained .estime-signature")).to_contain_text("|layers:1|")
+
+
+def test_an_explanation_does_not_wait_for_a_file(opened: Opener, tmp_path: Path) -> None:
+    table = tmp_path / "long.jsonl"
+    lines = [
+        json.dumps({"source": f"{number} {row['source']}", "summary": row["summary"]})
+        for number in range(40)
+        for row in ROWS
+    ]
+    table.write_text("\n".join(lines), encoding="utf-8")
+    scoring, explaining = opened(), opened()
+    scoring.get_by_role("tab", name="Score a file").click()
+    scoring.locator("#file input[type=file]").set_input_files(table)
+    expect(scoring.locator("#file")).to_contain_text("long")
+    scoring.locator("#score").click()
+    expect(scoring.locator("#scored progress")).to_be_visible()
+    fill(explaining, SOURCE, SUMMARY)
+    expect(explaining.locator("#explained .estime-summary .estime-text")).to_have_text(SUMMARY)
+    expect(scoring.locator("#scored progress")).to_be_visible()  # the file is still under way
+    scoring.locator("#stop").click()
+    expect(scoring.locator("#scored .demo-notice")).to_have_text("Stopped.")
+
+
+def test_a_failing_request_gets_a_message_and_no_text_is_printed(page: Any) -> None:
+    page.locator("#summary textarea").evaluate(
+        """element => { element.value = "zebrafinch \\ud800"; element.dispatchEvent(new Event("input")); }"""
+    )
+    page.locator("#explain").click()
+    expect(page.locator("#explained .demo-notice")).to_contain_text("lone surrogate")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desktop", "phone"])
+def test_every_tab_fits_and_can_be_read(opened: Opener, size: tuple[int, int], theme: str) -> None:
+    page = opened(size, theme)
+    assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
+    page.locator("#explained .estime-unit.estime-alarm").first.click()
+    page.get_by_text("How to read this").click()
+    read_well(page, size[0])
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.locator("#compared-b .estime-alarm").first).to_be_visible()
+    read_well(page, size[0])
+    page.get_by_role("tab", name="Score a file").click()
+    page.locator("#take-examples").click()
+    expect(page.locator("#file")).to_contain_text("pairs")
+    page.locator("#score").click()
+    expect(page.locator("#scored tbody tr")).to_have_count(8)
+    read_well(page, size[0])
+
+
+def read_well(page: Any, width: int) -> None:
+    """Nothing runs out of the page to the side, and every text stands out from its ground."""
+    page.wait_for_timeout(400)  # colours fade in
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(STICKING_OUT) == []
+    found = page.evaluate(
+        CONTRASTS,
+        "h1, h3, p, li, th, td, dt, dd, label > span, button, .estime-text, .estime-unit, .estime-best, .estime-same",
+    )
+    assert len(found) > 20
+    assert not [(text, contrast) for text, contrast in found if contrast < 4.5]
