@@ -91,7 +91,7 @@ def bias_matrix(
 
     Raises:
         TypeError, ValueError: the tables are no finite numbers of one shape (d, s), the names do not fit them, or
-            ``compared`` is none of `BIAS_PAIRS`. Both documents and systems stand as they came.
+            ``compared`` is none of `BIAS_PAIRS`.
 
     Example:
         >>> import numpy as np

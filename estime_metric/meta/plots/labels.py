@@ -23,10 +23,13 @@ def labels_at_the_right(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> N
     places: list[float] = []
     for height, _, _ in sorted(ends):
         places.append(max(height, places[-1] + step) if places else height)
-    overshoot = max(0.0, places[-1] - high) if places else 0.0
+    ceiling = high
+    for number in reversed(range(len(places))):
+        places[number] = min(places[number], ceiling)
+        ceiling = places[number] - step
     for place, (_, label, colour) in zip(places, sorted(ends), strict=True):
         axes.annotate(
-            label, (1.0, place - overshoot), xycoords=("axes fraction", "data"), xytext=(5, 0),
+            label, (1.0, place), xycoords=("axes fraction", "data"), xytext=(5, 0),
             textcoords="offset points", fontsize=TICK, color=colour, va="center", fontweight="bold",
             annotation_clip=False,
         )  # fmt: skip
