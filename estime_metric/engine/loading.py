@@ -113,7 +113,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     """
     source = str(embedded.PATH) if model == EMBEDDED_MODEL else model
     try:
-        with _quiet():
+        with quiet():
             config = AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
             # Said outright: where it is left open, `transformers` asks at the terminal whether to run foreign code.
             tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False)
@@ -252,7 +252,7 @@ def _content_hash(folder: Path) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keeps the reports of an ordinary load (a head left out) and its bars off the screen; changes no log level."""
     logger = logging.getLogger("transformers.modeling_utils")
     bars = transformers_logging.is_progress_bar_enabled()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from estime_metric.engine.encoder import choose_device, undisturbed
-from estime_metric.engine.loading import _quiet
+from estime_metric.engine.loading import quiet
 
 #: The checkpoint of the toolbox paper.
 PAPER_MODEL = "facebook/bart-large-cnn"
@@ -154,7 +154,7 @@ class BartScore:
 
 
 def _load(name: str, revision: str | None, dtype: torch.dtype) -> Any:
-    with _quiet():
+    with quiet():
         model, report = AutoModelForSeq2SeqLM.from_pretrained(
             name,
             revision=revision,

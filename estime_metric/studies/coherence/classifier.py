@@ -22,7 +22,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.engine.encoder import choose_device, undisturbed
-from estime_metric.engine.loading import _quiet
+from estime_metric.engine.loading import quiet
 from estime_metric.meta.shuffle import SentenceSplitter, shuffle_text, split_sentences
 
 #: Which logit is which: the first class is the shuffled text.
@@ -123,7 +123,7 @@ class CoherenceClassifier:
 
     def save(self, folder: str | Path) -> None:
         """Writes weights (safetensors), configuration and tokenizer; the folder is a ``model`` to start from."""
-        with _quiet():
+        with quiet():
             self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
@@ -267,7 +267,7 @@ def _f1(classifier: CoherenceClassifier, pairs: Sequence[tuple[str, list[str]]])
 
 def _load(source: str, seed: int) -> tuple[Any, bool]:
     """A model with two classes, and whether it came with its head."""
-    with _quiet(), _seeded(seed):
+    with quiet(), _seeded(seed):
         model, report = AutoModelForSequenceClassification.from_pretrained(
             source, num_labels=2, use_safetensors=True, trust_remote_code=False, output_loading_info=True
         )
