@@ -21,6 +21,7 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import Batch, MaskedText, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.loading import Pretrained, load_pretrained, location
+from estime_metric.engine.packed import pack_linears
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
 #: caches; a GPU needs them to be busy.
@@ -55,6 +56,7 @@ class MaskedEncoder:
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
         with undisturbed(device):
             self._taps = BlockTaps(self._model, self.facts.blocks, depth, probe)
+            pack_linears(self._model)
         self._lock = threading.Lock()
         self._most = sys.maxsize  # lowered for good where memory runs out
 
