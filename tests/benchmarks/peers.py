@@ -52,6 +52,7 @@ def released_code() -> ModuleType | None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    transformers.utils.logging.set_verbosity_error()  # importing it sets the level
     module.word_tokenize = split_words
     module.nltk = type("nltk", (), {"pos_tag": staticmethod(lambda words: [(word, "X") for word in words])})
     module.BertTokenizer = transformers.AutoTokenizer
