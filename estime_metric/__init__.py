@@ -13,6 +13,7 @@ from estime_metric._version import __version__
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
     from estime_metric.engine.loading import EncoderUnavailableError as EncoderUnavailableError
+    from estime_metric.explanation import Explanation as Explanation
     from estime_metric.functional import estime as estime
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
@@ -22,10 +23,19 @@ _ROOMS = {
     "EstimeConfig": "estime_metric.config",
     "EstimeResult": "estime_metric.result",
     "EstimeScorer": "estime_metric.scorer",
+    "Explanation": "estime_metric.explanation",
     "estime": "estime_metric.functional",
 }
 
-__all__ = ["EncoderUnavailableError", "EstimeConfig", "EstimeResult", "EstimeScorer", "__version__", "estime"]
+__all__ = [
+    "EncoderUnavailableError",
+    "EstimeConfig",
+    "EstimeResult",
+    "EstimeScorer",
+    "Explanation",
+    "__version__",
+    "estime",
+]
 
 
 def __getattr__(name: str) -> Any:

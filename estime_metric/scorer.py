@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from estime_metric.config import EstimeConfig
+from estime_metric.config import ALL_UNIT_MEASURES, EstimeConfig
 from estime_metric.engine.batching import MaskedText
 from estime_metric.engine.cache import SourceCache, source_key
 from estime_metric.engine.encoder import MaskedEncoder, undisturbed
@@ -22,7 +22,8 @@ from estime_metric.engine.masking import plan_token_windows, plan_word_windows
 from estime_metric.engine.matching import Matches, cosine_sum, kendall_tau_c, match
 from estime_metric.engine.measures import STATISTICS
 from estime_metric.engine.text import Units
-from estime_metric.inputs import check_pairs, check_text, check_texts
+from estime_metric.explanation import Explanation, explain_units
+from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
 from estime_metric.pairs import Portion, SourceText, SummaryText, portions
 from estime_metric.result import EstimeResult
 
@@ -106,6 +107,38 @@ class EstimeScorer:
         texts = check_texts("summaries", summaries)
         return self._score(texts, [check_text("source", source)] * len(texts), progress)
 
+    def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
+        """Shows what stands behind the alarms of one pair: for each unit of the summary its verdict and its evidence
+        in the source. `estime_metric.explain` draws it.
+
+        Units that the source lacks are shown with the place that their context leads to, for which they are encoded
+        too; that changes no verdict.
+
+        Args:
+            prediction: the summary.
+            source: the text to judge it against.
+            layer: one of the layers of the configuration; may be left out where there is just one.
+
+        Raises:
+            TypeError: an argument is no string.
+            ValueError: a layer that is not read, or none given where several are.
+            EncoderUnavailableError: the encoder cannot be had.
+
+        Example:
+            >>> scorer = EstimeScorer(model="embedded")
+            >>> shown = scorer.explain("A dog slept.", "A cat slept in the sun while a dog barked.")
+            >>> [shown.prediction[unit.start : unit.end] for unit in shown.units]
+            ['A', 'dog', 'slept', '.']
+        """
+        texts = [check_text("prediction", prediction)], [check_text("source", source)]
+        return self._explain(*texts, layer, progress=False)[0]
+
+    def explain_pairs(
+        self, predictions: Sequence[str], sources: Sequence[str], *, layer: int | None = None, progress: bool = False
+    ) -> list[Explanation]:
+        """`explain` for several pairs, encoded together. Arguments and errors as for `score` and `explain`."""
+        return self._explain(*check_pairs(predictions, sources), layer, progress)
+
     def unload(self) -> None:
         """Lets go of the encoder; its memory is free once no other scorer holds it. The next use loads it again."""
         self._ready = None
@@ -139,24 +172,50 @@ class EstimeScorer:
 
     def _score(self, predictions: list[str], sources: list[str], progress: bool) -> EstimeResult:
         ready = self._load()
-        layers = len(ready.config.layer_tuple)
-        room = PORTION_BYTES // (layers * ready.encoder.facts.width * ready.encoder.itemsize)
-        statistics = torch.zeros(len(predictions), layers, len(STATISTICS), dtype=torch.float64)
-        with _progress_bar(len(predictions), progress) as advance, undisturbed(ready.encoder.device):
-            for portion in portions(predictions, sources, ready.config, ready.encoder.tokenizer, room):
-                pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
-                _score_portion(portion, ready, self.cache, statistics, partial(advance, pairs))
+        shape = len(predictions), len(ready.config.layer_tuple), len(STATISTICS)
+        statistics = torch.zeros(shape, dtype=torch.float64)
+        with undisturbed(ready.encoder.device):
+            for summary, source, matched in self._matched(predictions, sources, ready, progress):
+                counts = _count(summary, source, matched, ready)
+                for place, name in enumerate(STATISTICS):
+                    statistics[summary.rows, :, place] = counts[name].to(statistics)
         return EstimeResult(statistics, ready.config)
 
+    def _explain(
+        self, predictions: list[str], sources: list[str], layer: int | None, progress: bool
+    ) -> list[Explanation]:
+        ready = self._load()
+        layers = ready.config.layer_tuple
+        if layer is not None or len(layers) > 1:
+            check_choice("layer", layer, layers)
+        layer = layers[0] if layer is None else layer
+        every_unit = replace(ready, config=replace(ready.config, measures=ALL_UNIT_MEASURES[:1]))
+        explanations: dict[int, Explanation] = {}
+        with undisturbed(ready.encoder.device):
+            for summary, source, matched in self._matched(predictions, sources, every_unit, progress):
+                texts = predictions[summary.rows[0]], sources[summary.rows[0]]
+                explanation = explain_units(
+                    *texts, summary.units, source.units, summary.checked, matched, layer, ready.config
+                )
+                explanations |= dict.fromkeys(summary.rows, explanation)
+        return [explanations[row] for row in range(len(predictions))]
 
-def _score_portion(
-    portion: Portion,
-    ready: _Ready,
-    cache: SourceCache | None,
-    statistics: Tensor,
-    on_progress: Callable[[float], None],
-) -> None:
-    """Encodes the sources and summaries of a portion side by side and writes the statistics of their pairs."""
+    def _matched(
+        self, predictions: list[str], sources: list[str], ready: _Ready, progress: bool
+    ) -> Iterator[tuple[SummaryText, SourceText, list[Matches]]]:
+        """Every different pair with the best matches of its units; to be walked through undisturbed."""
+        encoder, config = ready.encoder, ready.config
+        room = PORTION_BYTES // (len(config.layer_tuple) * encoder.facts.width * encoder.itemsize)
+        with _progress_bar(len(predictions), progress) as advance:
+            for portion in portions(predictions, sources, config, encoder.tokenizer, room):
+                pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
+                yield from _match_portion(portion, ready, self.cache, partial(advance, pairs))
+
+
+def _match_portion(
+    portion: Portion, ready: _Ready, cache: SourceCache | None, on_progress: Callable[[float], None]
+) -> Iterator[tuple[SummaryText, SourceText, list[Matches]]]:
+    """Encodes the sources and summaries of a portion side by side and matches those of each pair."""
     encoder, config = ready.encoder, ready.config
     fresh = [
         source
@@ -176,10 +235,7 @@ def _score_portion(
             cache.put(keys[source], source.embeddings)
     for source, summaries in portion:
         for summary in summaries:
-            matched = [_match(units, next(encoded), source, config) for units in summary.encodings]
-            counts = _count(summary, source, matched, ready)
-            for place, name in enumerate(STATISTICS):
-                statistics[summary.rows, :, place] = counts[name].to(statistics)
+            yield summary, source, [_match(units, next(encoded), source, config) for units in summary.encodings]
 
 
 def _look_up(

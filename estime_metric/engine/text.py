@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from estime_metric.engine.words import Splitter, Tagger, decompose, locate_words, tags_of
+from estime_metric.engine.words import Splitter, Tagger, locate_in, tags_of
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -111,18 +111,13 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
 
 
 def _words_of(text: str, tokenizer: Tokenizer, splitter: Splitter) -> Units:
-    decomposed, places = decompose(text)
-    words = list(splitter(decomposed))
+    words, spans = locate_in(text, splitter)
     pieces = {
         word: np.asarray(ids, dtype=np.int64)
         for word, (ids, _) in zip(dict.fromkeys(words), _encode(list(dict.fromkeys(words)), tokenizer), strict=True)
     }
     sizes = np.asarray([len(pieces[word]) for word in words], dtype=np.int64)
     stop = np.cumsum(sizes)
-    spans = [
-        (places[start], max(places[end], places[end - 1] + 1) if end > start else places[start])
-        for start, end in locate_words(decomposed, words)
-    ]
     units = Units(
         tokens=np.concatenate([np.empty(0, np.int64), *(pieces[word] for word in words)]),
         first=stop - sizes,
@@ -154,8 +149,7 @@ def leave_out_tags(
 
     Source: Vasilyev & Bohannon 2021, appendix E.
     """
-    decomposed, places = decompose(text)
-    words = list(splitter(decomposed))
+    words, spans = locate_in(text, splitter)
     tags = tags_of(words, tagger)
     kept_word = np.asarray(
         [(keep is None or tag in keep) and (drop is None or tag not in drop) for tag in tags], dtype=np.bool_
@@ -164,7 +158,7 @@ def leave_out_tags(
         return units.only(np.zeros(len(units), dtype=np.bool_))
     if units.names.dtype == object:  # the units are words, numbered as these are
         return units.only(kept_word[units.place])
-    starts = np.asarray([places[start] for start, _ in locate_words(decomposed, words)], dtype=np.int64)
+    starts = np.asarray([start for start, _ in spans], dtype=np.int64)
     word = np.searchsorted(starts, units.spans[:, 0], side="right") - 1
     return units.only(kept_word[np.clip(word, 0, None)])
 

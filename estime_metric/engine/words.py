@@ -136,6 +136,22 @@ def decompose(text: str) -> tuple[str, list[int]]:
     return "".join(parts), [*places, len(text)]
 
 
+def locate_in(text: str, splitter: Splitter) -> tuple[list[str], list[Span]]:
+    """The words of ``text`` in Unicode form NFKD, and the characters of each in the text as it came.
+
+    Example:
+        >>> locate_in("caf\\u00e9 au lait", split_words)[1]
+        [(0, 4), (5, 7), (8, 12)]
+    """
+    decomposed, places = decompose(text)
+    words = list(splitter(decomposed))
+    spans = [
+        (places[start], max(places[end], places[end - 1] + 1) if end > start else places[start])
+        for start, end in locate_words(decomposed, words)
+    ]
+    return words, spans
+
+
 def _find(text: str, word: str, cursor: int) -> tuple[int, int]:
     """Where ``word`` begins at or after ``cursor``, and how long it is there."""
     while word and cursor < len(text) and text[cursor].isspace():

@@ -1,0 +1,232 @@
+"""What stands behind a count: a verdict for each unit of a summary, with its evidence in the source."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.matching import Matches
+from estime_metric.engine.text import BoolArray, Units
+from estime_metric.engine.words import find_splitter, locate_in
+
+#: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1). ``absent``: the
+#: source has no such unit (or the tokenizer knows it not), so it is not checked.
+VERDICTS = ("match", "alarm", "absent")
+
+#: Zero-width joiner: what follows belongs to the same sign, as in emoji of several people.
+_JOINER = "\u200d"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in the source.
+
+    Attributes:
+        start, end: it is ``source[start:end]``, in characters.
+        similarity: dot product of the embeddings (cosine with ``normalize``); higher is more alike.
+    """
+
+    start: int
+    end: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnitVerdict:
+    """The verdict on one unit of the summary, or on a word made of several.
+
+    Attributes:
+        start, end: it is ``prediction[start:end]``, in characters.
+        verdict: one of ``VERDICTS``.
+        best: the most similar unit of the source, whatever it is; ``None`` where the source has no units.
+        same: the most similar one among those that are the same unit; ``None`` where it is absent.
+        margin: similarity of the best same unit minus that of the best other unit; negative for an alarm, ``None``
+            where one of them is missing.
+        pieces: units that were merged into it.
+    """
+
+    start: int
+    end: int
+    verdict: str
+    best: Evidence | None
+    same: Evidence | None
+    margin: float | None
+    pieces: int = 1
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The verdicts on all units of one summary, in its order.
+
+    Attributes:
+        prediction: the summary.
+        source: the text it was judged against.
+        units: one verdict for each token (or word, by ``unit``) of the summary.
+        unit: ``"token"`` or ``"word"``.
+        layer: the hidden layer that was read.
+        signature: as of an `EstimeResult`.
+    """
+
+    prediction: str
+    source: str
+    units: tuple[UnitVerdict, ...]
+    unit: str
+    layer: int
+    signature: str
+
+    @property
+    def alarms(self) -> int:
+        """The score: how many units raise an alarm, lower is better. As `EstimeResult.values` gives it: with the unit
+        ``word``, all words of a summary that shares none with its source count."""
+        if self.unit == "word" and not self.overlap:
+            return self.tokens
+        return self._count("alarm")
+
+    @property
+    def overlap(self) -> int:
+        """How many units were checked."""
+        return self.tokens - self._count("absent")
+
+    @property
+    def tokens(self) -> int:
+        """How many units the summary has."""
+        return len(self.units)
+
+    @cached_property
+    def words(self) -> tuple[UnitVerdict, ...]:
+        """The verdicts with the pieces of each word merged, evidence widened to whole words of the source.
+
+        A word with an alarm among its pieces is an alarm, and shows the piece with the lowest margin; else it is a
+        match if a piece is, and shows the one with the lowest margin; else it is absent.
+        """
+        if self.unit == "word":
+            return self.units
+        summary_words, source_words = _Words(self.prediction), _Words(self.source)
+        merged = []
+        for word, group in groupby(self.units, key=lambda unit: summary_words.around(unit.start)):
+            pieces = list(group)
+            for part in [pieces] if word >= 0 else [[piece] for piece in pieces]:
+                merged.append(_merge(part, summary_words, source_words))
+        return tuple(merged)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, strings and lists, for JSON: the texts, the counts, ``units`` and ``words``."""
+        return {
+            "prediction": self.prediction,
+            "source": self.source,
+            "alarms": self.alarms,
+            "overlap": self.overlap,
+            "tokens": self.tokens,
+            "unit": self.unit,
+            "layer": self.layer,
+            "units": [asdict(unit) for unit in self.units],
+            "words": [asdict(word) for word in self.words],
+            "signature": self.signature,
+        }
+
+    def _count(self, verdict: str) -> int:
+        return sum(unit.verdict == verdict for unit in self.units)
+
+
+def explain_units(
+    prediction: str,
+    source: str,
+    summary_units: Units,
+    source_units: Units,
+    checked: BoolArray,
+    matched: Sequence[Matches],
+    layer: int,
+    config: EstimeConfig,
+) -> Explanation:
+    """The explanation of one layer.
+
+    Args:
+        prediction, source: the texts.
+        summary_units, source_units: their units.
+        checked: which of the summary's units occur in the source, bool of shape (n,).
+        matched: the matches of the units that are checked and of all of them, or one for both.
+        layer: one of ``config.layer_tuple``.
+        config: the configuration with nothing left open.
+    """
+    place = config.layer_tuple.index(layer)
+    every = matched[-1]
+    sides = {name: _numpy(getattr(every, name)[place]) for name in ("same", "same_at", "other", "other_at")}
+    if len(matched) > 1:  # those that are checked have embeddings of their own, which the score was made from
+        for name, values in sides.items():
+            values[checked] = _numpy(getattr(matched[0], name)[place])
+    starts_ends = _whole_signs(prediction, summary_units.spans.tolist())
+    places = _whole_signs(source, source_units.spans.tolist())
+    units = []
+    for row, (start, end) in enumerate(starts_ends):
+        same, other = (_evidence(sides[name][row], sides[f"{name}_at"][row], places) for name in ("same", "other"))
+        alarm = other is not None and (same is None or other.similarity > same.similarity)
+        best = other if alarm else same
+        if not checked[row]:
+            units.append(UnitVerdict(start, end, "absent", best, None, None))
+        else:
+            margin = None if same is None or other is None else same.similarity - other.similarity
+            units.append(UnitVerdict(start, end, "alarm" if alarm else "match", best, same, margin))
+    return Explanation(prediction, source, tuple(units), config.unit, layer, config.signature())
+
+
+class _Words:
+    """The words of a text, to find the one around a place."""
+
+    def __init__(self, text: str) -> None:
+        _, self.spans = locate_in(text, find_splitter("regex"))
+        self._starts = np.asarray([start for start, _ in self.spans], dtype=np.int64)
+
+    def around(self, start: int) -> int:
+        """Number of the word in which a place lies, -1 for none."""
+        word = int(np.searchsorted(self._starts, start, side="right")) - 1
+        return word if word >= 0 and start < self.spans[word][1] else -1
+
+    def widen(self, start: int, end: int) -> tuple[int, int]:
+        """The span, widened to the beginning and the end of the word in which it begins."""
+        word = self.around(start)
+        return (start, end) if word < 0 else (self.spans[word][0], max(end, self.spans[word][1]))
+
+
+def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Words) -> UnitVerdict:
+    """One verdict from those on the pieces of a word."""
+    verdict = min((piece.verdict for piece in pieces), key=("alarm", "match", "absent").index)
+    deciding = [piece for piece in pieces if piece.verdict == verdict]
+    shown = min(deciding, key=lambda piece: float("inf") if piece.margin is None else piece.margin)
+
+    def widened(evidence: Evidence | None) -> Evidence | None:
+        if evidence is None:
+            return None
+        start, end = source_words.widen(evidence.start, evidence.end)
+        return replace(evidence, start=start, end=end)
+
+    span = summary_words.widen(pieces[0].start, max(piece.end for piece in pieces))
+    return UnitVerdict(*span, verdict, widened(shown.best), widened(shown.same), shown.margin, len(pieces))
+
+
+def _evidence(similarity: np.float32, at: np.int64, places: list[tuple[int, int]]) -> Evidence | None:
+    return None if np.isneginf(similarity) else Evidence(*places[int(at)], float(similarity))
+
+
+def _whole_signs(text: str, spans: list[list[int]]) -> list[tuple[int, int]]:
+    """The spans, each with the marks and joiners behind it that no other span claims."""
+    whole = []
+    for number, (start, end) in enumerate(spans):
+        following = spans[number + 1][0] if number + 1 < len(spans) else len(text)
+        while start < end < following and (unicodedata.category(text[end])[0] == "M" or text[end] == _JOINER):
+            end += 1
+        whole.append((start, end))
+    return whole
+
+
+def _numpy(values: torch.Tensor) -> NDArray[Any]:
+    copied: NDArray[Any] = values.cpu().numpy().copy()
+    return copied
