@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -173,14 +174,19 @@ class MaskedEncoder:
 
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
-        row = torch.from_numpy(batch.row).to(self.device)  # (r,)
-        column = torch.from_numpy(batch.column).to(self.device)  # (r,)
-        target = torch.from_numpy(batch.target).to(self.device)  # (r,)
-        ids = torch.from_numpy(batch.ids).to(self.device)  # (b, p)
-        attended = None if batch.attended is None else torch.from_numpy(batch.attended).to(self.device)  # (b, p)
+        row, column, target = (self._put(places) for places in (batch.row, batch.column, batch.target))  # (r,) each
+        ids = self._put(batch.ids)  # (b, p)
+        attended = None if batch.attended is None else self._put(batch.attended)  # (b, p)
         states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], (row, column))
         for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)
+
+    def _put(self, array: NDArray[Any]) -> Tensor:
+        """An array on the device; a GPU takes it from pinned memory and does not wait for it."""
+        tensor = torch.from_numpy(array)
+        if self.device.type == "cuda":
+            tensor = tensor.pin_memory()
+        return tensor.to(self.device, non_blocking=True)
 
 
 def choose_device(device: str | None) -> torch.device:

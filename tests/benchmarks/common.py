@@ -188,10 +188,17 @@ class Peak:
 # Command line
 
 
+def add_summeval(parser: argparse.ArgumentParser, name: str = "--summeval") -> None:
+    """Where SummEval lies, as an option or, by the name ``folder``, as an argument."""
+    more = {} if name.startswith("-") else {"nargs": "?"}
+    parser.add_argument(
+        name, type=Path, default=SUMMEVAL, help="SummEval: the folder of documents.jsonl and summeval.jsonl", **more
+    )
+
+
 def arguments(description: str | None) -> argparse.ArgumentParser:
-    """A parser with what all benchmarks take."""
+    """A parser with what the benchmarks of speed take."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--summeval", type=Path, default=SUMMEVAL, help="folder of documents.jsonl and summeval.jsonl")
     parser.add_argument("--threads", type=int, default=None, help="threads of PyTorch (default: all cores)")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: where others use the machine")
     return parser

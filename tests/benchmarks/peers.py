@@ -304,6 +304,7 @@ def main() -> None:
     """The tables that are asked for, on the CPU, and on the GPU where there is one."""
     parser = common.arguments(__doc__)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all)")
+    common.add_summeval(parser)
     parser.add_argument("--quick", action="store_true", help="2 sources, 1 round, no 100,000 tokens or 10,000 pairs")
     parser.add_argument("--encoder", choices=("embedded", "large"), default="embedded")
     parser.add_argument("--blocks", type=int, default=24, help="of the large encoder")

@@ -57,7 +57,7 @@ def quantize(model: nn.Module) -> None:
 def main() -> None:
     """One table."""
     parser = common.arguments(__doc__)
-    parser.add_argument("folder", type=Path, nargs="?", default=common.SUMMEVAL, help="SummEval")
+    common.add_summeval(parser, "folder")
     parser.add_argument("--sources", type=int, default=100, help="the first so many, 16 summaries each")
     parser.add_argument("--distances", default="16,8,4,2")
     parser.add_argument("--dtypes", default="float32,bfloat16,int8")
