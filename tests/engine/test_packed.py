@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -13,6 +14,8 @@ from torch import nn
 from estime_metric.engine import packed as room
 from estime_metric.engine.packed import PackedLinear, pack_linears
 from tests.engine.test_blocks import batch, whole
+from tests.engine.test_encoder import LAYERS, TEXTS, get, masked_texts
+from tests.families import FAMILIES
 
 NEAR = {torch.float32: 1e-5, torch.bfloat16: 2e-2}
 
@@ -53,6 +56,16 @@ def test_a_packed_encoder_gives_the_same_hidden_states(family: str, folder: str)
     assert not any(module.training for module in model.modules())
     found = model(input_ids=ids, attention_mask=mask).last_hidden_state
     torch.testing.assert_close(found[attended], expected[attended], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FAMILIES if kind != "deberta"])  # `transformers` fails with that one
+def test_in_bfloat16_it_is_near_float32(kind: str, encoder_folder: Callable[[str], str]) -> None:
+    folder = encoder_folder(kind)
+    exact, lower = get(folder), get(folder, dtype="bfloat16")
+    texts = masked_texts(exact, TEXTS[:2])
+    for one, another in zip(lower.encode(texts, LAYERS), exact.encode(texts, LAYERS), strict=True):
+        similar = torch.nn.functional.cosine_similarity(one.float(), another, dim=-1)
+        assert similar.mean() > 0.99
 
 
 @needs_packing
