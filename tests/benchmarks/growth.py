@@ -57,7 +57,7 @@ def growth(setting: Setting) -> None:
     common.print_table("Growth with the pairs: sources of 100 words, 16 summaries of 20 words each", columns, rows)
     rows = []
     for each in (1, 4, 16):
-        pairs = [pair for place, pair in enumerate(setting.pairs()) if place % common.PER_SOURCE < each]
+        pairs, _ = common.pairs_of(setting.summeval, setting.sources, each)
         seconds, megabytes = grown(setting, pairs)
         rows.append((each, len(pairs), f"{seconds:.2f}", f"{len(pairs) / seconds:.1f}", f"{megabytes:.0f}"))
     columns = ("summaries of each source", "pairs", "seconds", "pairs/s", "MB above the encoder")
