@@ -143,3 +143,12 @@ def test_no_name_breaks_the_line(model: str) -> None:
 @pytest.mark.parametrize(("blocks", "layer"), [(24, 21), (12, 10), (6, 5), (22, 19), (4, 4), (2, 2), (1, 1)])
 def test_the_default_layer_keeps_the_papers_relative_depth(blocks: int, layer: int) -> None:
     assert default_layer(blocks) == layer
+
+
+def test_the_fast_preset_is_seen_in_the_signature_and_its_options_win() -> None:
+    preset = EstimeConfig.fast(model="embedded")
+    assert preset == EstimeConfig(model="embedded", distance=2, dtype="bfloat16")
+    assert "|distance:2|" in preset.signature()
+    assert "|dtype:bfloat16|preset:fast|" in preset.signature()
+    for other in (EstimeConfig.fast(distance=4), EstimeConfig.fast(dtype="float32"), EstimeConfig()):
+        assert "preset" not in other.signature()

@@ -29,7 +29,8 @@ ENGINE = {
     "last_block": set(),
     "batching": {"masking", "text"},
     "loading": {"batching"},
-    "encoder": {"batching", "blocks", "loading", "masking"},
+    "packed": set(),
+    "encoder": {"batching", "blocks", "loading", "masking", "packed"},
 }
 
 #: room above the engine -> the rooms that it may import. What is not listed may import anything below the fronts.

@@ -43,6 +43,9 @@ Tagger = Annotated[str | None, typer.Option(help=f"Words to parts of speech: {',
 DropTags = Annotated[
     str | None, typer.Option(metavar="TAG[,TAG...]", help="Parts of speech to leave out; needs --tagger.")
 ]
+Fast = Annotated[
+    bool, typer.Option("--fast", help="Preset: distance 2 in bfloat16, where these are not given; another measure.")
+]
 Dtype = Annotated[str | None, typer.Option(help=f"{', '.join(DTYPES)}. (default: float32)")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ... (default: cuda if there, else cpu)")]
 TokenBudget = Annotated[int | None, typer.Option(help="Tokens in one forward pass; sets memory and speed only.")]

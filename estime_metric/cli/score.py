@@ -13,7 +13,7 @@ from rich.text import Text
 
 from estime_metric import tables
 from estime_metric.cli import options
-from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.config import EMBEDDED_MODEL, EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def score(
     splitter: options.Splitter = None,
     tagger: options.Tagger = None,
     drop_tags: options.DropTags = None,
+    fast: options.Fast = False,
     dtype: options.Dtype = None,
     device: options.Device = None,
     token_budget: options.TokenBudget = None,
@@ -70,7 +71,7 @@ def score(
             raise ValueError(f"There is no pair in {file}.")
         from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-        scorer = EstimeScorer(**given)
+        scorer = EstimeScorer(EstimeConfig.fast() if fast else None, **given)
         result = scorer.score(pairs.summaries, pairs.sources, progress=not quiet)
     except (ValueError, TypeError, OSError, ImportError) as error:
         typer.secho(f"error: {error}", fg="red", err=True)

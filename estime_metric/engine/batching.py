@@ -13,8 +13,9 @@ import numpy as np
 from estime_metric.engine.masking import Window
 from estime_metric.engine.text import BoolArray, IntArray
 
-#: A batch of that many positions is worth a forward pass of its own, for the sake of less padding.
-_BUSY = 4_000
+#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own, for the sake of less
+#: padding.
+_BUSY = (500, 4_000)
 
 #: The share of padding at which such a batch ends.
 _MOST_PADDING = 0.03
@@ -97,6 +98,8 @@ def pack(lengths: Sequence[int], budget: int) -> list[range]:
         >>> pack([5, 4, 4, 2, 1], budget=10)
         [range(0, 2), range(2, 4), range(4, 5)]
     """
+    least, most = _BUSY
+    busy = min(max(budget // 4, least), most)
     batches = []
     start = 0
     while start < len(lengths):
@@ -107,7 +110,7 @@ def pack(lengths: Sequence[int], budget: int) -> list[range]:
         while stop < last:
             padding += longest - lengths[stop]
             size = (stop + 1 - start) * longest
-            if size > _BUSY and padding > _MOST_PADDING * size:
+            if size > busy and padding > _MOST_PADDING * size:
                 break
             stop += 1
         batches.append(range(start, stop))

@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -21,6 +22,7 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import Batch, MaskedText, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.loading import Pretrained, load_pretrained, location
+from estime_metric.engine.packed import pack_linears
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
 #: caches; a GPU needs them to be busy.
@@ -55,6 +57,7 @@ class MaskedEncoder:
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
         with undisturbed(device):
             self._taps = BlockTaps(self._model, self.facts.blocks, depth, probe)
+            pack_linears(self._model)
         self._lock = threading.Lock()
         self._most = sys.maxsize  # lowered for good where memory runs out
 
@@ -171,14 +174,19 @@ class MaskedEncoder:
 
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
-        row = torch.from_numpy(batch.row).to(self.device)  # (r,)
-        column = torch.from_numpy(batch.column).to(self.device)  # (r,)
-        target = torch.from_numpy(batch.target).to(self.device)  # (r,)
-        ids = torch.from_numpy(batch.ids).to(self.device)  # (b, p)
-        attended = None if batch.attended is None else torch.from_numpy(batch.attended).to(self.device)  # (b, p)
+        row, column, target = (self._put(places) for places in (batch.row, batch.column, batch.target))  # (r,) each
+        ids = self._put(batch.ids)  # (b, p)
+        attended = None if batch.attended is None else self._put(batch.attended)  # (b, p)
         states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], (row, column))
         for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)
+
+    def _put(self, array: NDArray[Any]) -> Tensor:
+        """An array on the device; a GPU takes it from pinned memory and does not wait for it."""
+        tensor = torch.from_numpy(array)
+        if self.device.type == "cuda":
+            tensor = tensor.pin_memory()
+        return tensor.to(self.device, non_blocking=True)
 
 
 def choose_device(device: str | None) -> torch.device:

@@ -9,65 +9,21 @@ theirs (sources of about 360 words, summaries of about 60). Loading the encoder 
 from __future__ import annotations
 
 import argparse
-import json
-import random
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import distributed
 
 from estime_metric.integrations.torchmetrics import ESTIME
-
-SUMMEVAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "summeval"
+from tests.benchmarks import common
 
 #: Pairs in one update, as a training loop validates them.
 BATCH = 8
 
-Pairs = list[tuple[str, str]]
 
-
-def summeval(folder: Path, sources: int) -> Pairs:
-    """16 summaries for each of the first sources."""
-
-    def rows(name: str) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-
-    texts = {row["doc_id"]: row["source"] for row in rows("documents.jsonl")[:sources]}
-    found = [(row["summary"], texts[row["doc_id"]]) for row in rows("summeval.jsonl") if row["doc_id"] in texts]
-    return sorted(found, key=lambda pair: list(texts.values()).index(pair[1]))
-
-
-def made_up(sources: int) -> Pairs:
-    """16 summaries for each source, their words drawn from it."""
-    dice = random.Random(0)
-    words = (
-        "the",
-        "a",
-        "of",
-        "to",
-        "in",
-        "and",
-        "was",
-        "for",
-        "on",
-        "river",
-        "bridge",
-        "town",
-        "school",
-        "price",
-        "team",
-    )
-    pairs = []
-    for _ in range(sources):
-        source = " ".join(dice.choices(words, k=dice.randrange(250, 470)))
-        pairs += [(" ".join(dice.choices(source.split(), k=dice.randrange(40, 80))), source) for _ in range(16)]
-    return pairs
-
-
-def seconds(metric: ESTIME, pairs: Pairs) -> float:
+def seconds(metric: ESTIME, pairs: list[common.Pair]) -> float:
     """One validation."""
     start = time.perf_counter()
     for first in range(0, len(pairs), BATCH):
@@ -79,7 +35,7 @@ def seconds(metric: ESTIME, pairs: Pairs) -> float:
     return taken
 
 
-def epochs(options: argparse.Namespace, pairs: Pairs) -> None:
+def epochs(options: argparse.Namespace, pairs: list[common.Pair]) -> None:
     """First table: the first and the second epoch."""
     print("| summaries per source | pairs | cache | first epoch, s | second epoch, s | second / first |")
     print("|---|---|---|---|---|---|")
@@ -94,7 +50,7 @@ def epochs(options: argparse.Namespace, pairs: Pairs) -> None:
                 print(f"| {per_source} | {len(some)} | {name} | {first:.2f} | {second:.2f} | {share} |", flush=True)
 
 
-def worker(rank: int, processes: int, threads: int, model: str, shares: list[Pairs], folder: str) -> None:
+def worker(rank: int, processes: int, threads: int, model: str, shares: list[list[common.Pair]], folder: str) -> None:
     """One of several processes; the slowest counts."""
     torch.set_num_threads(threads)
     meeting = f"file://{Path(folder) / f'meeting-{processes}-{threads}'}"
@@ -108,7 +64,7 @@ def worker(rank: int, processes: int, threads: int, model: str, shares: list[Pai
     distributed.destroy_process_group()
 
 
-def processes(options: argparse.Namespace, pairs: Pairs) -> None:
+def processes(options: argparse.Namespace, pairs: list[common.Pair]) -> None:
     """Second table: one process and two. Two that share the summaries of a source both encode that source."""
     print("\n| summaries per source | processes x threads | split | s | against one process on one thread |")
     print("|---|---|---|---|---|")
@@ -135,11 +91,10 @@ def main() -> None:
     parser.add_argument("--model", default="embedded")
     parser.add_argument("--sources", type=int, default=20)
     parser.add_argument("--cache", type=int, default=4 * 10**9, help="bytes of memory")
-    parser.add_argument("--summeval", type=Path, default=SUMMEVAL, help="folder of documents.jsonl and summeval.jsonl")
+    common.add_summeval(parser)
     options = parser.parse_args()
-    at_hand = (options.summeval / "summeval.jsonl").is_file()
-    pairs = summeval(options.summeval, options.sources) if at_hand else made_up(options.sources)
-    print(f"{'SummEval' if at_hand else 'made-up texts'}, {options.sources} sources, model {options.model}\n")
+    pairs, texts = common.pairs_of(options.summeval, options.sources)
+    print(f"{texts}, {options.sources} sources, model {options.model}\n")
     epochs(options, pairs)
     processes(options, pairs)
 

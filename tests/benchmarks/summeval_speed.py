@@ -1,4 +1,5 @@
-"""Time and memory of scoring all of SummEval, float32 beside lower precisions, with the alarms that flip.
+"""Time and memory of scoring all of SummEval, float32 beside bfloat16 and the fast preset, with the alarms that
+differ.
 
     python -m tests.benchmarks.summeval_speed ../shared/data/summeval
 
@@ -20,34 +21,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-
-def read_summeval(folder: Path) -> tuple[list[str], list[str]]:
-    """Summaries and their sources, 1600 pairs."""
-    documents = [json.loads(line) for line in (folder / "documents.jsonl").read_text(encoding="utf-8").splitlines()]
-    sources = {document["doc_id"]: document["source"] for document in documents}
-    rows = [json.loads(line) for line in (folder / "summeval.jsonl").read_text(encoding="utf-8").splitlines()]
-    return [row["summary"] for row in rows], [sources[row["doc_id"]] for row in rows]
-
-
-def matrix_peak(dtype: str) -> float:
-    """Most GFLOP/s of a 2048-wide matrix product in ten runs: what the machine can do at best."""
-    import torch
-
-    matrix = torch.randn(2048, 2048).to(getattr(torch, dtype))
-    best = 0.0
-    for _ in range(10):
-        start = time.perf_counter()
-        matrix @ matrix
-        best = max(best, 2 * 2048**3 / (time.perf_counter() - start) / 1e9)
-    return best
+from tests.benchmarks import common
 
 
 def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, object]:
     """Scores once and says how long it took."""
-    from estime_metric import EstimeScorer
+    from estime_metric import EstimeConfig, EstimeScorer
 
-    summaries, sources = (texts[:pairs] for texts in read_summeval(folder))
-    scorer = EstimeScorer(model=model, dtype=dtype)
+    summaries, sources = (texts[:pairs] for texts in common.read_summeval(folder))
+    config = EstimeConfig.fast(model=model) if dtype == "fast" else EstimeConfig(model=model, dtype=dtype)
+    scorer = EstimeScorer(config)
     scorer.score(summaries[:1], sources[:1])
     start = time.perf_counter()
     result = scorer.score(summaries, sources)
@@ -57,7 +40,7 @@ def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, objec
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "alarms": result.values("alarms").tolist(),
         "ties": result.ties(),
-        "matrix": matrix_peak(dtype),
+        "matrix": common.matrix_peak(config.dtype),
         "signature": result.signature,
     }
 
@@ -65,11 +48,11 @@ def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, objec
 def main() -> None:
     """Measures each precision and prints one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    common.add_summeval(parser, "folder")
     parser.add_argument("--model", default="embedded")
-    parser.add_argument("--dtypes", default="float32,bfloat16")
+    parser.add_argument("--dtypes", default="float32,bfloat16,fast", help="'fast' is the preset")
     parser.add_argument("--pairs", type=int, default=1600)
-    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--one", action="store_true", help="for the processes that this starts")
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(measure(arguments.folder, arguments.model, arguments.dtypes, arguments.pairs)))

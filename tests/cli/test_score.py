@@ -145,3 +145,15 @@ def test_the_encoder_that_cannot_be_had_names_the_way_out(table: Path, monkeypat
 
 def test_version() -> None:
     assert run("--version").stdout == f"estime-metric {__version__}\n"
+
+
+def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
+    out = tmp_path / "scores.jsonl"
+    run("score", "--example", "--fast", "-q", "-o", out)
+    first = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
+    assert "|distance:2|" in first["signature"]
+    assert "|preset:fast|" in first["signature"]
+    run("score", "--example", "--fast", "--distance", 4, "-q", "-o", out)
+    first = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
+    assert "|distance:4|" in first["signature"]
+    assert "|dtype:bfloat16|version" in first["signature"]

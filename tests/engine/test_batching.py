@@ -49,6 +49,16 @@ def test_large_batches_end_where_padding_would_grow() -> None:
     assert len(batches) < sum(lengths) / 3_000  # and yet no batch is small
 
 
+def test_few_windows_of_many_lengths_are_hardly_padded() -> None:
+    """The windows of one source and its summaries, at a CPU's budget."""
+    lengths = [430] * 4 + sorted(range(50, 130, 5), reverse=True) * 2
+    lengths = sorted(lengths, reverse=True)
+    batches = pack(lengths, 2_000)
+    filled = sum(len(batch) * lengths[batch.start] for batch in batches)
+    assert 1 - sum(lengths) / filled < 0.06
+    assert len(batches) < 10
+
+
 def test_jobs_are_all_windows_longest_first() -> None:
     texts = [masked_text(12), masked_text(0), masked_text(70, first_id=2000), masked_text(9, [3], first_id=3000)]
     jobs = jobs_of(texts)

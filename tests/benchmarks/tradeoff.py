@@ -1,0 +1,110 @@
+"""What speed costs: distance and precision against pairs per second and correlation with the experts of SummEval.
+
+    python -m tests.benchmarks.tradeoff ../shared/data/summeval               # all 1,600 pairs
+    python -m tests.benchmarks.tradeoff ../shared/data/summeval --sources 20  # a quick look
+
+Correlations are Spearman's rho of the negated alarms over all pairs. ``flips`` is the share of summaries whose alarms
+differ from float32's at the same distance, ``rank`` the rank correlation with float32's. ``int8`` quantizes the linear
+maps of the encoder dynamically, as PyTorch does it, and is no option of the package: it is here to be judged.
+``--encoder large`` times a random encoder of bert-large's size; its correlations mean nothing and are left out.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from scipy.stats import spearmanr
+from torch import nn
+
+from estime_metric import EstimeScorer, embedded
+from tests.benchmarks import common
+
+QUALITIES = ("consistency", "relevance", "coherence", "fluency")
+
+
+def make_scorer(folder: str, layer: int, distance: int, dtype: str) -> EstimeScorer:
+    """A loaded scorer; ``int8`` is float32 with its linear maps quantized."""
+    options: dict[str, Any] = {"model": folder, "layers": layer, "distance": distance, "device": "cpu"}
+    if dtype != "int8":
+        scorer = EstimeScorer(dtype=dtype, **options)
+        _ = scorer.encoder
+        return scorer
+    from estime_metric.engine import encoder
+
+    packing, encoder.pack_linears = encoder.pack_linears, quantize
+    try:
+        with tempfile.TemporaryDirectory() as copy:  # another folder, another encoder: not the one that is shared
+            for file in Path(folder).iterdir():
+                if file.is_file():
+                    (Path(copy) / file.name).symlink_to(file.resolve())
+            scorer = EstimeScorer(**{**options, "model": copy})
+            _ = scorer.encoder
+    finally:
+        encoder.pack_linears = packing
+    return scorer
+
+
+def quantize(model: nn.Module) -> None:
+    """int8 weights, and inputs quantized as they come."""
+    torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8, inplace=True)
+
+
+def main() -> None:
+    """One table."""
+    parser = common.arguments(__doc__)
+    common.add_summeval(parser, "folder")
+    parser.add_argument("--sources", type=int, default=100, help="the first so many, 16 summaries each")
+    parser.add_argument("--distances", default="16,8,4,2")
+    parser.add_argument("--dtypes", default="float32,bfloat16,int8")
+    parser.add_argument("--encoder", choices=("embedded", "large"), default="embedded")
+    options = parser.parse_args()
+    if options.threads is not None:
+        torch.set_num_threads(options.threads)
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    warnings.simplefilter("ignore")
+    print(common.machine())
+    documents = [row["doc_id"] for row in common.read_lines(options.folder / "documents.jsonl")][: options.sources]
+    rows = [row for row in common.read_lines(options.folder / "summeval.jsonl") if row["doc_id"] in set(documents)]
+    texts = {row["doc_id"]: row["source"] for row in common.read_lines(options.folder / "documents.jsonl")}
+    pairs = [(row["summary"], texts[row["doc_id"]]) for row in rows]
+    large = options.encoder == "large"
+    with tempfile.TemporaryDirectory() as made:
+        if large:
+            common.make_encoder(made)
+        folder, layer = (made, 21) if large else (str(embedded.PATH), embedded.DEFAULT_LAYER)
+        table = []
+        now = common.clock(options.clock)
+        for distance in map(int, options.distances.split(",")):
+            exact = None
+            for dtype in options.dtypes.split(","):
+                scorer = make_scorer(folder, layer, distance, dtype)
+                scorer.score(*common.unzip(pairs[:1]))
+                start = now()
+                alarms = scorer.score(*common.unzip(pairs)).values("alarms")
+                seconds = now() - start
+                exact = alarms if exact is None else exact
+                judged = [
+                    "" if large else f"{spearmanr(-alarms, [row[name] for row in rows]).statistic:.3f}"
+                    for name in QUALITIES
+                ]
+                flips, rank = (alarms != exact).double().mean(), spearmanr(alarms, exact).statistic
+                table.append((
+                    distance, dtype, f"{seconds:.1f}", f"{len(pairs) / seconds:.3g}", *judged, f"{alarms.mean():.2f}",
+                    f"{flips:.1%}", f"{rank:.4f}",
+                ))  # fmt: skip
+                print(*table[-1], flush=True)
+                del scorer
+    title = f"Speed against quality: {options.encoder} encoder, layer {layer}, {len(pairs)} pairs"
+    common.print_table(
+        title, ("distance", "dtype", "seconds", "pairs/s", *QUALITIES, "mean alarms", "flips", "rank"), table
+    )
+
+
+if __name__ == "__main__":
+    main()
