@@ -17,6 +17,7 @@ import torch
 from estime_metric import EstimeScorer
 from estime_metric.engine.cache import SourceCache, source_key
 from estime_metric.engine.encoder import MaskedEncoder
+from tests.test_scorer import assert_same
 
 Pairs = list[tuple[str, str]]
 
@@ -229,9 +230,7 @@ def test_the_second_time_only_summaries_are_encoded(
         results = [scorer.score(preds, sources) for _ in range(2)]
         assert encoded == [different + summaries, summaries]
         for result in results:
-            for measure in expected.measures:
-                for layer in (2, 4):
-                    assert torch.equal(result.values(measure, layer), expected.values(measure, layer))
+            assert_same(result, expected)
     encoded.clear()
     EstimeScorer(**options, cache=tmp_path).score(preds, sources)  # another process would find the same
     assert encoded == [summaries]
@@ -261,7 +260,7 @@ def test_no_configuration_takes_the_embeddings_of_another(
         found = EstimeScorer(**options, cache=cache).score(preds, sources)
         expected = EstimeScorer(**options).score(preds, sources)
         if "dtype" not in options:  # in bfloat16 rounding may turn some alarms over from run to run
-            assert torch.equal(found._statistics.nan_to_num(), expected._statistics.nan_to_num())
+            assert_same(found, expected)
         assert cache.misses == before + len(set(sources)), options
 
 
