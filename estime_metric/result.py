@@ -46,7 +46,8 @@ class EstimeResult:
     def unchecked(self) -> list[int]:
         """Indices of pairs in which no summary unit occurs in the source, so that none could be checked.
 
-        Their alarms are 0 with the unit ``token``; with ``word`` all their words count as alarms.
+        Their alarms are 0 with the unit ``token``; with ``word`` their words count as alarms, but for those whose first
+        token is also that of a source word.
         """
         overlap = self._statistics[:, 0, STATISTICS.index("overlap")]
         return [int(index) for index in torch.nonzero(overlap == 0).flatten()]
