@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,8 +56,11 @@ def launch(models: Sequence[str] = CHOICES, **options: Any) -> None:
         enable_monitoring=False,
         ssr_mode=False,
         max_file_size=handlers.encoders.limits.file_bytes,
+        prevent_thread_lock=True,
         **options,
     )
+    sys.stdout.flush()  # the address, also where the output is no screen
+    blocks.block_thread()
 
 
 def build(handlers: Handlers) -> gr.Blocks:
