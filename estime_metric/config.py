@@ -27,6 +27,17 @@ BASE_MEASURES = ("alarms", "alarm_rate", "alarms_adjusted", "winners", "overlap"
 #: Those for which every unit of the summary is encoded, also units that do not occur in the source.
 ALL_UNIT_MEASURES = ("alarms_alltokens", "soft", "coherence")
 
+#: Direction of the measures that judge a summary; the others say how long it is and how much of it is checked.
+HIGHER_IS_BETTER = {
+    "alarms": False,
+    "alarm_rate": False,
+    "alarms_adjusted": False,
+    "winners": False,
+    "alarms_alltokens": False,
+    "soft": True,
+    "coherence": True,
+}
+
 DTYPES = ("float32", "bfloat16", "float16")
 
 #: What the preset `EstimeConfig.fast` changes of the paper's setting.

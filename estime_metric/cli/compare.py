@@ -14,7 +14,7 @@ from rich.text import Text
 from estime_metric import tables
 from estime_metric.cli import comparison, options
 from estime_metric.cli.comparison import LEVEL, Comparison
-from estime_metric.config import ALL_UNIT_MEASURES
+from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
 
 
 def compare(
@@ -25,7 +25,7 @@ def compare(
         typer.Option(help="Column that says which rows belong together. (default: the source text, or else 'id')"),
     ] = None,
     measure: Annotated[
-        str, typer.Option(metavar="NAME[,NAME...]", help=f"What is compared: {', '.join(comparison.HIGHER_IS_BETTER)}.")
+        str, typer.Option(metavar="NAME[,NAME...]", help=f"What is compared: {', '.join(HIGHER_IS_BETTER)}.")
     ] = "alarms,alarm_rate",
     n: Annotated[int, typer.Option("-n", help="Number of resamples and of random swaps.")] = 10_000,
     confidence: Annotated[float, typer.Option(help="Share of the resamples within an interval.")] = 0.95,

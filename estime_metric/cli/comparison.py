@@ -9,23 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import tables
+from estime_metric.config import HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from estime_metric.meta import PairedTest
 
 #: A paired test of two lists of scores.
 Test = Callable[..., "PairedTest"]
-
-#: Measures that can be compared, and whether higher is better.
-HIGHER_IS_BETTER = {
-    "alarms": False,
-    "alarm_rate": False,
-    "alarms_adjusted": False,
-    "winners": False,
-    "alarms_alltokens": False,
-    "soft": True,
-    "coherence": True,
-}
 
 #: What a p-value has to stay below to be called a difference.
 LEVEL = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -76,22 +76,9 @@ def explain(
     typed = summary is not None or source is not None
     if (file is not None) + example + typed != 1 or (summary is None) != (source is None):
         raise typer.BadParameter("give a FILE, --example, or --summary with --source, one of the three.")
-    given: dict[str, Any] = {
-        "model": EMBEDDED_MODEL if example and model is None else model,
-        "revision": revision,
-        "layers": layer,
-        "unit": unit,
-        "window": window,
-        "margin": margin,
-        "distance": distance,
-        "normalize": normalize,
-        "splitter": splitter,
-        "tagger": tagger,
-        "drop_tags": options.parse_names(drop_tags),
-        "dtype": dtype,
-        "device": device,
-        "token_budget": token_budget,
-    }
+    chosen = options.chosen({**locals(), "model": EMBEDDED_MODEL if example and model is None else model})
+    if layer is not None:
+        chosen["layers"] = layer
     try:
         if output is not None:
             _check_output(output)
@@ -107,7 +94,7 @@ def explain(
         _check_number(pairs, output, file)
         from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-        scorer = EstimeScorer(**{name: value for name, value in given.items() if value is not None})
+        scorer = EstimeScorer(**chosen)
         shown = scorer.explain_pairs(pairs.summaries, pairs.sources)
         headings = [f"line {line}" for line in pairs.lines] if len(shown) > 1 else [""]
         _show(shown, headings) if output is None else _write(output, shown, headings, pairs)

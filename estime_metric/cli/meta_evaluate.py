@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from estime_metric.cli import options
-from estime_metric.cli.comparison import HIGHER_IS_BETTER
 from estime_metric.cli.grids import DOCUMENT_COLUMNS, SYSTEM_COLUMNS, name_pair, read_grids
 from estime_metric.cli.screen import print_table
+from estime_metric.config import HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from pandas import DataFrame

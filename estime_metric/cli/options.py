@@ -77,12 +77,12 @@ def parse_layers(text: str | None) -> tuple[int, ...] | str | None:
 
 
 def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the measure that were given, as `EstimeConfig` takes them; ``values`` may hold more.
+    """The options of the measure that were given, as `EstimeConfig` takes them; ``values`` may hold others.
 
     Raises:
         typer.BadParameter: the layers are no integers.
     """
-    found = {name: values[name] for name in NAMES}
+    found = {name: values.get(name) for name in NAMES}
     found["layers"] = parse_layers(found["layers"])
     found |= {name: parse_names(found[name]) for name in ("measures", "drop_tags")}
     return {name: value for name, value in found.items() if value is not None}

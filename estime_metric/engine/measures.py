@@ -13,6 +13,8 @@ from operator import itemgetter
 import torch
 from torch import Tensor
 
+from estime_metric.config import HIGHER_IS_BETTER
+
 #: What is kept of a pair, for each layer, in this order: alarms, winners and verdicts within rounding over the units
 #: checked, how many were checked, how many occur in the source, how many there are; then, over all units, alarms, the
 #: sum of cosines, and the order of their matches (NaN where these were not asked for).
@@ -29,7 +31,6 @@ class Measure:
         name: as in the paper, where it has a name there.
         formula: statistics by name -> values, elementwise, float64.
         range: least and greatest possible value, as text.
-        higher_is_better: the direction; ``None`` where the measure says nothing of quality.
         meaning: one line.
         source: where it is defined.
     """
@@ -37,9 +38,13 @@ class Measure:
     name: str
     formula: Formula
     range: str
-    higher_is_better: bool | None
     meaning: str
     source: str
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """The direction; ``None`` where the measure says nothing of quality."""
+        return HIGHER_IS_BETTER.get(self.name)
 
 
 def _alarm_rate(statistics: Mapping[str, Tensor]) -> Tensor:
@@ -62,7 +67,6 @@ MEASURES: dict[str, Measure] = {
             "alarms",
             itemgetter("alarms"),
             "0 .. overlap; with words that overlap nowhere, 0 .. tokens",
-            False,
             "Summary units whose best match in the source is a different one. Where nothing overlaps: 0 with tokens, "
             "and with words the count over all units, as in the released code.",
             "Vasilyev & Bohannon 2021, Eq. 1",
@@ -71,7 +75,6 @@ MEASURES: dict[str, Measure] = {
             "alarm_rate",
             _alarm_rate,
             "0 .. 1",
-            False,
             "Alarms for each unit checked; 0 where none was.",
             "this package; compares summaries of different lengths",
         ),
@@ -79,7 +82,6 @@ MEASURES: dict[str, Measure] = {
             "alarms_adjusted",
             _alarms_adjusted,
             "0 .. tokens",
-            False,
             "Alarms extrapolated to the units that do not occur in the source: alarms * tokens / overlap; all units "
             "where nothing overlaps.",
             "blanc 0.3.4",
@@ -88,7 +90,6 @@ MEASURES: dict[str, Measure] = {
             "winners",
             itemgetter("winners"),
             "0 .. units checked * source units",
-            False,
             "Source units that match a summary unit better than its own kind does, summed over the summary.",
             "Vasilyev & Bohannon 2021, Eq. 3",
         ),
@@ -96,7 +97,6 @@ MEASURES: dict[str, Measure] = {
             "overlap",
             itemgetter("overlap"),
             "0 .. tokens",
-            None,
             "Summary units that occur in the source: those that are checked.",
             "Vasilyev & Bohannon 2021, section 2",
         ),
@@ -104,7 +104,6 @@ MEASURES: dict[str, Measure] = {
             "tokens",
             itemgetter("tokens"),
             "0 ..",
-            None,
             "Summary units.",
             "Vasilyev & Bohannon 2021, section 2",
         ),
@@ -112,7 +111,6 @@ MEASURES: dict[str, Measure] = {
             "alarms_alltokens",
             itemgetter("alarms_alltokens"),
             "0 .. tokens",
-            False,
             "Alarms over all summary units; one that does not occur in the source always is an alarm.",
             "blanc 0.3.4",
         ),
@@ -120,7 +118,6 @@ MEASURES: dict[str, Measure] = {
             "soft",
             _soft,
             "-1 .. 1",
-            True,
             "Mean cosine between the input embeddings of a summary unit and of its best match; 0 for empty texts.",
             "Vasilyev & Bohannon, arXiv 2112.11638",
         ),
@@ -128,7 +125,6 @@ MEASURES: dict[str, Measure] = {
             "coherence",
             itemgetter("coherence"),
             "-1 .. 1",
-            True,
             "Kendall tau-c between the order of the summary units and that of their best matches; 0 where there is "
             "no order.",
             "Vasilyev & Bohannon, arXiv 2112.11638",

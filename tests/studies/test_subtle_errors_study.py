@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.config import ALL_UNIT_MEASURES
+from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
 from estime_metric.studies.report import to_csv, to_latex, to_markdown
 from estime_metric.studies.subtle_errors import SubtleErrors
 from estime_metric.studies.subtle_errors.compared import reference_free
 from estime_metric.studies.subtle_errors.plots import plot_places, plot_rise
 from estime_metric.studies.subtle_errors.report import tables
-from estime_metric.studies.subtle_errors.study import ESTIME_MEASURES, Study, run
+from estime_metric.studies.subtle_errors.study import Study, run
 from tests.families import SENTENCES
 
 SOURCES = [" ".join(SENTENCES[start : start + 4]) for start in range(6)]
@@ -36,7 +36,7 @@ def test_scores_are_the_scorers(study: Study, scorer: EstimeScorer) -> None:
     repeated = [source for source in SOURCES for _ in range(4)]
     result = scorer.score(versions, repeated)
     for layer in (2, 3):
-        for measure, higher in ESTIME_MEASURES.items():
+        for measure, higher in HIGHER_IS_BETTER.items():
             name = f"ESTIME-{layer}" + ("" if measure == "alarms" else f" {measure}")
             values = study.scores[name] if higher else -study.scores[f"(-){name}"]
             np.testing.assert_array_equal(values, result.values(measure, layer).numpy().reshape(6, 4))

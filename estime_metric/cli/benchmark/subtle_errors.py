@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -85,19 +85,7 @@ def subtle_errors(
         raise typer.BadParameter("give a FILE or --dataset, not both.")
     if layers is None and model is None:
         layers = PAPER_LAYERS
-    given: dict[str, Any] = {
-        "model": model,
-        "revision": revision,
-        "layers": options.parse_layers(layers),
-        "unit": unit,
-        "window": window,
-        "margin": margin,
-        "distance": distance,
-        "normalize": normalize,
-        "dtype": dtype,
-        "device": device,
-        "token_budget": token_budget,
-    }
+    given = options.chosen(locals())
     numbers = parse_numbers(errors)
     try:
         if output is not None:
@@ -113,8 +101,7 @@ def subtle_errors(
         from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
         from estime_metric.studies.subtle_errors.study import run
 
-        options_given = {name: value for name, value in given.items() if value is not None}
-        scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, cache=CACHE_BYTES, **options_given)
+        scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, cache=CACHE_BYTES, **given)
         maker = SubtleErrors(
             generator or (EMBEDDED_MODEL if model == EMBEDDED_MODEL else PAPER_GENERATOR),
             n_errors=numbers[-1],

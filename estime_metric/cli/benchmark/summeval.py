@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -83,24 +83,7 @@ def summeval(
         raise typer.BadParameter("give --data or --dataset, not both.")
     if resume and output is None:
         raise typer.BadParameter("--resume needs --output, the folder of the earlier scores.")
-    given: dict[str, Any] = {
-        "model": model,
-        "revision": revision,
-        "layers": options.parse_layers(layers),
-        "window": window,
-        "margin": margin,
-        "distance": distance,
-        "normalize": normalize,
-        "measures": options.parse_names(measures),
-        "soft_model": soft_model,
-        "splitter": splitter,
-        "tagger": tagger,
-        "drop_tags": options.parse_names(drop_tags),
-        "dtype": dtype,
-        "device": device,
-        "token_budget": token_budget,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
+    given = options.chosen({**locals(), "unit": None})  # the units are measured one after the other
     try:
         if output is not None:
             output.mkdir(parents=True, exist_ok=True)
@@ -108,7 +91,7 @@ def summeval(
 
         found = study.read(data, dataset, limit)
         blocks = study.all_blocks(
-            {name: value for name, value in given.items() if value is not None},
+            given,
             options.parse_names(unit) or (),
             combine=references,
             bert_model=_bert_model(bertscore_model, model),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.config import ALL_UNIT_MEASURES
+from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
 from estime_metric.inputs import check_pairs
 from estime_metric.meta.checks import Floats
 from estime_metric.result import EstimeResult
@@ -25,17 +25,6 @@ from estime_metric.studies.subtle_errors.sensitivity import Level, sensitivity
 
 #: Numbers of errors: the paper's 3, fewer and more.
 NUMBERS = (1, 3, 5)
-
-#: ESTIME's measures, and whether more of it is better.
-ESTIME_MEASURES = {
-    "alarms": False,
-    "alarm_rate": False,
-    "alarms_adjusted": False,
-    "winners": False,
-    "alarms_alltokens": False,
-    "soft": True,
-    "coherence": True,
-}
 
 #: Measures whose rise with the number of errors is shown.
 SENSITIVE = ("alarms", "alarm_rate", "alarms_alltokens")
@@ -150,7 +139,7 @@ def _estime_scores(result: EstimeResult) -> dict[str, Floats]:
     """ESTIME's measures in the paper's notation, higher is better; the alarms are ``(-)ESTIME-layer``."""
     scores = {}
     for layer in result.layers:
-        for measure, higher in ESTIME_MEASURES.items():
+        for measure, higher in HIGHER_IS_BETTER.items():
             values = result.values(measure, layer).numpy()
             name = f"ESTIME-{layer}" if measure == "alarms" else f"ESTIME-{layer} {measure}"
             scores[name if higher else f"(-){name}"] = values if higher else -values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 
+from estime_metric.config import HIGHER_IS_BETTER
 from estime_metric.inputs import check_choice
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies import baselines
@@ -21,9 +22,6 @@ from estime_metric.studies.summeval.measures import (
     Measure,
     Prepared,
 )
-
-#: Measures of ESTIME that grow with quality; of the others less is better.
-HIGHER_IS_BETTER = ("soft", "coherence")
 
 #: Layers of the paper's rows; they are shown of an encoder of as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
@@ -137,7 +135,7 @@ def baseline_blocks(
 
 def _estime_measure(name: str, layer: int, unit: str, main: bool) -> Measure:
     """``(-)ESTIME-21`` is the paper's name for the alarms at layer 21."""
-    lower = name not in HIGHER_IS_BETTER
+    lower = not HIGHER_IS_BETTER.get(name, False)
     label = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}-{layer}"
     return Measure(
         column=f"{'estime' if name == 'alarms' else name}_{unit}_{layer}",
