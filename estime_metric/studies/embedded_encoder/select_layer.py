@@ -1,6 +1,6 @@
 """Choose the layer of an encoder by errors put into pseudo-summaries of documents that were set aside.
 
-    python -m estime_metric.embedded.select_layer CORPUS FOLDER
+    python -m estime_metric.studies.embedded_encoder.select_layer CORPUS FOLDER
 
 From each document three sentences of its first part are taken, cut and thinned: a clean pseudo-summary; three times,
 each time with other sentences. Two spoiled copies follow, with one to three words replaced: by another word of the
@@ -26,8 +26,8 @@ from scipy.stats import rankdata
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.embedded.data import continuations, documents, load_tokenizer, tokenize
-from estime_metric.embedded.train import measure
+from estime_metric.studies.embedded_encoder.data import continuations, documents, load_tokenizer, tokenize
+from estime_metric.studies.embedded_encoder.train import measure
 
 SOURCE_WORDS = 400  # documents are cut at the paragraph in which this many words are reached
 FIRST_PART = 15  # sentences from which the three are drawn

@@ -18,7 +18,6 @@ from torch import Tensor
 # Axes: b blocks of a batch, t positions of a block, m masked positions, v vocabulary.
 
 CLS, SEP, MASK = 101, 102, 103
-LENGTHS = {126: 0.3, 254: 0.3, 510: 0.4}  # block length without [CLS] and [SEP] -> share of the tokens
 LEFT_OUT = frozenset({"zach-porter/NLP", "mlschmitt/classic-books-markdown"})  # licence not stated or not verified
 
 
@@ -60,21 +59,61 @@ def tokenize(texts: Iterator[str], tokenizer: Tokenizer, limit: int = 10**12) ->
     return ids
 
 
-def cut_blocks(texts: list[np.ndarray], rng: np.random.Generator) -> dict[int, np.ndarray]:
-    """Cut each text into blocks that stay inside it, lengths drawn by their share of tokens; rests are dropped.
+@dataclass(frozen=True)
+class Corpus:
+    """Token ids of all documents, one behind the other.
 
-    Returns length -> (blocks, length) in random order.
+    Attributes:
+        ids: uint16 of shape (t,).
+        bounds: where each document begins, and the end of the last; int64 of shape (documents + 1,).
     """
-    blocks: dict[int, list[np.ndarray]] = {length: [] for length in LENGTHS}
-    weights = np.array([share / length for length, share in LENGTHS.items()])
-    for ids in texts:
-        start = 0
-        while len(ids) - start >= min(LENGTHS):
-            fits = np.array([len(ids) - start >= length for length in LENGTHS])
-            length = int(rng.choice(list(LENGTHS), p=weights * fits / (weights * fits).sum()))
-            blocks[length].append(ids[start : start + length])
-            start += length
-    return {length: np.stack(rows)[rng.permutation(len(rows))] for length, rows in blocks.items() if rows}
+
+    ids: np.ndarray
+    bounds: np.ndarray
+
+    @classmethod
+    def of(cls, texts: list[np.ndarray]) -> Corpus:
+        """The corpus of documents given by their token ids."""
+        return cls(np.concatenate(texts), np.concatenate([[0], np.cumsum([len(ids) for ids in texts])]))
+
+
+class BlockStream:
+    """Blocks of one length without end: each epoch cuts the documents anew and shuffles the blocks.
+
+    A block lies within one document; what is left at a document's ends is dropped. The stream depends on nothing but
+    its arguments and `position`, the number of blocks drawn so far, so it resumes exactly where it was left.
+    """
+
+    def __init__(self, corpus: Corpus, length: int, seed: int, position: int = 0) -> None:
+        self._corpus, self._length, self._seed = corpus, length, seed
+        self.position = position
+        self._epoch, self._first = -1, 0
+        self._starts = np.empty(0, np.int64)
+        while position >= self._first + len(self._starts):
+            self._next_epoch()
+
+    def draw(self, blocks: int) -> np.ndarray:
+        """The next blocks, uint16 of shape (blocks, length)."""
+        starts = []
+        for _ in range(blocks):
+            if self.position >= self._first + len(self._starts):
+                self._next_epoch()
+            starts.append(self._starts[self.position - self._first])
+            self.position += 1
+        return self._corpus.ids[np.asarray(starts)[:, None] + np.arange(self._length)]
+
+    def _next_epoch(self) -> None:
+        self._first += len(self._starts)
+        self._epoch += 1
+        rng = np.random.default_rng([self._seed, self._length, self._epoch])
+        starts = []
+        for begin, end in zip(self._corpus.bounds[:-1], self._corpus.bounds[1:], strict=True):
+            slack = (end - begin) % self._length
+            if end - begin >= self._length:
+                starts.append(np.arange(begin + rng.integers(slack + 1), end - self._length + 1, self._length))
+        if not starts:
+            raise ValueError(f"Expected documents of at least {self._length} tokens, but the corpus has none.")
+        self._starts = rng.permutation(np.concatenate(starts))
 
 
 @dataclass(frozen=True)
@@ -84,6 +123,10 @@ class Batch:
     ids: Tensor
     positions: Tensor
     targets: Tensor
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The batch on a device."""
+        return Batch(*(values.to(device, non_blocking=True) for values in (self.ids, self.positions, self.targets)))
 
 
 def mask_batch(

@@ -1,6 +1,6 @@
 """Correlation of ESTIME with the expert scores of SummEval (1600 pairs), for each layer of an encoder.
 
-    python -m estime_metric.embedded.evaluate_summeval SUMMEVAL [--model embedded]
+    python -m estime_metric.studies.embedded_encoder.evaluate_summeval SUMMEVAL [--model embedded]
 
 `SUMMEVAL` is a folder with ``documents.jsonl`` (``doc_id``, ``source``) and ``summeval.jsonl`` (``doc_id``, ``summary``
 and the experts' means of the four qualities). Alarms are negated; Spearman's rho and Kendall's tau-c over all pairs.

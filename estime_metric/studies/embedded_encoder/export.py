@@ -1,6 +1,6 @@
 """Write a training checkpoint as the folder that ships: configuration, tokenizer and weights stored in float16.
 
-    python -m estime_metric.embedded.export WORK/checkpoint.pt START OUT
+    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT
 
 `OUT` loads with ``BertForMaskedLM.from_pretrained(OUT)``, in float32 unless asked otherwise; the prediction head is
 included, pooler and next-sentence head are not. Files are written beside their final place and renamed.
@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 from transformers import BertConfig, BertForMaskedLM
 
-from estime_metric.embedded.data import load_tokenizer
+from estime_metric.studies.embedded_encoder.data import load_tokenizer
 
 
 def tokenizer_settings(positions: int) -> dict[str, object]:
