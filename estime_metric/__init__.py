@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
 
-_ROOMS = {
+_LAZY_EXPORTS = {
     "EncoderUnavailableError": "estime_metric.engine.loading",
     "EstimeConfig": "estime_metric.config",
     "EstimeResult": "estime_metric.result",
@@ -39,8 +39,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return getattr(import_module(_ROOMS[name]), name)
+    if name in _LAZY_EXPORTS:
+        return getattr(import_module(_LAZY_EXPORTS[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

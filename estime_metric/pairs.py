@@ -1,4 +1,4 @@
-"""Pairs of texts -> portions of work: units on both sides, what is checked, what is encoded together.
+"""Pairs of texts -> chunks of work: units on both sides, what is checked, what is encoded together.
 
 Equal sources are taken apart once, equal pairs once.
 """
@@ -53,38 +53,38 @@ class SummaryText:
 
 
 #: Sources, each with some of its summaries.
-Portion = list[tuple[SourceText, list[SummaryText]]]
+Chunk = list[tuple[SourceText, list[SummaryText]]]
 
 
-def portions(
+def chunks(
     predictions: Sequence[str], sources: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer, room: int
-) -> Iterator[Portion]:
-    """Takes the texts apart, source by source, and cuts the work into portions.
+) -> Iterator[Chunk]:
+    """Takes the texts apart, source by source, and cuts the work into chunks.
 
     Args:
         predictions: the summaries.
         sources: one source for each.
         config: the configuration.
         tokenizer: the encoder's tokenizer.
-        room: units that are encoded in one portion; it ends with the summary that reaches that number.
+        room: units that are encoded in one chunk; it ends with the summary that reaches that number.
     """
     groups: dict[str, dict[str, list[int]]] = {}
     for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
         groups.setdefault(source, {}).setdefault(prediction, []).append(row)
-    portion: Portion = []
+    chunk: Chunk = []
     taken = 0
     for text, summaries in groups.items():
         source_text = SourceText(units_of([text], config, tokenizer)[0])
-        portion.append((source_text, []))
+        chunk.append((source_text, []))
         taken += len(source_text.units)
         for summary in _summaries(source_text, summaries, config, tokenizer):
             if taken >= room:
-                yield portion
-                portion, taken = [(source_text, [])], 0
-            portion[-1][1].append(summary)
+                yield chunk
+                chunk, taken = [(source_text, [])], 0
+            chunk[-1][1].append(summary)
             taken += sum(map(len, summary.encodings))
-    if portion:
-        yield portion
+    if chunk:
+        yield chunk
 
 
 def units_of(texts: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:

@@ -17,19 +17,19 @@ from tqdm import tqdm
 from estime_metric.config import ALL_UNIT_MEASURES, EstimeConfig
 from estime_metric.engine.batching import MaskedText
 from estime_metric.engine.cache import SourceCache, source_key
-from estime_metric.engine.encoder import MaskedEncoder, undisturbed
+from estime_metric.engine.encoder import MaskedEncoder, inference_context
 from estime_metric.engine.masking import plan_token_windows, plan_word_windows
 from estime_metric.engine.matching import Matches, cosine_sum, kendall_tau_c, match
 from estime_metric.engine.measures import STATISTICS
 from estime_metric.engine.text import Units
 from estime_metric.explanation import Explanation, explain_units
 from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
-from estime_metric.pairs import Portion, SourceText, SummaryText, portions
+from estime_metric.pairs import Chunk, SourceText, SummaryText, chunks
 from estime_metric.result import EstimeResult
 
-#: Bytes of embeddings held at once. Pairs are scored in portions of that size, so memory does not grow with their
-#: number; a portion is large enough to find windows of equal length for every batch.
-PORTION_BYTES = 256_000_000
+#: Bytes of embeddings held at once. Pairs are scored in chunks of that size, so memory does not grow with their
+#: number; a chunk is large enough to find windows of equal length for every batch.
+CHUNK_BYTES = 256_000_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -174,7 +174,7 @@ class EstimeScorer:
         ready = self._load()
         shape = len(predictions), len(ready.config.layer_tuple), len(STATISTICS)
         statistics = torch.zeros(shape, dtype=torch.float64)
-        with undisturbed(ready.encoder.device):
+        with inference_context(ready.encoder.device):
             for summary, source, matched in self._matched(predictions, sources, ready, progress):
                 counts = _count(summary, source, matched, ready)
                 for place, name in enumerate(STATISTICS):
@@ -191,7 +191,7 @@ class EstimeScorer:
         layer = layers[0] if layer is None else layer
         every_unit = replace(ready, config=replace(ready.config, measures=ALL_UNIT_MEASURES[:1]))
         explanations: dict[int, Explanation] = {}
-        with undisturbed(ready.encoder.device):
+        with inference_context(ready.encoder.device):
             for summary, source, matched in self._matched(predictions, sources, every_unit, progress):
                 texts = predictions[summary.rows[0]], sources[summary.rows[0]]
                 explanation = explain_units(
@@ -203,37 +203,35 @@ class EstimeScorer:
     def _matched(
         self, predictions: list[str], sources: list[str], ready: _Ready, progress: bool
     ) -> Iterator[tuple[SummaryText, SourceText, list[Matches]]]:
-        """Every different pair with the best matches of its units; to be walked through undisturbed."""
+        """Every different pair with the best matches of its units; to be walked through inference_context."""
         encoder, config = ready.encoder, ready.config
-        room = PORTION_BYTES // (len(config.layer_tuple) * encoder.facts.width * encoder.itemsize)
+        room = CHUNK_BYTES // (len(config.layer_tuple) * encoder.info.width * encoder.itemsize)
         with _progress_bar(len(predictions), progress) as advance:
-            for portion in portions(predictions, sources, config, encoder.tokenizer, room):
-                pairs = sum(len(summary.rows) for _, summaries in portion for summary in summaries)
-                yield from _match_portion(portion, ready, self.cache, partial(advance, pairs))
+            for chunk in chunks(predictions, sources, config, encoder.tokenizer, room):
+                pairs = sum(len(summary.rows) for _, summaries in chunk for summary in summaries)
+                yield from _match_chunk(chunk, ready, self.cache, partial(advance, pairs))
 
 
-def _match_portion(
-    portion: Portion, ready: _Ready, cache: SourceCache | None, on_progress: Callable[[float], None]
+def _match_chunk(
+    chunk: Chunk, ready: _Ready, cache: SourceCache | None, on_progress: Callable[[float], None]
 ) -> Iterator[tuple[SummaryText, SourceText, list[Matches]]]:
-    """Encodes the sources and summaries of a portion side by side and matches those of each pair."""
+    """Encodes the sources and summaries of a chunk side by side and matches those of each pair."""
     encoder, config = ready.encoder, ready.config
     fresh = [
         source
-        for source, summaries in portion
+        for source, summaries in chunk
         if source.embeddings is None and any(len(units) for summary in summaries for units in summary.encodings)
     ]
     keys = {} if cache is None else _look_up(fresh, cache, encoder, config)
     fresh = [source for source in fresh if source.embeddings is None]
     texts = [_masked(source.units, config) for source in fresh]
-    texts += [
-        _masked(units, config) for _, summaries in portion for summary in summaries for units in summary.encodings
-    ]
+    texts += [_masked(units, config) for _, summaries in chunk for summary in summaries for units in summary.encodings]
     encoded = iter(encoder.encode(texts, config.layer_tuple, token_budget=config.token_budget, on_progress=on_progress))
     for source in fresh:
         source.embeddings = next(encoded)
         if cache is not None:
             cache.put(keys[source], source.embeddings)
-    for source, summaries in portion:
+    for source, summaries in chunk:
         for summary in summaries:
             yield summary, source, [_match(units, next(encoded), source, config) for units in summary.encodings]
 
@@ -268,7 +266,7 @@ def _masked(units: Units, config: EstimeConfig) -> MaskedText:
 def _match(units: Units, embeddings: Tensor, source: SourceText, config: EstimeConfig) -> Matches:
     """The best matches of a summary's units, whose embeddings are of shape (l, s, d)."""
     of_source = source.embeddings
-    if of_source is None:  # no unit of any summary in this portion was encoded; a later portion may still need it
+    if of_source is None:  # no unit of any summary in this chunk was encoded; a later chunk may still need it
         of_source = embeddings.new_empty(len(embeddings), 0, embeddings.shape[-1])
     ids = torch.from_numpy(units.ids).to(embeddings.device)
     source_ids = torch.from_numpy(source.units.ids[: of_source.shape[1]]).to(embeddings.device)
@@ -307,13 +305,13 @@ def _count(
 
 @contextmanager
 def _progress_bar(pairs: int, shown: bool) -> Iterator[Callable[[int, float], None]]:
-    """A bar on stderr that counts pairs; what it yields takes a portion's pairs and the share of them done since."""
+    """A bar on stderr that counts pairs; what it yields takes a chunk's pairs and the share of them done since."""
     done = 0.0
     with tqdm(total=pairs, unit="pair", disable=not shown, dynamic_ncols=True) as bar:
 
-        def advance(portion: int, share: float) -> None:
+        def advance(chunk: int, share: float) -> None:
             nonlocal done
-            done += portion * share
+            done += chunk * share
             bar.update(round(done) - bar.n)
 
         yield advance

@@ -71,17 +71,17 @@ def tokenizer(folder: str) -> transformers.PreTrainedTokenizerFast:
 @pytest.fixture(scope="session")
 def pairs() -> list[tuple[str, str]]:
     """Sixteen pairs (summary, source): three sources of different lengths, faithful and unfaithful summaries."""
-    dice = random.Random(1)
+    rng = random.Random(1)
     sources = [" ".join(SENTENCES[:2]), " ".join(SENTENCES[2:9]), " ".join(SENTENCES)]
     words = " ".join(SENTENCES).split()
     made = []
     for number in range(16):
         source = sources[number % 3]
         own = source.split()
-        start = dice.randrange(max(1, len(own) - 25))
-        summary = own[start : start + dice.randrange(3, 25)]
+        start = rng.randrange(max(1, len(own) - 25))
+        summary = own[start : start + rng.randrange(3, 25)]
         for _ in range(number // 3):  # some words from elsewhere
-            summary[dice.randrange(len(summary))] = dice.choice(words)
+            summary[rng.randrange(len(summary))] = rng.choice(words)
         made.append((" ".join(summary), source))
     return made
 

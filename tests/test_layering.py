@@ -46,7 +46,7 @@ HALLS = {
     "scorer": {"config", "engine", "explanation", "inputs", "pairs", "result"},
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
-    "tables": set(),
+    "files": set(),
 }
 
 #: fronts: nothing below them imports them.

@@ -47,10 +47,10 @@ def split(pairs: Pairs) -> tuple[list[str], list[str]]:
 
 def few_kinds(number: int) -> Pairs:
     """Pairs of a few words said again and again, on which random encoders are often right and often wrong."""
-    dice = random.Random(7)
+    rng = random.Random(7)
     words = ["the", "cat", "sat", "on", "and"]
-    source = " ".join(dice.choice(words) for _ in range(90))
-    return [(" ".join(dice.choice(words) for _ in range(15)), source) for _ in range(number)]
+    source = " ".join(rng.choice(words) for _ in range(90))
+    return [(" ".join(rng.choice(words) for _ in range(15)), source) for _ in range(number)]
 
 
 def disagreements(result: EstimeResult, verdicts: list[dict[int, Verdict]]) -> tuple[int, int, int]:
@@ -183,12 +183,12 @@ def test_portions_change_nothing(
     scorer: EstimeScorer, pairs: Pairs, size: int, monkeypatch: pytest.MonkeyPatch, encoded
 ) -> None:
     whole = scorer.score(*split(pairs))
-    monkeypatch.setattr(room, "PORTION_BYTES", size)
+    monkeypatch.setattr(room, "CHUNK_BYTES", size)
     assert_same(whole, scorer.score(*split(pairs)))
-    first, *portions = encoded
-    assert len(portions) > 1
-    # also in portions every source is encoded once
-    assert sum(len(text.windows) for texts in portions for text in texts) == sum(len(text.windows) for text in first)
+    first, *chunks = encoded
+    assert len(chunks) > 1
+    # also in chunks every source is encoded once
+    assert sum(len(text.windows) for texts in chunks for text in texts) == sum(len(text.windows) for text in first)
 
 
 def test_layers_change_nothing_for_each_other(bert_folder: str, scorer: EstimeScorer, pairs: Pairs) -> None:
@@ -284,7 +284,7 @@ def test_a_summary_that_is_its_source_has_no_alarm(scorer: EstimeScorer, pairs: 
 
 def long_text(scorer: EstimeScorer, least: int) -> tuple[str, list[str]]:
     """At least so many tokens, and some words of one token each that are not among them."""
-    dice = random.Random(3)
+    rng = random.Random(3)
     words = [
         "the",
         "cat",
@@ -303,7 +303,7 @@ def long_text(scorer: EstimeScorer, least: int) -> tuple[str, list[str]]:
         "river",
         "rose",
     ]
-    text = " ".join(dice.choice(words) for _ in range(least))
+    text = " ".join(rng.choice(words) for _ in range(least))
     tokenizer = scorer.encoder.tokenizer
     used = tokenizer(text, add_special_tokens=False)["input_ids"]
     assert len(used) >= least

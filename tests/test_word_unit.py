@@ -378,11 +378,11 @@ def test_special_tokens_in_the_text_are_text(word_scorer: EstimeScorer) -> None:
 
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_portions_change_no_score(unit: str, small_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a portion holds a source with summaries of which nothing is encoded, and the next one the others."""
+    """Also where a chunk holds a source with summaries of which nothing is encoded, and the next one the others."""
     summaries = ["", "zebra" if unit == "token" else "", "The deal ended a dispute in March.", "", SOURCE]
     scorer = EstimeScorer(model=small_folder, layers=2, unit=unit)
     at_once = scorer.score_candidates(SOURCE, summaries)
-    monkeypatch.setattr("estime_metric.scorer.PORTION_BYTES", 1)
+    monkeypatch.setattr("estime_metric.scorer.CHUNK_BYTES", 1)
     one_by_one = scorer.score_candidates(SOURCE, summaries)
     for measure in ("alarms", "overlap", "tokens"):
         assert one_by_one.values(measure).tolist() == at_once.values(measure).tolist()

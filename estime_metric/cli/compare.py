@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.cli import comparison, options
 from estime_metric.cli.comparison import LEVEL, Comparison
 from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
@@ -62,7 +62,7 @@ def compare(
     given = options.chosen(locals())
     try:
         if output is not None:
-            tables.check_writable(output)
+            files.check_writable(output)
         asked = options.parse_names(measure) or ()
         for name in asked:
             comparison.higher_is_better(name)
@@ -87,14 +87,14 @@ def compare(
     for problem in problems:
         typer.secho(problem, fg="yellow", err=True)
     if output is not None:
-        tables.write_rows(output, [_row(each, len(matched), signature) for each in found])
+        files.write_rows(output, [_row(each, len(matched), signature) for each in found])
     if str(output) != "-":
         _print(found, (a, b), rows, confidence, signature)
     if problems:
         raise typer.Exit(1)
 
 
-def _row(found: Comparison, examples: int, signature: str) -> tables.Row:
+def _row(found: Comparison, examples: int, signature: str) -> files.Row:
     return {
         "measure": found.measure,
         "examples": examples,
@@ -114,7 +114,7 @@ def _row(found: Comparison, examples: int, signature: str) -> tables.Row:
 
 
 def _print(
-    found: list[Comparison], paths: tuple[Path, Path], rows: list[list[tables.Row]], confidence: float, signature: str
+    found: list[Comparison], paths: tuple[Path, Path], rows: list[list[files.Row]], confidence: float, signature: str
 ) -> None:
     """A column for each measure."""
     console = Console()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.config import HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ class Comparison:
 
 def read_sides(
     paths: tuple[Path, Path], source_column: str, summary_column: str, given: dict[str, Any], progress: bool
-) -> tuple[list[list[tables.Row]], list[str]]:
+) -> tuple[list[list[files.Row]], list[str]]:
     """The rows of both files, scored now where they are not yet, and a sentence for each row that could not be read.
 
     Raises:
         ValueError: a file holds neither scores nor pairs.
     """
-    sides: list[list[tables.Row]] = [[], []]
+    sides: list[list[files.Row]] = [[], []]
     problems: list[str] = []
-    waiting: dict[int, tables.Pairs] = {}
+    waiting: dict[int, files.Pairs] = {}
     for place, path in enumerate(paths):
-        rows = list(tables.read_rows(path))
+        rows = list(files.read_rows(path))
         sides[place] = [row for _, row in rows if isinstance(row, dict) and "signature" in row]
         if sides[place]:
             problems += [
@@ -66,7 +66,7 @@ def read_sides(
                 if isinstance(row, str) or "signature" not in row
             ]
             continue
-        waiting[place] = tables.read_pairs(path, source_column, summary_column)
+        waiting[place] = files.read_pairs(path, source_column, summary_column)
         problems += [f"{path.name} {problem}" for problem in waiting[place].problems]
         if not waiting[place].lines:
             first = next(iter(waiting[place].problems), "it is empty")
@@ -78,12 +78,12 @@ def read_sides(
 
 
 def _score_now(
-    waiting: list[tables.Pairs], source_column: str, given: dict[str, Any], progress: bool
-) -> list[list[tables.Row]]:
+    waiting: list[files.Pairs], source_column: str, given: dict[str, Any], progress: bool
+) -> list[list[files.Row]]:
     """The rows of each table as ``estime score`` writes them, with the source; all are scored in one run."""
     from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-    together = tables.Pairs()
+    together = files.Pairs()
     for pairs in waiting:
         together.lines += pairs.lines
         together.sources += pairs.sources
@@ -92,11 +92,11 @@ def _score_now(
             {**others, source_column: source} for others, source in zip(pairs.others, pairs.sources, strict=True)
         ]
     result = EstimeScorer(**given).score(together.summaries, together.sources, progress=progress)
-    rows = iter(tables.score_rows(together, result))
+    rows = iter(files.score_rows(together, result))
     return [[next(rows) for _ in pairs.lines] for pairs in waiting]
 
 
-def one_signature(sides: list[list[tables.Row]], paths: tuple[Path, Path]) -> str:
+def one_signature(sides: list[list[files.Row]], paths: tuple[Path, Path]) -> str:
     """The one signature of all rows.
 
     Raises:
@@ -115,8 +115,8 @@ def one_signature(sides: list[list[tables.Row]], paths: tuple[Path, Path]) -> st
 
 
 def by_key(
-    sides: list[list[tables.Row]], paths: tuple[Path, Path], id_column: str | None, source_column: str
-) -> list[dict[str, tables.Row]]:
+    sides: list[list[files.Row]], paths: tuple[Path, Path], id_column: str | None, source_column: str
+) -> list[dict[str, files.Row]]:
     """The rows of each side by what identifies them.
 
     Raises:
@@ -130,9 +130,9 @@ def by_key(
             f"Expected a column {source_column!r} or 'id' in both files, to tell which rows belong together: "
             "name another with --id-column ('line' is the line that a pair had when it was scored)."
         )
-    keys: list[dict[str, tables.Row]] = []
+    keys: list[dict[str, files.Row]] = []
     for rows, path in zip(sides, paths, strict=True):
-        side: dict[str, tables.Row] = {}
+        side: dict[str, files.Row] = {}
         for row in rows:
             key = str(row.get(column) if row.get(column) is not None else "")
             if not key:
@@ -147,7 +147,7 @@ def by_key(
     return keys
 
 
-def unmatched(keys: list[dict[str, tables.Row]], paths: tuple[Path, Path]) -> list[str]:
+def unmatched(keys: list[dict[str, files.Row]], paths: tuple[Path, Path]) -> list[str]:
     """One sentence for each row without a partner, up to a number."""
     problems = []
     for own, other, path, partner in ((keys[0], keys[1], *paths), (keys[1], keys[0], *paths[::-1])):
@@ -158,7 +158,7 @@ def unmatched(keys: list[dict[str, tables.Row]], paths: tuple[Path, Path]) -> li
     return problems
 
 
-def measure_columns(asked: tuple[str, ...], rows: list[list[tables.Row]], paths: tuple[Path, Path]) -> list[str]:
+def measure_columns(asked: tuple[str, ...], rows: list[list[files.Row]], paths: tuple[Path, Path]) -> list[str]:
     """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were read."""
     found = []
     for name in asked:
@@ -183,7 +183,7 @@ def paired_tests() -> tuple[Test, Test]:
 
 
 def compare_measure(
-    measure: str, rows: list[list[tables.Row]], tests: tuple[Test, Test], n: int, confidence: float, seed: int
+    measure: str, rows: list[list[files.Row]], tests: tuple[Test, Test], n: int, confidence: float, seed: int
 ) -> Comparison:
     """Means, wins and tests of one column.
 
@@ -204,7 +204,7 @@ def compare_measure(
     )
 
 
-def _number(row: tables.Row, measure: str) -> float:
+def _number(row: files.Row, measure: str) -> float:
     try:
         return float(row[measure])
     except (KeyError, TypeError, ValueError) as error:
@@ -226,7 +226,7 @@ def higher_is_better(measure: str) -> bool:
     return HIGHER_IS_BETTER[base]
 
 
-def _named(row: tables.Row) -> str:
+def _named(row: files.Row) -> str:
     return f"line {row.get('line', '?')}"
 
 

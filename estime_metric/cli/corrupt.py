@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.cli import options
 
 Errors = Annotated[
@@ -51,8 +51,8 @@ def corrupt(
     given = {"model": model, "revision": revision, "window": window, "dtype": dtype, "device": device}
     numbers = parse_numbers(errors)
     try:
-        tables.check_writable(output)
-        pairs = tables.read_pairs(file, source_column, summary_column)
+        files.check_writable(output)
+        pairs = files.read_pairs(file, source_column, summary_column)
         for problem in pairs.problems:
             typer.secho(f"skipped {problem}", fg="yellow", err=True)
         if not pairs.lines:
@@ -78,7 +78,7 @@ def corrupt(
     rows = labelled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
-    tables.write_rows(output, rows)
+    files.write_rows(output, rows)
     if str(output) != "-":
         clean = sum(row["label"] for row in rows)
         typer.echo(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")

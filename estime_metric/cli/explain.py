@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
@@ -85,9 +85,9 @@ def explain(
         if summary is not None and source is not None:
             if row:
                 raise ValueError("Expected --row with a FILE or --example, but got it with --summary.")
-            pairs = tables.Pairs(lines=[1], sources=[source], summaries=[summary], others=[{}])
+            pairs = files.Pairs(lines=[1], sources=[source], summaries=[summary], others=[{}])
         else:
-            pairs = tables.read_pairs(file or EXAMPLES, source_column, summary_column)
+            pairs = files.read_pairs(file or EXAMPLES, source_column, summary_column)
             pairs = _only(pairs, row or ([EXAMPLE_ROW] if example else []))
         for problem in pairs.problems:
             typer.secho(f"skipped {problem}", fg="yellow", err=True)
@@ -105,7 +105,7 @@ def explain(
         raise typer.Exit(1)
 
 
-def _only(pairs: tables.Pairs, rows: list[int]) -> tables.Pairs:
+def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
     """The pairs on some lines, in the order asked for; all where none is named.
 
     Raises:
@@ -120,7 +120,7 @@ def _only(pairs: tables.Pairs, rows: list[int]) -> tables.Pairs:
             found = f"of {len(pairs.lines)} pairs, the last on line {pairs.lines[-1]}" if pairs.lines else "of no pairs"
             raise ValueError(why[0] if why else f"Expected --row to be the line of a pair, but got {row} {found}.")
         places.append(pairs.lines.index(row))
-    return tables.Pairs(
+    return files.Pairs(
         lines=[pairs.lines[place] for place in places],
         sources=[pairs.sources[place] for place in places],
         summaries=[pairs.summaries[place] for place in places],
@@ -137,7 +137,7 @@ def _check_output(output: Path) -> None:
         raise ValueError(f"Expected the output's folder to exist, but there is no {str(output.parent)!r}.")
 
 
-def _check_number(pairs: tables.Pairs, output: Path | None, file: Path | None) -> None:
+def _check_number(pairs: files.Pairs, output: Path | None, file: Path | None) -> None:
     number = len(pairs.lines)
     if not number:
         raise ValueError(f"There is no pair in {file}.")
@@ -162,7 +162,7 @@ def _show(shown: list[Explanation], headings: list[str]) -> None:
         to_terminal(explanation, console)
 
 
-def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: tables.Pairs) -> None:
+def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: files.Pairs) -> None:
     suffix = output.suffix.lower()
     if suffix in PAGES:
         from estime_metric.explain import to_html
@@ -174,4 +174,4 @@ def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: t
         plot_alarms(shown[0]).savefig(output, dpi=150)
     else:
         rows = zip(pairs.lines, shown, strict=True)
-        tables.write_rows(output, [{"line": line, **explanation.to_dict()} for line, explanation in rows])
+        files.write_rows(output, [{"line": line, **explanation.to_dict()} for line, explanation in rows])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from estime_metric.meta import Grid
-    from estime_metric.studies.report import Table
+    from estime_metric.studies.rendering import Table
 
 WRITABLE = (".csv", ".md", ".tex")
 
@@ -147,9 +147,9 @@ def _check_output(output: Path | None, significance: str | None) -> None:
 
 def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> None:
     """CSV is tidy, with all numbers; Markdown and LaTeX are the tables on the screen."""
-    from estime_metric.studies import report
+    from estime_metric.studies import rendering
 
-    formats = {".md": report.to_markdown, ".tex": report.to_latex}
+    formats = {".md": rendering.to_markdown, ".tex": rendering.to_latex}
     ending = output.suffix.lower()
     if ending == ".csv":
         frames["agreement"].to_csv(output, index=False, lineterminator="\n")
@@ -158,14 +158,14 @@ def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> N
     else:
         output.mkdir(parents=True, exist_ok=True)
         for table in tables:
-            report.write(table, output)
+            rendering.write(table, output)
             frames[table.name].to_csv(output / f"{table.name}.csv", index=False, lineterminator="\n")
 
 
 def _agreement_table(found: DataFrame, grids: list[Grid], resample: str, n: int, confidence: float) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
     from estime_metric.meta import LEVELS
-    from estime_metric.studies.report import Column, Section, Table
+    from estime_metric.studies.rendering import Column, Section, Table
 
     levels = list(dict.fromkeys(found["level"]))
     columns = [Column("measure", text=True)]
@@ -204,7 +204,7 @@ def _left_out(found: DataFrame) -> list[str]:
 
 def _difference_table(found: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a section for each judgement, level and method."""
-    from estime_metric.studies.report import Column, Section, Table
+    from estime_metric.studies.rendering import Column, Section, Table
 
     intervals = test == "bootstrap"
     columns = (
@@ -239,7 +239,7 @@ def _difference_table(found: DataFrame, test: str) -> Table:
 
 def _interval(low: float, high: float) -> str:
     """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
-    from estime_metric.studies.report import interval
+    from estime_metric.studies.rendering import interval
 
     return interval(low, high).replace("0.", ".").replace(" ", "")
 

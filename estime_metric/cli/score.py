@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.config import EMBEDDED_MODEL, EstimeConfig
 from estime_metric.examples import PATH as EXAMPLES
@@ -63,8 +63,8 @@ def score(
     given = options.chosen({**locals(), "model": EMBEDDED_MODEL if example and model is None else model})
     try:
         if output is not None:
-            tables.check_writable(output)
-        pairs = tables.read_pairs(file or EXAMPLES, source_column, summary_column)
+            files.check_writable(output)
+        pairs = files.read_pairs(file or EXAMPLES, source_column, summary_column)
         for problem in pairs.problems:
             typer.secho(f"skipped {problem}", fg="yellow", err=True)
         if not pairs.lines:
@@ -77,7 +77,7 @@ def score(
         typer.secho(f"error: {error}", fg="red", err=True)
         raise typer.Exit(2) from error
     if output is not None:
-        tables.write_rows(output, tables.score_rows(pairs, result))
+        files.write_rows(output, files.score_rows(pairs, result))
     elif len(result) <= LISTED:
         _print_pairs(pairs, result)
     if str(output) != "-":
@@ -86,7 +86,7 @@ def score(
         raise typer.Exit(1)
 
 
-def _print_pairs(pairs: tables.Pairs, result: EstimeResult) -> None:
+def _print_pairs(pairs: files.Pairs, result: EstimeResult) -> None:
     """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it, is shown too."""
     several = len(result.layers) > 1
     judged = any("verdict" in others for others in pairs.others)
@@ -108,7 +108,7 @@ def _print_pairs(pairs: tables.Pairs, result: EstimeResult) -> None:
     Console().print(table)
 
 
-def _print_summary(pairs: tables.Pairs, result: EstimeResult) -> None:
+def _print_summary(pairs: files.Pairs, result: EstimeResult) -> None:
     typer.echo(f"{len(result)} pairs scored, {len(pairs.problems)} rows skipped")
     for layer in result.layers:
         typer.echo(

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from estime_metric.studies.report import Cell, Column, Table
+    from estime_metric.studies.rendering import Cell, Column, Table
 
 
 def print_table(
@@ -25,7 +25,7 @@ def print_table(
         console: where it goes; standard output where left out.
         dim: whether a row is shown faintly.
     """
-    from estime_metric.studies.report import EMPTY, show
+    from estime_metric.studies.rendering import EMPTY, show
 
     console = console or Console()
     grid = Grid(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1), title_justify="left")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
@@ -51,7 +51,7 @@ def _measure() -> dict[str, Any]:
     """Alarms, winners and overlap of the example pairs: both units, three layers, float32 on the CPU."""
     from estime_metric.scorer import EstimeScorer
 
-    pairs = tables.read_pairs(Path(EXAMPLES), "source", "summary")
+    pairs = files.read_pairs(Path(EXAMPLES), "source", "summary")
     scores = {}
     for unit in ("token", "word"):
         scorer = EstimeScorer(model=EMBEDDED_MODEL, layers=(3, 4, 5), unit=unit, device="cpu")

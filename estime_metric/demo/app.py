@@ -70,7 +70,7 @@ def build(handlers: Handlers) -> gr.Blocks:
         RefusedError: the first encoder cannot be had.
     """
     encoders = handlers.encoders
-    first = encoders.facts(encoders.names[0])
+    first = encoders.info(encoders.names[0])
     opening = Setting(first.name, "token", first.layer)
     blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True)
     with blocks:
@@ -114,11 +114,11 @@ def build(handlers: Handlers) -> gr.Blocks:
 def _switch(encoders: Encoders, name: str, before: str) -> tuple[Any, Any, str]:
     """Loads the encoder that was chosen and fits the layers to it; back to the one before where it cannot be had."""
     try:
-        facts = encoders.facts(name)
+        info = encoders.info(name)
     except RefusedError as error:
         gr.Warning(str(error), duration=15, title="Not available")
         return gr.update(value=before), gr.skip(), before
-    return gr.skip(), gr.update(maximum=facts.blocks, value=facts.layer, label=_layer_label(facts.layer)), name
+    return gr.skip(), gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer)), name
 
 
 def _explain_tab(

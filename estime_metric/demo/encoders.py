@@ -11,7 +11,7 @@ from pathlib import Path
 from estime_metric.config import EMBEDDED_MODEL, PAPER_MODEL, UNITS, EstimeConfig
 from estime_metric.demo.limits import ANY_LENGTH, Limits, RefusedError
 from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.loading import EncoderUnavailableError, Facts
+from estime_metric.engine.loading import EncoderInfo, EncoderUnavailableError
 from estime_metric.explanation import Explanation
 from estime_metric.inputs import check_choice, check_text
 from estime_metric.pairs import units_of
@@ -63,13 +63,13 @@ class Encoders:
         """For each encoder what is shown, and its name; a folder goes by its last part."""
         return [(_label(name), name) for name in self.names]
 
-    def facts(self, model: str) -> Facts:
+    def info(self, model: str) -> EncoderInfo:
         """Blocks, width and default layer of an encoder; loads it.
 
         Raises:
             RefusedError: it is not on offer, or cannot be had.
         """
-        return self._scorer(model, UNITS[0]).encoder.facts
+        return self._scorer(model, UNITS[0]).encoder.info
 
     def explain(self, summaries: Sequence[str], source: str, setting: Setting) -> list[Explanation]:
         """The explanations of one or several summaries of one source.
@@ -107,7 +107,7 @@ class Encoders:
         """
         check_text(name, text)
         scorer = self._scorer(setting.model, setting.unit)
-        most = self.limits.most_tokens(scorer.encoder.facts.blocks, scorer.encoder.facts.width)
+        most = self.limits.most_tokens(scorer.encoder.info.blocks, scorer.encoder.info.width)
         tokens = len(units_of([text], scorer.config, scorer.encoder.tokenizer)[0].tokens)
         if tokens > most:
             raise RefusedError(
@@ -117,7 +117,7 @@ class Encoders:
     def _resolved(self, setting: Setting) -> EstimeConfig:
         """The configuration of one layer, with nothing left open."""
         scorer = self._scorer(setting.model, setting.unit)
-        return scorer.encoder.facts.resolve(replace(scorer.config, layers=setting.layer))
+        return scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
 
     def _scorer(self, model: str, unit: str) -> EstimeScorer:
         """The scorer of all layers for an encoder and a unit; loads the encoder, while the others go on."""

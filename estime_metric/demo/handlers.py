@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from estime_metric import tables
-from estime_metric.demo import files, page
+from estime_metric import files
+from estime_metric.demo import page, upload
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import RefusedError
 from estime_metric.explain import plot_alarms
@@ -18,11 +18,11 @@ _LOG = logging.getLogger(__name__)
 _PASTE = "Paste a source and its summary, or pick an example."
 
 
-def read_examples() -> tables.Pairs:
+def read_examples() -> files.Pairs:
     """The pairs that ship with the package."""
     from estime_metric.examples import PATH
 
-    return tables.read_pairs(PATH, "source", "summary")
+    return files.read_pairs(PATH, "source", "summary")
 
 
 class Handlers:
@@ -84,12 +84,12 @@ class Handlers:
             yield page.notice("Choose a file first."), None
             return
         try:
-            pairs = files.read(Path(path), source_column, summary_column, self.encoders)
-            for progress in files.score(pairs, self.encoders, setting):
+            pairs = upload.read(Path(path), source_column, summary_column, self.encoders)
+            for progress in upload.score(pairs, self.encoders, setting):
                 scores = None
                 if progress.done and progress.rows:
                     scores = folder / f"scores{Path(path).suffix.lower()}"
-                    tables.write_rows(scores, progress.rows)
+                    files.write_rows(scores, progress.rows)
                 yield page.scored(progress), scores
         except Exception as error:
             yield _message(error), None

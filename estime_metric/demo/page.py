@@ -11,8 +11,8 @@ from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from estime_metric.demo.files import Progress
 from estime_metric.demo.limits import Limits
+from estime_metric.demo.upload import Progress
 from estime_metric.explain import html
 from estime_metric.explanation import Explanation
 

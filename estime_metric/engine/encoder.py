@@ -39,24 +39,24 @@ class MaskedEncoder:
     It stays in eval mode and in its own dtype whatever surrounds it. Ask for one with `shared`.
 
     Attributes:
-        facts: the model's name, revision, size and special tokens.
+        info: the model's name, revision, size and special tokens.
         tokenizer: its own fast tokenizer.
         depth: the deepest layer that can be read; the blocks above it are gone.
         device: where it runs.
     """
 
     def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
-        self.facts = pretrained.facts
+        self.info = pretrained.info
         self.tokenizer = pretrained.tokenizer
         self.depth = depth
         self.device = device
         self._model = pretrained.model.to(device).requires_grad_(False)
         self._input_embeddings: torch.nn.Embedding = pretrained.model.get_input_embeddings()
         self._dtype = pretrained.dtype
-        special = self.facts.special
+        special = self.info.special
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
-        with undisturbed(device):
-            self._taps = BlockTaps(self._model, self.facts.blocks, depth, probe)
+        with inference_context(device):
+            self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             pack_linears(self._model)
         self._lock = threading.Lock()
         self._most = sys.maxsize  # lowered for good where memory runs out
@@ -82,12 +82,12 @@ class MaskedEncoder:
         with _SHARED_LOCK:
             family = _SHARED.setdefault(key, WeakValueDictionary())
             for relative in list(family.values()):
-                resolved = relative.facts.resolve(config)
+                resolved = relative.info.resolve(config)
                 encoder = family.get(max(resolved.layer_tuple))
                 if encoder is not None:
                     return encoder, resolved
             pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
-            resolved = pretrained.facts.resolve(config)
+            resolved = pretrained.info.resolve(config)
             encoder = cls(pretrained, max(resolved.layer_tuple), device)
             family[encoder.depth] = encoder
             return encoder, resolved
@@ -122,20 +122,20 @@ class MaskedEncoder:
         """
         jobs = jobs_of(texts)
         sizes = [text.wanted for text in texts]
-        flat = torch.empty(len(layers), sum(sizes), self.facts.width, dtype=self._dtype, device=self.device)
+        flat = torch.empty(len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device)
         whole = sum(len(job.window) for job in jobs)
         asked = token_budget or BUDGETS.get(self.device.type, BUDGET_ELSEWHERE)
         budget = min(asked, self._most)
         held = self._most
         while jobs:
-            for batch in pack([len(job.window) + self.facts.special.around for job in jobs], budget):
+            for batch in pack([len(job.window) + self.info.special.around for job in jobs], budget):
                 try:
-                    with self._lock, undisturbed(self.device):
-                        self._run(assemble([jobs[i] for i in batch], self.facts.special), layers, flat)
+                    with self._lock, inference_context(self.device):
+                        self._run(assemble([jobs[i] for i in batch], self.info.special), layers, flat)
                 except (RuntimeError, MemoryError) as error:
                     if not _is_out_of_memory(error) or len(batch) == 1:
                         raise
-                    longest = len(jobs[batch.start].window) + self.facts.special.around
+                    longest = len(jobs[batch.start].window) + self.info.special.around
                     budget = self._most = max(longest, len(batch) * longest // 2)
                     jobs = jobs[batch.start :]
                     break
@@ -151,7 +151,7 @@ class MaskedEncoder:
             )
         if not flat.isfinite().all():
             raise FloatingPointError(
-                f"{self.facts.name!r} gave numbers that are not finite in {self._dtype}. "
+                f"{self.info.name!r} gave numbers that are not finite in {self._dtype}. "
                 "Its weights are spoilt, or they need another `dtype`: float32 or bfloat16."
             )
         return list(torch.split(flat, sizes, dim=1))
@@ -168,8 +168,8 @@ class MaskedEncoder:
         """
         if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
             raise ValueError(
-                f"Expected argument `soft_model` to have the vocabulary of {other.facts.name!r}, "
-                f"but that of {self.facts.name!r} differs."
+                f"Expected argument `soft_model` to have the vocabulary of {other.info.name!r}, "
+                f"but that of {self.info.name!r} differs."
             )
 
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
@@ -213,7 +213,7 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 @contextmanager
-def undisturbed(device: torch.device) -> Iterator[None]:
+def inference_context(device: torch.device) -> Iterator[None]:
     """No gradients, no autocast, and float32 products in float32, whatever the code around has set."""
     precision = torch.get_float32_matmul_precision()
     if precision != "highest":

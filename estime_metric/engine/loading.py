@@ -1,4 +1,4 @@
-"""Loads an encoder from the Hub, a folder or the package, and states the facts that the measure needs of it.
+"""Loads an encoder from the Hub, a folder or the package, and states the info that the measure needs of it.
 
 The only room of the engine that imports ``transformers``.
 """
@@ -39,7 +39,7 @@ _FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, Safetenso
 
 
 @dataclass(frozen=True)
-class Facts:
+class EncoderInfo:
     """What the measure needs to know of an encoder.
 
     Attributes:
@@ -85,13 +85,13 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """A whole model without its prediction head, its dtype, its tokenizer and the facts.
+    """A whole model without its prediction head, its dtype, its tokenizer and the info.
 
     Attributes:
         model: the model without its prediction head.
         dtype: of its weights.
         tokenizer: its fast tokenizer.
-        facts: what the measure needs to know of it.
+        info: what the measure needs to know of it.
         headed: the same model with its prediction head; ``model`` is a part of it.
         headless: whether the checkpoint lacks weights of the prediction head, which then are random.
     """
@@ -99,7 +99,7 @@ class Pretrained:
     model: Any
     dtype: torch.dtype
     tokenizer: Any
-    facts: Facts
+    info: EncoderInfo
     headed: Any
     headless: bool
 
@@ -136,7 +136,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     base = headed.base_model
     _check_weights(model, base, headed.base_model_prefix, report)
     blocks = int(config.num_hidden_layers)
-    facts = Facts(
+    info = EncoderInfo(
         name=model,
         revision=_commit(source, revision),
         blocks=blocks,
@@ -146,7 +146,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         layer=embedded.DEFAULT_LAYER if model == EMBEDDED_MODEL else default_layer(blocks),
     )
     # What `_check_weights` lets pass belongs to the head.
-    return Pretrained(base.eval(), dtype, tokenizer, facts, headed.eval(), bool(report["missing_keys"]))
+    return Pretrained(base.eval(), dtype, tokenizer, info, headed.eval(), bool(report["missing_keys"]))
 
 
 def location(model: str) -> tuple[str, ...]:

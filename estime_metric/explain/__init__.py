@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from estime_metric.explain.terminal import render as render
     from estime_metric.explain.terminal import to_terminal as to_terminal
 
-_ROOMS = {
+_LAZY_EXPORTS = {
     "fragment": "estime_metric.explain.html",
     "to_html": "estime_metric.explain.html",
     "plot_alarms": "estime_metric.explain.plot",
@@ -32,8 +32,8 @@ __all__ = ["fragment", "plot_alarms", "render", "to_html", "to_terminal"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return getattr(import_module(_ROOMS[name]), name)
+    if name in _LAZY_EXPORTS:
+        return getattr(import_module(_LAZY_EXPORTS[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -26,6 +26,7 @@ from estime_metric.meta.correlations import (
     group_values,
 )
 from estime_metric.meta.evaluation import TESTS, compare_all, evaluate_all, holm
+from estime_metric.meta.grid import Grid, join, read_table
 from estime_metric.meta.lengths import (
     agreement_by_length_difference,
     correlation_with_length,
@@ -53,7 +54,6 @@ from estime_metric.meta.significance import (
     williams,
     williams_test,
 )
-from estime_metric.meta.tables import Grid, join, read_table
 
 __all__ = [
     "ALTERNATIVES",

@@ -13,9 +13,9 @@ import pandas as pd
 from estime_metric.meta.checks import Floats, check_choice, finite
 from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, UndefinedCorrelationError
+from estime_metric.meta.grid import Grid
 from estime_metric.meta.resampling import bootstrap
 from estime_metric.meta.significance import Difference, bootstrap_difference, permutation_test, williams_test
-from estime_metric.meta.tables import Grid
 
 #: Paired tests of `compare_all`.
 TESTS = ("permutation", "bootstrap", "williams")

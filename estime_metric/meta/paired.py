@@ -68,8 +68,8 @@ def paired_bootstrap(
     check_share("confidence", confidence)
     size = len(differences)
 
-    def draw(dice: np.random.Generator, rows: int) -> Floats:
-        return np.asarray(differences[dice.integers(size, size=(rows, size))].mean(axis=1))
+    def draw(rng: np.random.Generator, rows: int) -> Floats:
+        return np.asarray(differences[rng.integers(size, size=(rows, size))].mean(axis=1))
 
     drawn = _draws(draw, n, size, seed)
     slack = _ROUNDING * float(np.abs(differences).mean())
@@ -99,8 +99,8 @@ def approximate_randomization(
         drawn = (1 - 2 * swaps) @ moving
         return PairedTest(found, float((np.abs(drawn) >= least).mean()), len(drawn), exact=True)
 
-    def draw(dice: np.random.Generator, rows: int) -> Floats:
-        return np.asarray((1.0 - 2 * dice.integers(2, size=(rows, len(moving)))) @ moving)
+    def draw(rng: np.random.Generator, rows: int) -> Floats:
+        return np.asarray((1.0 - 2 * rng.integers(2, size=(rows, len(moving)))) @ moving)
 
     drawn = _draws(draw, n, len(moving), seed)
     return PairedTest(found, float((1 + (np.abs(drawn) >= least).sum()) / (n + 1)), n)
@@ -127,5 +127,5 @@ def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
 
 def _draws(draw: Callable[[np.random.Generator, int], Floats], n: int, size: int, seed: int) -> Floats:
     """n draws, so many together that memory does not grow with their number."""
-    dice, step = np.random.default_rng(seed), max(1, _TOGETHER // size)
-    return np.concatenate([draw(dice, min(step, n - first)) for first in range(0, n, step)])
+    rng, step = np.random.default_rng(seed), max(1, _TOGETHER // size)
+    return np.concatenate([draw(rng, min(step, n - first)) for first in range(0, n, step)])

@@ -19,7 +19,7 @@ import pandas as pd
 from estime_metric.meta.checks import Floats, check_at_least, check_choice, check_share
 from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, group_values, tallies, weighted
-from estime_metric.meta.tables import Grid
+from estime_metric.meta.grid import Grid
 
 #: What a resample draws anew.
 RESAMPLES = ("documents", "systems", "both")
@@ -45,10 +45,10 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
     check_at_least("n", n, 1)
     if 0 in shape:
         raise ValueError(f"Expected at least one document and one system to resample, but got {shape}.")
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     return (
-        _counts(dice, n, shape[0]) if resample != "systems" else None,
-        _counts(dice, n, shape[1]) if resample != "documents" else None,
+        _counts(rng, n, shape[0]) if resample != "systems" else None,
+        _counts(rng, n, shape[1]) if resample != "documents" else None,
     )
 
 
@@ -178,9 +178,9 @@ def interval(drawn: Floats, confidence: float) -> tuple[float, float, int]:
     return float(low), float(high), len(drawn) - len(known)
 
 
-def _counts(dice: np.random.Generator, n: int, size: int) -> Floats:
+def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:
     """Rows of how often each of ``size`` things was drawn in ``size`` draws."""
-    drawn = dice.integers(size, size=(n, size)) + np.arange(n)[:, None] * size
+    drawn = rng.integers(size, size=(n, size)) + np.arange(n)[:, None] * size
     return np.bincount(drawn.ravel(), minlength=n * size).reshape(n, size).astype(np.float64)
 
 

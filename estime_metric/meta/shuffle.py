@@ -74,10 +74,10 @@ def shuffle_text(
     order = list(range(len(sentences)))
     if len(set(sentences)) < 2:
         return ShuffledText(text, tuple(order))
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     shuffled = sentences
     while shuffled == sentences:  # two sentences that differ are swapped with a chance of one half at least
-        order = [int(place) for place in dice.permutation(len(sentences))]
+        order = [int(place) for place in rng.permutation(len(sentences))]
         shuffled = [sentences[place] for place in order]
     return ShuffledText(("\n" if "\n" in text.strip() else " ").join(shuffled), tuple(order))
 

@@ -24,9 +24,9 @@ from scipy import stats
 from estime_metric.meta.checks import Floats, check_at_least, check_choice
 from estime_metric.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.meta.correlations import LEVELS, correlate, tolerance
+from estime_metric.meta.grid import Grid
 from estime_metric.meta.paired import p_of_sign
 from estime_metric.meta.resampling import draw, interval, resampled
-from estime_metric.meta.tables import Grid
 
 #: What a permutation swaps as a whole.
 SWAPS = ("summaries", "documents", "systems")
@@ -257,11 +257,11 @@ def _standardised(scores: Floats) -> Floats:
 
 def _coins(shape: tuple[int, ...], swap: str, n: int, seed: int) -> Iterator[Floats]:
     """Which summaries are swapped: 0 or 1, of shape (some of n, D, S)."""
-    dice, step = np.random.default_rng(seed), max(1, _TOGETHER // math.prod(shape))
+    rng, step = np.random.default_rng(seed), max(1, _TOGETHER // math.prod(shape))
     size = {"summaries": shape, "documents": (shape[0], 1), "systems": (1, shape[1])}[swap]
     for first in range(0, n, step):
         rows = min(step, n - first)
-        yield np.broadcast_to(dice.integers(2, size=(rows, *size)), (rows, *shape)).astype(np.float64)
+        yield np.broadcast_to(rng.integers(2, size=(rows, *size)), (rows, *shape)).astype(np.float64)
 
 
 def _after_swaps(first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats) -> Iterator[Tally]:

@@ -55,13 +55,13 @@ class BertScorer:
         from estime_metric.engine.loading import load_pretrained
 
         self._loaded: Pretrained = load_pretrained(model, None, torch.float32)
-        facts = self._loaded.facts
-        self.layer = round(PAPER_LAYER / PAPER_DEPTH * facts.blocks) if layer is None else layer
-        if not 0 <= self.layer <= facts.blocks:
-            raise ValueError(f"Expected argument `layer` to lie within 0..{facts.blocks}, but got {layer}.")
+        info = self._loaded.info
+        self.layer = round(PAPER_LAYER / PAPER_DEPTH * info.blocks) if layer is None else layer
+        if not 0 <= self.layer <= info.blocks:
+            raise ValueError(f"Expected argument `layer` to lie within 0..{info.blocks}, but got {layer}.")
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._loaded.model.to(self._device)
-        self.signature = f"BERTScore|model:{facts.name}@{facts.revision}|layer:{self.layer}|idf:no|rescaled:no"
+        self.signature = f"BERTScore|model:{info.name}@{info.revision}|layer:{self.layer}|idf:no|rescaled:no"
 
     def score(
         self,
@@ -106,13 +106,13 @@ class BertScorer:
         """The embeddings of each text, of length one; each of shape (tokens, width)."""
         import torch
 
-        loaded, special = self._loaded, self._loaded.facts.special
+        loaded, special = self._loaded, self._loaded.info.special
         bare = [list(ids) for ids in loaded.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
-        limit = loaded.facts.positions
+        limit = loaded.info.positions
         for text, ids in zip(texts, bare, strict=True):
             if limit is not None and len(ids) + special.around > limit:
                 raise ValueError(
-                    f"Expected texts of at most {limit - special.around} tokens of {loaded.facts.name!r} for "
+                    f"Expected texts of at most {limit - special.around} tokens of {loaded.info.name!r} for "
                     f"BERTScore, but got {len(ids)} in {text[:40]!r}..."
                 )
         encoded: dict[int, Tensor] = {}

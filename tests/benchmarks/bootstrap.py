@@ -20,8 +20,8 @@ from tests.meta import oracle
 
 def made_up(documents: int, systems: int, seed: int) -> Grid:
     """Thirteen different judgements, scores that follow them."""
-    dice = np.random.default_rng(seed)
-    quality = dice.normal(size=(documents, systems)) + dice.normal(size=systems)
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(documents, systems)) + rng.normal(size=systems)
     judgements = np.clip(np.round(3 * (3 + quality)) / 3, 1, 5)
     scores = quality + 2 * np.random.default_rng(seed + 1).normal(size=quality.shape)
     names = tuple(map(str, range(documents))), tuple(map(str, range(systems)))

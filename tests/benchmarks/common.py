@@ -60,10 +60,10 @@ def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[P
 
 def made_up(sources: int, each: int = PER_SOURCE, words: int = 360, summary_words: int = 60) -> list[Pair]:
     """Pairs of words at random, give or take a third of their length; summaries draw theirs from the source."""
-    dice = random.Random(0)
+    rng = random.Random(0)
 
     def text(choices: Sequence[str], length: int) -> str:
-        return " ".join(dice.choices(choices, k=dice.randrange(2 * length // 3, 4 * length // 3 + 1)))
+        return " ".join(rng.choices(choices, k=rng.randrange(2 * length // 3, 4 * length // 3 + 1)))
 
     pairs = []
     for _ in range(sources):

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from estime_metric import EstimeScorer
 from estime_metric.cli import app
-from estime_metric.studies.paper_tables import QUALITIES, TABLE_1
+from estime_metric.studies.printed.estime_paper import QUALITIES, TABLE_1
 from estime_metric.studies.summeval.data import read_folder
 from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS

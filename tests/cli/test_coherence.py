@@ -19,12 +19,12 @@ SYSTEMS = {"M0": "LEAD-3", "M22": "BART", "M11": "Improve-abs"}
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Eight documents, three systems, two measures; one more system without judgements."""
-    dice = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for name in ("summeval", "coherence_scores", "shuffle"):
         (tmp_path / name).mkdir()
     cells = [(f"d{number}", system) for number in range(8) for system in SYSTEMS]
     rows = [
-        {"doc_id": document, "system": system, "summary": "One. Two.", "coherence": float(dice.integers(3, 16)) / 3}
+        {"doc_id": document, "system": system, "summary": "One. Two.", "coherence": float(rng.integers(3, 16)) / 3}
         for document, system in cells
     ]
     (tmp_path / "summeval" / "summeval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -34,9 +34,9 @@ def folder(tmp_path: Path) -> Path:
     header = "system,name,extractive,pretrained_transformer,produces_capitals"
     (tmp_path / "summeval" / "systems.csv").write_text("\n".join([header, *properties, "MX,more,0,0,0"]) + "\n")
     for measure in ("bartscore", "gruen"):
-        scores = [f"{document},{system},{dice.normal()}" for document, system in [*cells, ("d0", "MX")]]
+        scores = [f"{document},{system},{rng.normal()}" for document, system in [*cells, ("d0", "MX")]]
         (tmp_path / "coherence_scores" / f"{measure}.csv").write_text("\n".join(["doc,system,score", *scores]) + "\n")
-        pairs = [f"t{number},{label},{dice.normal()}" for number in range(9) for label in (1, 0)]
+        pairs = [f"t{number},{label},{rng.normal()}" for number in range(9) for label in (1, 0)]
         (tmp_path / "shuffle" / f"{measure}.csv").write_text("\n".join(["id,label,score", *pairs]) + "\n")
     return tmp_path
 

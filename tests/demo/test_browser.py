@@ -336,7 +336,7 @@ def test_an_encoder_is_chosen_and_one_that_cannot_be_had_gets_a_message(page: An
     other = EstimeScorer(model=bert_folder)
     expect(page.locator("#explained .estime-signature")).to_have_text(other.signature)
     assert alarms(page) == other.explain(ROWS[3]["summary"], ROWS[3]["source"]).alarms
-    blocks = other.encoder.facts.blocks
+    blocks = other.encoder.info.blocks
     expect(page.locator("#layer input[type=range]")).to_have_attribute("max", str(blocks))
     number = page.locator("#layer input[type=number]")
     number.fill("1")

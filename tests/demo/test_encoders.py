@@ -54,7 +54,7 @@ def test_a_scorer_for_a_file_reads_one_layer(encoders: Encoders) -> None:
 
 def test_what_is_not_on_offer_is_refused(encoders: Encoders, bert_folder: str) -> None:
     with pytest.raises(RefusedError, match="not on offer"):
-        encoders.facts(f"{bert_folder}/.")
+        encoders.info(f"{bert_folder}/.")
     with pytest.raises(ValueError, match="`unit`"):
         encoders.explain(["x"], "x", Setting("embedded", "line", 1))
     with pytest.raises(ValueError, match=r"`layers` to lie within 0\.\.6"):
@@ -64,7 +64,7 @@ def test_what_is_not_on_offer_is_refused(encoders: Encoders, bert_folder: str) -
 def test_one_that_cannot_be_had_is_refused(encoders: Encoders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(RefusedError, match="The encoder no-such/encoder cannot be had here"):
-        encoders.facts("no-such/encoder")
+        encoders.info("no-such/encoder")
 
 
 def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
@@ -96,9 +96,9 @@ def test_only_the_first_and_the_last_used_are_held(encoder_folder) -> None:  # t
     first, second, third = (encoder_folder(family) for family in ("bert", "roberta", "electra"))
     encoders = Encoders([first, second, third])
     for name in (first, second):
-        encoders.facts(name)
+        encoders.info(name)
     held = [weakref.ref(encoders._scorer(name, "word").encoder) for name in (first, second)]
-    encoders.facts(third)
+    encoders.info(third)
     gc.collect()
     assert held[0]() is not None
     assert held[1]() is None

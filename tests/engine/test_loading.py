@@ -36,15 +36,15 @@ def load(folder: object):
 
 def test_the_facts_of_every_family(family: str, folder: str, tokenizer) -> None:
     pretrained = load(folder)
-    facts = pretrained.facts
-    assert (facts.name, facts.blocks, facts.width) == (folder, BLOCKS, WIDTH)
-    assert facts.positions == POSITIONS
-    assert facts.layer == default_layer(BLOCKS)
-    assert facts.special.before == (tokenizer.cls_token_id,)
-    assert facts.special.after == (tokenizer.sep_token_id,)
-    assert facts.special.mask == tokenizer.mask_token_id
-    assert facts.special.padding == tokenizer.pad_token_id
-    assert facts.revision.startswith("sha256-")
+    info = pretrained.info
+    assert (info.name, info.blocks, info.width) == (folder, BLOCKS, WIDTH)
+    assert info.positions == POSITIONS
+    assert info.layer == default_layer(BLOCKS)
+    assert info.special.before == (tokenizer.cls_token_id,)
+    assert info.special.after == (tokenizer.sep_token_id,)
+    assert info.special.mask == tokenizer.mask_token_id
+    assert info.special.padding == tokenizer.pad_token_id
+    assert info.revision.startswith("sha256-")
 
 
 def test_no_head_is_kept_and_the_model_is_in_eval_mode(family: str, folder: str) -> None:
@@ -148,7 +148,7 @@ def test_a_missing_head_is_no_matter(copy: Path) -> None:
     kept = {name: weight for name, weight in weights.items() if not name.startswith("cls.")}
     assert len(kept) < len(weights)
     safetensors.torch.save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
-    assert load(copy).facts.blocks == BLOCKS
+    assert load(copy).info.blocks == BLOCKS
 
 
 def test_a_base_model_without_a_head_loads(bert_folder: str, tmp_path: Path) -> None:
@@ -189,34 +189,34 @@ def test_a_tokenizer_without_a_padding_token_loads(copy: Path) -> None:
     without(copy, "pad_token")
     pretrained = load(copy)
     assert pretrained.tokenizer.pad_token_id is None
-    assert 0 <= pretrained.facts.special.padding < pretrained.model.config.vocab_size
+    assert 0 <= pretrained.info.special.padding < pretrained.model.config.vocab_size
 
 
 def test_layers_out_of_range_and_windows_too_long_are_refused(bert_folder: str) -> None:
-    facts = load(bert_folder).facts
-    assert facts.resolve(EstimeConfig(model=bert_folder)).layers == (default_layer(BLOCKS),)
-    assert facts.resolve(EstimeConfig(model=bert_folder, layers=[BLOCKS, 0])).layers == (BLOCKS, 0)
-    assert facts.resolve(EstimeConfig(model=bert_folder, window=POSITIONS - 2)).window == POSITIONS - 2
+    info = load(bert_folder).info
+    assert info.resolve(EstimeConfig(model=bert_folder)).layers == (default_layer(BLOCKS),)
+    assert info.resolve(EstimeConfig(model=bert_folder, layers=[BLOCKS, 0])).layers == (BLOCKS, 0)
+    assert info.resolve(EstimeConfig(model=bert_folder, window=POSITIONS - 2)).window == POSITIONS - 2
     with pytest.raises(ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}, .*but got {BLOCKS + 1}"):
-        facts.resolve(EstimeConfig(model=bert_folder, layers=[1, BLOCKS + 1]))
+        info.resolve(EstimeConfig(model=bert_folder, layers=[1, BLOCKS + 1]))
     with pytest.raises(ValueError, match=rf"`window` to be at most {POSITIONS - 2}, .*but got {POSITIONS - 1}"):
-        facts.resolve(EstimeConfig(model=bert_folder, window=POSITIONS - 1))
+        info.resolve(EstimeConfig(model=bert_folder, window=POSITIONS - 1))
 
 
 def test_the_longest_window_runs_in_every_family(family: str, folder: str) -> None:
     pretrained = load(folder)
-    ids = torch.full((1, pretrained.facts.positions), 7)
+    ids = torch.full((1, pretrained.info.positions), 7)
     with torch.no_grad():
         assert pretrained.model(input_ids=ids).last_hidden_state.shape == (1, POSITIONS, WIDTH)
 
 
 def test_a_folders_revision_changes_with_its_content(bert_folder: str, copy: Path, tmp_path: Path) -> None:
-    original = load(bert_folder).facts.revision
-    assert load(copy).facts.revision == original
+    original = load(bert_folder).info.revision
+    assert load(copy).info.revision == original
     (copy / "README.md").write_text("a note", encoding="utf-8")
-    assert load(copy).facts.revision == original
+    assert load(copy).info.revision == original
     other = save_encoder(tmp_path / "other", "bert", seed=1)
-    assert load(other).facts.revision != original
+    assert load(other).info.revision != original
 
 
 def test_a_changed_folder_is_another_location(copy: Path) -> None:
@@ -228,10 +228,9 @@ def test_a_changed_folder_is_another_location(copy: Path) -> None:
 
 
 def test_the_resolved_signature_names_the_revision(bert_folder: str) -> None:
-    facts = load(bert_folder).facts
+    info = load(bert_folder).info
     assert (
-        f"@{facts.revision}|layers:{default_layer(BLOCKS)}|"
-        in facts.resolve(EstimeConfig(model=bert_folder)).signature()
+        f"@{info.revision}|layers:{default_layer(BLOCKS)}|" in info.resolve(EstimeConfig(model=bert_folder)).signature()
     )
 
 
@@ -292,6 +291,6 @@ def test_a_model_of_unlimited_positions_takes_any_window(tmp_path: Path) -> None
     tokenizer = make_tokenizer("deberta-v2")
     config = make_config("deberta-v2", tokenizer)
     assert config.position_biased_input is False
-    facts = load(save_encoder(tmp_path / "long", "modernbert", max_position_embeddings=4096)).facts
-    assert facts.positions == 4096
-    assert facts.resolve(EstimeConfig(model="x", window=4000)).window == 4000
+    info = load(save_encoder(tmp_path / "long", "modernbert", max_position_embeddings=4096)).info
+    assert info.positions == 4096
+    assert info.resolve(EstimeConfig(model="x", window=4000)).window == 4000

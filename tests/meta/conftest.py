@@ -22,9 +22,9 @@ def grid_of(scores: object, judgements: object, measure: str = "m", judgement: s
 
 def made_up(documents: int = 9, systems: int = 6, seed: int = 0, steps: int = 5) -> Grid:
     """Judgements in thirds, scores that follow them a little and are tied here and there."""
-    dice = np.random.default_rng(seed)
-    judgements = dice.integers(3, 3 * steps, size=(documents, systems)) / 3
-    scores = np.round(judgements + dice.normal(size=judgements.shape) * 2, 0)
+    rng = np.random.default_rng(seed)
+    judgements = rng.integers(3, 3 * steps, size=(documents, systems)) / 3
+    scores = np.round(judgements + rng.normal(size=judgements.shape) * 2, 0)
     return grid_of(scores, judgements)
 
 

@@ -68,14 +68,14 @@ def value(scores: Array, judgements: Array, level: str, method: str) -> float:
 
 def resample(scores: Array, judgements: Array, kind: str, n: int, seed: int) -> list[tuple[Array, Array]]:
     """n resamples with their rows and columns copied, drawn as the documentation of `draw` says."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     documents, systems = scores.shape
     rows = np.tile(np.arange(documents), (n, 1))
     columns = np.tile(np.arange(systems), (n, 1))
     if kind != "systems":
-        rows = dice.integers(documents, size=(n, documents))
+        rows = rng.integers(documents, size=(n, documents))
     if kind != "documents":
-        columns = dice.integers(systems, size=(n, systems))
+        columns = rng.integers(systems, size=(n, systems))
     return [
         (scores[np.ix_(row, column)], judgements[np.ix_(row, column)])
         for row, column in zip(rows, columns, strict=True)

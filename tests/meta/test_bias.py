@@ -84,10 +84,10 @@ def test_means_that_differ_by_rounding_are_equal() -> None:
 
 
 def test_the_order_of_documents_and_systems_does_not_matter() -> None:
-    dice = np.random.default_rng(3)
-    scores, judgements = dice.normal(size=(20, 6)), dice.normal(size=(20, 6))
+    rng = np.random.default_rng(3)
+    scores, judgements = rng.normal(size=(20, 6)), rng.normal(size=(20, 6))
     names = np.array(list("uvwxyz"))
-    rows, columns = dice.permutation(20), dice.permutation(6)
+    rows, columns = rng.permutation(20), rng.permutation(6)
     one = bias_matrix(scores, judgements, names.tolist())
     other = bias_matrix(scores[rows][:, columns], judgements[rows][:, columns], names[columns].tolist())
     assert one.systems == other.systems

@@ -35,8 +35,8 @@ def test_a_weight_is_a_number_of_copies(items: list[tuple[int, int, int]]) -> No
 
 
 def test_weightings_do_not_mix() -> None:
-    dice = np.random.default_rng(0)
-    weights, x, y = dice.integers(0, 4, size=(5, 12)).astype(float), dice.integers(0, 6, 12), dice.integers(0, 6, 12)
+    rng = np.random.default_rng(0)
+    weights, x, y = rng.integers(0, 4, size=(5, 12)).astype(float), rng.integers(0, 6, 12), rng.integers(0, 6, 12)
     together = tally(weights, x.astype(float), y.astype(float))
     for row in range(5):
         alone = tally(weights[[row]], x.astype(float), y.astype(float))

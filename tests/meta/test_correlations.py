@@ -60,9 +60,9 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
 
 @pytest.mark.parametrize(("level", "method"), EVERY)
 def test_real_values_agree(level: str, method: str) -> None:
-    dice = np.random.default_rng(3)
-    judgements = dice.normal(size=(30, 12))
-    scores = judgements + dice.normal(size=judgements.shape)
+    rng = np.random.default_rng(3)
+    judgements = rng.normal(size=(30, 12))
+    scores = judgements + rng.normal(size=judgements.shape)
     expected = oracle.value(scores, judgements, level, method)
     assert correlate(scores, judgements, level=level, method=method) == pytest.approx(expected, **EXACT)
 
@@ -149,8 +149,8 @@ def test_nothing_to_compare(level: str, shape: tuple[int, int]) -> None:
 def test_order_of_documents_and_systems_and_rising_scales_change_nothing(level: str, method: str) -> None:
     grid = made_up()
     before = correlate(grid.scores, grid.judgements, level=level, method=method)
-    dice = np.random.default_rng(1)
-    rows, columns = dice.permutation(9), dice.permutation(6)
+    rng = np.random.default_rng(1)
+    rows, columns = rng.permutation(9), rng.permutation(6)
     cells = np.ix_(rows, columns)
     for scores in (
         grid.scores[cells],

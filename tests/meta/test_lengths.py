@@ -40,9 +40,9 @@ def test_statistics_of_systems() -> None:
 
 
 def test_correlation_with_length_agrees_with_scipy() -> None:
-    dice = np.random.default_rng(4)
-    lengths = dice.integers(20, 90, size=(12, 5))
-    scores = lengths + dice.integers(0, 60, size=lengths.shape)
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(20, 90, size=(12, 5))
+    scores = lengths + rng.integers(0, 60, size=lengths.shape)
     found = correlation_with_length(scores, lengths)
 
     def tau(x: np.ndarray, y: np.ndarray) -> float:
@@ -67,10 +67,10 @@ def test_mean_score_in_each_bucket() -> None:
 
 
 def test_agreement_agrees_with_loops() -> None:
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     shape = (6, 4)
-    scores, judgements = dice.integers(0, 4, size=shape), dice.integers(1, 4, size=shape)
-    lengths = dice.integers(10, 400, size=shape)
+    scores, judgements = rng.integers(0, 4, size=shape), rng.integers(1, 4, size=shape)
+    lengths = rng.integers(10, 400, size=shape)
     buckets: dict[float, list[float]] = {}
     cells = list(np.ndindex(shape))
     for one in cells:

@@ -32,8 +32,8 @@ def test_few_examples_are_enumerated(pairs: list[tuple[int, int]]) -> None:
 
 
 def test_enumeration_agrees_with_scipy() -> None:
-    dice = np.random.default_rng(0)
-    first, second = dice.normal(0.5, size=12), dice.normal(size=12)
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(0.5, size=12), rng.normal(size=12)
     expected = stats.permutation_test(
         (first, second), lambda a, b, axis: (a - b).mean(axis=axis), permutation_type="samples", n_resamples=np.inf
     )
@@ -41,8 +41,8 @@ def test_enumeration_agrees_with_scipy() -> None:
 
 
 def test_random_swaps_come_near_the_exact_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    dice = np.random.default_rng(1)
-    first, second = dice.normal(0.4, size=14), dice.normal(size=14)
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(0.4, size=14), rng.normal(size=14)
     exact = approximate_randomization(first, second)
     monkeypatch.setattr("estime_metric.meta.paired._ENUMERATED", 0)
     drawn = approximate_randomization(first, second, n=20_000)
@@ -56,8 +56,8 @@ def test_examples_without_a_difference_need_no_swap() -> None:
 
 
 def test_the_bootstrap_is_what_copied_examples_give() -> None:
-    dice = np.random.default_rng(2)
-    first, second = dice.normal(0.3, size=30), dice.normal(size=30)
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(0.3, size=30), rng.normal(size=30)
     found = paired_bootstrap(first, second, n=500, seed=3)
     rows = np.random.default_rng(3).integers(30, size=(500, 30))
     drawn = [first[row].mean() - second[row].mean() for row in rows]
@@ -77,8 +77,8 @@ def test_equal_systems_do_not_differ_and_unlike_ones_do() -> None:
 
 
 def test_true_null_hypotheses_are_refused_at_their_rate() -> None:
-    dice = np.random.default_rng(5)
-    samples = [dice.normal(size=(2, 25)) for _ in range(400)]
+    rng = np.random.default_rng(5)
+    samples = [rng.normal(size=(2, 25)) for _ in range(400)]
     for test in (paired_bootstrap, approximate_randomization):
         refused = sum(test(a, b, n=400).p_value <= 0.1 for a, b in samples) / 400
         assert 0.06 < refused < 0.17  # 0.1, give or take; percentile intervals of 25 examples are a little narrow

@@ -25,9 +25,9 @@ NAMES = [
 
 
 def tables(documents: int = 40, systems: int = 16) -> tuple[np.ndarray, np.ndarray]:
-    dice = np.random.default_rng(0)
-    judgements = dice.integers(3, 16, size=(documents, systems)) / 3 + np.linspace(0, 1, systems)
-    return judgements + dice.normal(size=judgements.shape), judgements
+    rng = np.random.default_rng(0)
+    judgements = rng.integers(3, 16, size=(documents, systems)) / 3 + np.linspace(0, 1, systems)
+    return judgements + rng.normal(size=judgements.shape), judgements
 
 
 def bias(systems: int = 16) -> BiasMatrix:
@@ -36,8 +36,8 @@ def bias(systems: int = 16) -> BiasMatrix:
 
 
 def curve(seed: int = 0) -> LengthCurve:
-    dice = np.random.default_rng(seed)
-    return accuracy_by_length_difference(dice.normal(size=90), dice.normal(size=90), dice.integers(50, 400, size=90))
+    rng = np.random.default_rng(seed)
+    return accuracy_by_length_difference(rng.normal(size=90), rng.normal(size=90), rng.integers(50, 400, size=90))
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {

@@ -99,10 +99,10 @@ def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> Non
 
 
 def test_a_good_measure_is_told_from_noise() -> None:
-    dice = np.random.default_rng(0)
-    judgements = dice.normal(size=(60, 10)) + dice.normal(size=10)
-    good = grid_of(judgements + dice.normal(size=(60, 10)), judgements)
-    noise = grid_of(dice.normal(size=(60, 10)), judgements)
+    rng = np.random.default_rng(0)
+    judgements = rng.normal(size=(60, 10)) + rng.normal(size=10)
+    good = grid_of(judgements + rng.normal(size=(60, 10)), judgements)
+    noise = grid_of(rng.normal(size=(60, 10)), judgements)
     for level in ("summary", "pairwise", "intra_system"):
         assert permutation_test(good, noise, level=level, method="kendall_b", n=200).p_value == 1 / 201
         assert (
@@ -148,11 +148,11 @@ def test_williams_swaps_its_sign_with_the_measures() -> None:
 
 
 def test_williams_refuses_true_null_hypotheses_at_their_rate() -> None:
-    dice = np.random.default_rng(8)
+    rng = np.random.default_rng(8)
     refused = 0
     for _ in range(1000):
-        judgement, common = dice.normal(size=(2, 16))
-        first, second = (judgement + common + dice.normal(size=16) for _ in range(2))
+        judgement, common = rng.normal(size=(2, 16))
+        first, second = (judgement + common + rng.normal(size=16) for _ in range(2))
         table = np.corrcoef([judgement, first, second])
         refused += williams(table[0, 1], table[0, 2], table[1, 2], 16)[1] < 0.05
     assert 0.03 < refused / 1000 < 0.07

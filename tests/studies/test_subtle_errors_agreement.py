@@ -33,9 +33,9 @@ def test_each_statistic_is_scipys(scores: list[tuple[int, int]]) -> None:
 
 
 def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
-    dice = np.random.default_rng(5)
-    clean, corrupted = dice.normal(1, 1, 30), dice.normal(0, 1, 30)
-    noise = dice.normal(0, 1, 30), dice.normal(0, 1, 30)
+    rng = np.random.default_rng(5)
+    clean, corrupted = rng.normal(1, 1, 30), rng.normal(0, 1, 30)
+    noise = rng.normal(0, 1, 30), rng.normal(0, 1, 30)
     first, second = agree({"good": (clean, corrupted), "noise": noise}, 1, Sampler(30, 300, seed=7))
     labels = [1] * 30 + [0] * 30
     drawn = np.random.default_rng(7).integers(30, size=(300, 30))

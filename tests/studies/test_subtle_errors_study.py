@@ -7,7 +7,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
-from estime_metric.studies.report import to_csv, to_latex, to_markdown
+from estime_metric.studies.rendering import to_csv, to_latex, to_markdown
 from estime_metric.studies.subtle_errors import SubtleErrors
 from estime_metric.studies.subtle_errors.compared import reference_free
 from estime_metric.studies.subtle_errors.plots import plot_places, plot_rise

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from estime_metric.studies import toolbox
-from estime_metric.studies.toolbox_printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
+from estime_metric.studies.printed.coherence_toolbox import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
 from tests.conftest import SUMMEVAL
 
 DATA = SUMMEVAL.parent
@@ -46,8 +46,8 @@ def test_ties_in_the_shuffle_test_are_where_they_were_counted(data: Path) -> Non
 
 
 def test_accuracy_across_texts_agrees_with_a_loop() -> None:
-    dice = np.random.default_rng(0)
-    originals, shuffled = dice.integers(0, 5, size=(2, 12)).astype(float)
+    rng = np.random.default_rng(0)
+    originals, shuffled = rng.integers(0, 5, size=(2, 12)).astype(float)
     pairs = [(originals[i], shuffled[j]) for i in range(12) for j in range(12) if i != j]
     wins = [(one > other) + 0.5 * (one == other) for one, other in pairs]
     scores = toolbox.ShuffleScores("mine", tuple(map(str, range(12))), originals, shuffled)

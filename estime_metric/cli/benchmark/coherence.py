@@ -36,8 +36,8 @@ def coherence(
     """
     try:
         from estime_metric.cli.screen import print_table
-        from estime_metric.studies import report, toolbox, toolbox_report
-        from estime_metric.studies.toolbox_printed import LABELS
+        from estime_metric.studies import rendering, toolbox, toolbox_report
+        from estime_metric.studies.printed.coherence_toolbox import LABELS
 
         measures = toolbox.scored_measures(data)
         shuffled = toolbox.shuffle_test(data)
@@ -56,7 +56,7 @@ def coherence(
                 further.append(toolbox_report.table_5(toolbox.gruen_components(data)))
             if runs:
                 further.append(toolbox_report.table_1(toolbox.confounder_statistics(data, runs, seed)))
-            written = [path for table in (*shown, *further) for path in report.write(table, output)]
+            written = [path for table in (*shown, *further) for path in rendering.write(table, output)]
             written += _draw(toolbox_report.pictures(data, rows, resamples, seed), output)
             typer.echo(f"wrote {len(written)} files into {output}", err=True)
     except (OSError, ValueError, ImportError) as error:

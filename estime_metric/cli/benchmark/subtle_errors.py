@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
 from estime_metric.config import ALL_UNIT_MEASURES, EMBEDDED_MODEL
@@ -138,12 +138,12 @@ def _read(
     split: str,
     pairs: int | None,
     seed: int,
-) -> tables.Pairs:
+) -> files.Pairs:
     """The pairs asked for; ``lines`` counts them from 1 where they come from no file."""
     from estime_metric.studies.subtle_errors.dataset import cnn_dailymail, summeval_references
 
     if file is not None and not file.is_dir():
-        found = tables.read_pairs(file, source_column, summary_column)
+        found = files.read_pairs(file, source_column, summary_column)
     else:
         if file is None:
             if dataset is None:
@@ -152,7 +152,7 @@ def _read(
                 sources, summaries, ids = cnn_dailymail(pairs, seed=seed, split=split, path=dataset, edition=None)
         else:
             sources, summaries, ids = summeval_references(file)
-        found = tables.Pairs(list(range(1, len(ids) + 1)), sources, summaries, [{"id": name} for name in ids])
+        found = files.Pairs(list(range(1, len(ids) + 1)), sources, summaries, [{"id": name} for name in ids])
     if file is not None and pairs is not None and pairs < len(found.lines):
         chosen = sorted(random.Random(seed).sample(range(len(found.lines)), pairs))
         for name in ("lines", "sources", "summaries", "others"):
@@ -161,16 +161,16 @@ def _read(
 
 
 def _show(study: Study) -> None:
-    from estime_metric.studies.report import to_markdown
+    from estime_metric.studies.rendering import to_markdown
     from estime_metric.studies.subtle_errors.report import tables as tables_of
 
     for table in tables_of(study):
         typer.echo(to_markdown(table))
 
 
-def _write(study: Study, pairs: tables.Pairs, folder: Path) -> None:
+def _write(study: Study, pairs: files.Pairs, folder: Path) -> None:
     """Tables, plots, the labelled pairs and the scores of each."""
-    from estime_metric.studies.report import write
+    from estime_metric.studies.rendering import write
     from estime_metric.studies.subtle_errors.dataset import labelled_rows
     from estime_metric.studies.subtle_errors.plots import plot_places, plot_rise
     from estime_metric.studies.subtle_errors.report import tables as tables_of
@@ -178,16 +178,16 @@ def _write(study: Study, pairs: tables.Pairs, folder: Path) -> None:
     for table in tables_of(study):
         write(table, folder)
     ids = [str(others.get("id", line)) for line, others in zip(pairs.lines, pairs.others, strict=True)]
-    tables.write_rows(folder / "pairs.jsonl", labelled_rows(pairs.sources, study.corrupted, study.numbers, ids))
+    files.write_rows(folder / "pairs.jsonl", labelled_rows(pairs.sources, study.corrupted, study.numbers, ids))
     scores = [
         {
             "pair": name,
             "n_errors": number,
-            **{measure: tables.plain(values[row, place]) for measure, values in study.scores.items()},
+            **{measure: files.plain(values[row, place]) for measure, values in study.scores.items()},
         }
         for row, name in enumerate(ids)
         for place, number in enumerate((0, *study.numbers))
     ]
-    tables.write_rows(folder / "scores.csv", scores)
+    files.write_rows(folder / "scores.csv", scores)
     plot_rise(study).savefig(folder / "subtle-errors-rise.png", dpi=150)
     plot_places(study).savefig(folder / "subtle-errors-places.png", dpi=150)

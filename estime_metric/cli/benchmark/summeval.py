@@ -123,7 +123,7 @@ def _bert_model(given: str | None, model: str | None) -> str | None:
 
 def _print(result: Study) -> None:
     """Tables 1 and 2 and that of the layers, then what is to be known of all of them."""
-    from estime_metric.studies.summeval.tables import PAPER
+    from estime_metric.studies.summeval.report import PAPER
 
     console = Console()
     notes: dict[str, None] = {}

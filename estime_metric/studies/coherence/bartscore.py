@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from estime_metric.engine.encoder import choose_device, undisturbed
+from estime_metric.engine.encoder import choose_device, inference_context
 from estime_metric.engine.loading import quiet
 
 #: The checkpoint of the toolbox paper.
@@ -98,7 +98,7 @@ class BartScore:
         self.truncated = tuple(sorted(cut))
         scores = np.full(len(targets), np.nan)
         for batch in self._batches([len(a) + len(b) for a, b in zip(origins, targets, strict=True)]):
-            with undisturbed(self.device):
+            with inference_context(self.device):
                 found = self._run([origins[place] for place in batch], [targets[place] for place in batch])
             scores[batch] = found
         return scores

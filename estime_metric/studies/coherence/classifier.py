@@ -21,7 +21,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL
-from estime_metric.engine.encoder import choose_device, undisturbed
+from estime_metric.engine.encoder import choose_device, inference_context
 from estime_metric.engine.loading import quiet
 from estime_metric.meta.shuffle import SentenceSplitter, shuffle_text, split_sentences
 
@@ -116,7 +116,7 @@ class CoherenceClassifier:
         self.model.eval()
         for start in range(0, len(order), batch_size):
             places = order[start : start + batch_size]
-            with undisturbed(self.device):
+            with inference_context(self.device):
                 logits = self.model(**self.batch([rows[place] for place in places])).logits.double()  # (b, 2)
             scores[places] = (logits[:, ORIGINAL] - logits[:, SHUFFLED]).cpu().numpy()
         return scores
@@ -201,8 +201,8 @@ def train_classifier(
     pairs = shuffled_pairs(texts, options.shuffles, options.seed, splitter)
     if len(pairs) < 2:
         raise ValueError(f"Expected argument `texts` to hold two texts that can be shuffled, but got {len(pairs)}.")
-    dice = random.Random(options.seed)
-    dice.shuffle(pairs)
+    rng = random.Random(options.seed)
+    rng.shuffle(pairs)
     held = min(round(options.validation * len(pairs)), len(pairs) - 1)
     classifier = CoherenceClassifier(model, device=device, truncate=truncate, seed=options.seed)
     training, validation = _examples(classifier, pairs[held:]), pairs[:held]
@@ -213,7 +213,7 @@ def train_classifier(
         optimizer = torch.optim.AdamW(network.parameters(), lr=options.learning_rate)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / steps))
         for number in range(1, options.epochs + 1):
-            dice.shuffle(training)
+            rng.shuffle(training)
             loss = _train_epoch(classifier, training, options.batch_size, optimizer, schedule)
             f1 = _f1(classifier, validation) if validation else float("nan")
             if on_epoch is not None:

@@ -147,13 +147,15 @@ def read_tokens(args: argparse.Namespace) -> tuple[Corpus, list[np.ndarray], np.
     kept = args.work / "tokens.npz"
     if not kept.exists():
         train = Corpus.of(tokenize(documents(args.corpus, aside=False), tokenizer, args.corpus_tokens))
-        aside = Corpus.of(tokenize(documents(args.corpus, aside=True), tokenizer))
+        others = Corpus.of(tokenize(documents(args.corpus, aside=True), tokenizer))
         with kept.with_suffix(".tmp").open("wb") as stream:
-            np.savez_compressed(stream, ids=train.ids, bounds=train.bounds, aside=aside.ids, aside_bounds=aside.bounds)
+            np.savez_compressed(
+                stream, ids=train.ids, bounds=train.bounds, aside=others.ids, aside_bounds=others.bounds
+            )
         kept.with_suffix(".tmp").rename(kept)
-    with np.load(kept) as arrays:
-        train = Corpus(arrays["ids"], arrays["bounds"])
-        aside = np.split(arrays["aside"], arrays["aside_bounds"][1:-1])
+    with np.load(kept) as stored:
+        train = Corpus(stored["ids"], stored["bounds"])
+        aside = np.split(stored["aside"], stored["aside_bounds"][1:-1])
     return train, [ids for ids in aside if len(ids) >= 254][:200], continuations(tokenizer)
 
 
@@ -182,7 +184,7 @@ class Batches:
 
 
 def start_model(folder: Path, corpus: Corpus) -> BertForMaskedLM:
-    """The starting weights without dropout; a prediction head that `folder` lacks starts with the tokens' frequencies."""
+    """The starting weights without dropout; a head that `folder` lacks starts with the frequencies of tokens."""
     options = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "attn_implementation": "sdpa"}
     if not (folder / "model.safetensors").exists():
         model, missing = BertForMaskedLM(BertConfig.from_pretrained(folder, **options)), {"cls.predictions.bias"}
@@ -203,7 +205,7 @@ def choose_dtype(model: BertForMaskedLM, batch: Batch) -> torch.dtype:
         copy = BertForMaskedLM(model.config).to(model.device, dtype)
         for _ in range(3):  # the first is a warm-up
             begun = time.monotonic()
-            loss_of(copy, batch).backward()
+            torch.autograd.backward(loss_of(copy, batch))
             if copy.device.type == "cuda":
                 torch.cuda.synchronize()
             speeds[dtype] = batch.ids.numel() / (time.monotonic() - begun)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder import choose_device, undisturbed
+from estime_metric.engine.encoder import choose_device, inference_context
 from estime_metric.engine.loading import load_pretrained
 from estime_metric.engine.text import IntArray
 from estime_metric.studies.subtle_errors.words import ignores_case
@@ -38,9 +38,9 @@ class PredictionHead:
             )
         self.tokenizer: Any = loaded.tokenizer
         self.ignores_case = ignores_case(loaded.tokenizer)
-        self.revision = loaded.facts.resolve(config).revision
+        self.revision = loaded.info.resolve(config).revision
         self._window = config.window
-        self._special = loaded.facts.special
+        self._special = loaded.info.special
         self._device = choose_device(config.device)
         self._model = loaded.headed.to(self._device).requires_grad_(False)
 
@@ -62,6 +62,6 @@ class PredictionHead:
         inside = tokens[start : start + self._window].tolist()
         inside[position - start] = self._special.mask
         ids = torch.tensor([[*self._special.before, *inside, *self._special.after]], device=self._device)
-        with undisturbed(self._device):
+        with inference_context(self._device):
             everywhere: Tensor = self._model(input_ids=ids).logits  # (1, positions, vocabulary)
         return everywhere[0, len(self._special.before) + position - start].double().cpu()

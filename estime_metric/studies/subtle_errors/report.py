@@ -1,10 +1,10 @@
-"""The experiment's tables, for `estime_metric.studies.report`."""
+"""The experiment's tables, for `estime_metric.studies.rendering`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from estime_metric.studies.report import Cell, Column, Section, Table, interval
+from estime_metric.studies.rendering import Cell, Column, Section, Table, interval
 from estime_metric.studies.subtle_errors.agreement import PAPER_TABLE_3, Agreement
 from estime_metric.studies.subtle_errors.estimates import Estimate
 from estime_metric.studies.subtle_errors.sensitivity import Level, rises

@@ -11,7 +11,7 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.studies import baselines
 from estime_metric.studies.baselines import Advance
 from estime_metric.studies.bertscore import NAMES, BertScorer
-from estime_metric.studies.paper_tables import REFERENCE_BASED as PAPER_ORDER
+from estime_metric.studies.printed.estime_paper import REFERENCE_BASED as PAPER_ORDER
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.studies.summeval.measures import (
     REFERENCE_BASED,
@@ -40,11 +40,11 @@ def estime_block(scorer: EstimeScorer, *, progress: bool = False) -> Block:
     Raises:
         EncoderUnavailableError, ValueError: as `EstimeScorer`.
     """
-    signature, facts = scorer.signature, scorer.encoder.facts
-    config = facts.resolve(scorer.config)
+    signature, info = scorer.signature, scorer.encoder.info
+    config = info.resolve(scorer.config)
     main = set(config.layer_tuple)
     if scorer.config.layers == "all":
-        main = {facts.layer, *(PAPER_LAYERS if facts.blocks == PAPER_BLOCKS else ())}
+        main = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
     names = ("alarms", *(name for name in config.measures if name != "alarms"))
     measures = {
         (name, layer): _estime_measure(name, layer, config.unit, layer in main)

@@ -11,10 +11,10 @@ import pandas as pd
 
 from estime_metric.meta.bias import bias_matrix
 from estime_metric.meta.resampling import bootstrap_groups
-from estime_metric.studies.paper_tables import QUALITIES
+from estime_metric.studies.printed.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import Floats
 from estime_metric.studies.summeval.measures import Measure, Scores
-from estime_metric.studies.summeval.tables import grid
+from estime_metric.studies.summeval.report import grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies import report
-from estime_metric.studies.report import Table
-from estime_metric.studies.summeval import plots, tables
+from estime_metric.studies import rendering
+from estime_metric.studies.rendering import Table
+from estime_metric.studies.summeval import plots, report
 from estime_metric.studies.summeval.blocks import baseline_blocks, estime_block
 from estime_metric.studies.summeval.data import HUB_DATASET, SummEval, from_hub, read_folder
 from estime_metric.studies.summeval.measures import Block, Scores, measure
@@ -31,7 +31,7 @@ class Study:
 
     Attributes:
         scores: of every summary.
-        correlations: tidy, see `tables.correlations`.
+        correlations: tidy, see `report.correlations`.
         tables: ``table1``, ``table2``, ``intervals``, and ``layers`` where several were read; by name.
     """
 
@@ -107,7 +107,7 @@ def run(
         folder: scores, correlations, tables and plots are written there; without matplotlib no plots, which
             ``Scores.problems`` says.
         resume: as `measure`.
-        resamples, seed: as `tables.correlations`.
+        resamples, seed: as `report.correlations`.
         progress: bars on stderr.
 
     Raises:
@@ -115,14 +115,14 @@ def run(
     """
     scores = measure(data, blocks, folder=folder, resume=resume, progress=progress)
     with tqdm(total=len(scores.measures), desc="intervals", unit="measure", disable=not progress) as bar:
-        found = tables.correlations(scores, resamples=resamples, seed=seed, advance=bar.update)
-    made = [tables.table_1(scores, found), tables.table_2(scores, found), tables.intervals(scores, found)]
-    by_layer = tables.layers(scores, found)
+        found = report.correlations(scores, resamples=resamples, seed=seed, advance=bar.update)
+    made = [report.table_1(scores, found), report.table_2(scores, found), report.intervals(scores, found)]
+    by_layer = report.layers(scores, found)
     study = Study(scores, found, {table.name: table for table in [*made, *([by_layer] if by_layer else [])]})
     if folder is not None:
         found.to_csv(folder / CORRELATIONS, index=False)
         for table in study.tables.values():
-            report.write(table, folder)
+            rendering.write(table, folder)
         try:
             plots.write(scores, found, folder / PLOTS, seed=seed)
         except ImportError as error:

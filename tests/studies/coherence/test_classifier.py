@@ -36,9 +36,9 @@ def _one_thread() -> Iterator[None]:
 
 def ordered_texts(number: int, seed: int) -> list[str]:
     """Texts whose sentences say in which order they belong."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     return [
-        " ".join(f"{first} came the {dice.choice(THINGS)}." for first in ("First", "Then", "Last"))
+        " ".join(f"{first} came the {rng.choice(THINGS)}." for first in ("First", "Then", "Last"))
         for _ in range(number)
     ]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric.studies.paper_tables import QUALITIES
+from estime_metric.studies.printed.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, read_folder
 from tests.families import SENTENCES
 
@@ -19,14 +19,14 @@ SYSTEMS = ("M10", "M2", "M0")
 
 def made_rows() -> list[dict[str, Any]]:
     """Rows of ``summeval.jsonl``: M10 copies, M2 mixes two sentences, M0 takes a sentence from another text."""
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     rows = []
     for place, document in enumerate(DOCUMENTS):
         first, second = SENTENCES[2 * place], SENTENCES[2 * place + 1]
         for number, system in enumerate(SYSTEMS):
             words = second.split()
             summary = (first, " ".join([*first.split()[:4], *words[3:9]]), SENTENCES[12 + place][:50])[number]
-            ratings = {quality: float(dice.integers(3, 16)) / 3 for quality in QUALITIES}
+            ratings = {quality: float(rng.integers(3, 16)) / 3 for quality in QUALITIES}
             rows.append({"doc_id": document, "system": system, "summary": summary, **ratings})
     return rows
 

@@ -6,21 +6,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.studies.paper_tables import QUALITIES
-from estime_metric.studies.summeval import plots, tables
+from estime_metric.studies.printed.estime_paper import QUALITIES
+from estime_metric.studies.summeval import plots, report
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.studies.summeval.measures import REFERENCE_FREE, Measure, Scores
 
 
 def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, pd.DataFrame]:
     """Scores of ESTIME at random, for (column, layer, unit)."""
-    dice = np.random.default_rng(4)
+    rng = np.random.default_rng(4)
     measures = tuple(
         Measure(column, f"(-)ESTIME-{layer}", REFERENCE_FREE, True, layer=layer, unit=unit)
         for column, layer, unit in columns
     )
-    scores = Scores(data, measures, {one.column: dice.normal(size=len(data)) for one in measures})
-    return scores, tables.correlations(scores, resamples=2)
+    scores = Scores(data, measures, {one.column: rng.normal(size=len(data)) for one in measures})
+    return scores, report.correlations(scores, resamples=2)
 
 
 @pytest.mark.parametrize("units", [("token",), ("token", "word")])
@@ -45,4 +45,4 @@ def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
     figures = dict(plots.draw(*made(data, [("estime_token_5", 5, "token")])))
     assert list(figures) == ["scores", "bias", "intra_system"]
     nothing = Scores(data)
-    assert not list(plots.draw(nothing, tables.correlations(nothing)))
+    assert not list(plots.draw(nothing, report.correlations(nothing)))

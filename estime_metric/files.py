@@ -41,7 +41,7 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.lines)
 
-    def portions(self, size: int) -> Iterator[Pairs]:
+    def chunks(self, size: int) -> Iterator[Pairs]:
         """The pairs in their order, ``size`` at a time, without the problems."""
         for start in range(0, len(self), size):
             some = slice(start, start + size)

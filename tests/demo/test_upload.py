@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric import EstimeScorer, tables
-from estime_metric.demo import files
+from estime_metric import EstimeScorer, files
+from estime_metric.demo import upload
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import Limits, RefusedError
 
@@ -34,11 +34,11 @@ def limited(**limits: float) -> Encoders:
 
 
 def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, encoders: Encoders) -> None:
-    pairs = files.read(write(tmp_path / "p.jsonl", PAIRS), " source ", "", encoders)
-    steps = [(len(progress.rows), progress.done) for progress in files.score(pairs, encoders, SETTING)]
+    pairs = upload.read(write(tmp_path / "p.jsonl", PAIRS), " source ", "", encoders)
+    steps = [(len(progress.rows), progress.done) for progress in upload.score(pairs, encoders, SETTING)]
     assert steps == [(1, False), (2, False), (3, False), (4, False), (4, True)]
-    *_, last = files.score(pairs, encoders, SETTING)
-    assert last.rows == tables.score_rows(pairs, EstimeScorer(model="embedded").score(pairs.summaries, pairs.sources))
+    *_, last = upload.score(pairs, encoders, SETTING)
+    assert last.rows == files.score_rows(pairs, EstimeScorer(model="embedded").score(pairs.summaries, pairs.sources))
     assert (last.lines, last.summaries, last.problems, last.late) == ([1, 2, 3, 4], pairs.summaries, [], False)
 
 
@@ -46,8 +46,8 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
     encoders = limited(summary_characters=30, tokens=12)
     rows = [*PAIRS[:1], {**PAIRS[0], "summary": "x" * 31}, {**PAIRS[0], "source": "a " * 13}, {"source": "x"}]
     rows += [{**PAIRS[0], "summary": "half \ud800"}, *PAIRS[2:3]]
-    pairs = files.read(write(tmp_path / "p.jsonl", rows), "source", "summary", encoders)
-    *_, last = files.score(pairs, encoders, SETTING)
+    pairs = upload.read(write(tmp_path / "p.jsonl", rows), "source", "summary", encoders)
+    *_, last = upload.score(pairs, encoders, SETTING)
     assert last.lines == [1, 6]
     assert [problem.split(",")[0][:40] for problem in sorted(last.problems)] == [
         "line 2: The summary has 31 characters; t",
@@ -59,22 +59,22 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
 
 def test_once_the_time_is_over_no_further_pair_is_begun(tmp_path: Path) -> None:
     encoders = limited(seconds=0)
-    pairs = files.read(write(tmp_path / "p.jsonl", PAIRS), "source", "summary", encoders)
-    (last,) = files.score(pairs, encoders, SETTING)
+    pairs = upload.read(write(tmp_path / "p.jsonl", PAIRS), "source", "summary", encoders)
+    (last,) = upload.score(pairs, encoders, SETTING)
     assert (last.rows, last.late, last.done) == ([], True, True)
 
 
 def test_files_over_the_limits_are_refused(tmp_path: Path, encoders: Encoders) -> None:
     path = write(tmp_path / "p.jsonl", PAIRS)
     with pytest.raises(RefusedError, match="The file has 4 pairs; the demo takes up to 3"):
-        files.read(path, "source", "summary", limited(rows=3))
+        upload.read(path, "source", "summary", limited(rows=3))
     with pytest.raises(RefusedError, match=r"The file has 0.0 MB; the demo takes up to 0.0001 MB"):
-        files.read(path, "source", "summary", limited(file_bytes=100))
+        upload.read(path, "source", "summary", limited(file_bytes=100))
     with pytest.raises(
         RefusedError, match=r"There is no pair in the file\. The first problem: line 1: has no column 'a'"
     ):
-        files.read(path, "a", "b", encoders)
+        upload.read(path, "a", "b", encoders)
     with pytest.raises(RefusedError, match=r"^There is no pair in the file\.$"):
-        files.read(write(tmp_path / "empty.jsonl", []), "source", "summary", encoders)
+        upload.read(write(tmp_path / "empty.jsonl", []), "source", "summary", encoders)
     with pytest.raises(RefusedError, match=r"end in \.jsonl or \.csv"):
-        files.read(tmp_path / "p.parquet", "source", "summary", encoders)
+        upload.read(tmp_path / "p.parquet", "source", "summary", encoders)

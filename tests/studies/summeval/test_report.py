@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.studies.paper_tables import QUALITIES, TABLE_1, TABLE_2
-from estime_metric.studies.report import Table, to_csv
-from estime_metric.studies.summeval import tables
+from estime_metric.studies.printed.estime_paper import QUALITIES, TABLE_1, TABLE_2
+from estime_metric.studies.rendering import Table, to_csv
+from estime_metric.studies.summeval import report
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.studies.summeval.measures import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
 
@@ -27,14 +27,14 @@ MEASURES = (
 
 @pytest.fixture
 def scores(data: SummEval) -> Scores:
-    dice = np.random.default_rng(2)
-    values = {one.column: dice.integers(0, 6, len(data)).astype(np.float64) for one in MEASURES if one.column != "gone"}
+    rng = np.random.default_rng(2)
+    values = {one.column: rng.integers(0, 6, len(data)).astype(np.float64) for one in MEASURES if one.column != "gone"}
     return Scores(data, MEASURES, values, {"ESTIME": "ESTIME|x"}, {"BLEU": "needs pip install 'estime-metric[meta]'."})
 
 
 @pytest.fixture
 def found(scores: Scores) -> pd.DataFrame:
-    return tables.correlations(scores, resamples=50)
+    return report.correlations(scores, resamples=50)
 
 
 def rows(table: Table) -> list[dict[str, str]]:
@@ -62,29 +62,29 @@ def test_correlations_are_those_of_scipy(scores: Scores, found: pd.DataFrame) ->
 
 
 def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
-    many = tables.correlations(scores, resamples=400, seed=3)
-    same = tables.correlations(scores, resamples=400, seed=3)
+    many = report.correlations(scores, resamples=400, seed=3)
+    same = report.correlations(scores, resamples=400, seed=3)
     pd.testing.assert_frame_equal(many, same)
     one = many[(many.column == "rouge_1") & (many.quality == "fluency") & (many.level == "summary")]
     one = one[one.method == "pearson"].iloc[0]
-    dice = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     x, y = scores.values["rouge_1"].reshape(4, 3), scores.data.judgements["fluency"]
-    drawn = [np.corrcoef(x[rows].ravel(), y[rows].ravel())[0, 1] for rows in dice.integers(4, size=(400, 4))]
+    drawn = [np.corrcoef(x[rows].ravel(), y[rows].ravel())[0, 1] for rows in rng.integers(4, size=(400, 4))]
     assert (one.low, one.high) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])), abs=1e-6)
 
 
 def test_every_printed_row_stands_there_digit_for_digit(scores: Scores, found: pd.DataFrame) -> None:
-    first = {row["measure"]: row for row in rows(tables.table_1(scores, found)) if row["from"] == "paper"}
+    first = {row["measure"]: row for row in rows(report.table_1(scores, found)) if row["from"] == "paper"}
     assert list(first) == list(TABLE_1)
     for name, row in first.items():
         cells = [float(row[f"{quality} {sign}"]) for quality in QUALITIES for sign in ("ρ", "τ")]
         assert cells == [value for pair in TABLE_1[name] for value in pair]
-    second = {row["measure"]: row for row in rows(tables.table_2(scores, found)) if row["from"] == "paper"}
+    second = {row["measure"]: row for row in rows(report.table_2(scores, found)) if row["from"] == "paper"}
     assert {name: (float(row["ρ"]), float(row["τ"])) for name, row in second.items()} == TABLE_2
 
 
 def test_ours_stand_above_the_paper_s_row_of_the_same_measure(scores: Scores, found: pd.DataFrame) -> None:
-    for table in (tables.table_1(scores, found), tables.table_2(scores, found)):
+    for table in (report.table_1(scores, found), report.table_2(scores, found)):
         order = [(row["measure"], row["from"]) for row in rows(table)]
         assert order.index(("(-)ESTIME-5", "here")) == order.index(("(-)ESTIME-12", "paper")) - 1
         assert order.index(("ROUGE-1", "here")) == order.index(("ROUGE-1", "paper")) - 1
@@ -99,20 +99,20 @@ def test_ours_stand_above_the_paper_s_row_of_the_same_measure(scores: Scores, fo
 
 def test_our_rows_are_the_correlations(scores: Scores, found: pd.DataFrame) -> None:
     value = found.set_index(["measure", "quality", "level", "method"])["value"]
-    row = next(row for row in rows(tables.table_1(scores, found)) if row["measure"] == "(-)ESTIME-5")
+    row = next(row for row in rows(report.table_1(scores, found)) if row["measure"] == "(-)ESTIME-5")
     for quality in QUALITIES:
         assert float(row[f"{quality} ρ"]) == value["(-)ESTIME-5", quality, "summary", "spearman"]
         assert float(row[f"{quality} τ"]) == value["(-)ESTIME-5", quality, "summary", "kendall_c"]
-    row = next(row for row in rows(tables.table_2(scores, found)) if row["measure"] == "(-)length")
+    row = next(row for row in rows(report.table_2(scores, found)) if row["measure"] == "(-)length")
     assert float(row["τ"]) == value["(-)length", "consistency", "system", "kendall_c"]
-    table = tables.intervals(scores, found)
+    table = report.intervals(scores, found)
     assert [section.title for section in table.sections] == ["Summary level", "System level"]
     row = next(row for row in rows(table) if row["measure"] == "ROUGE-1" and row["section"] == "System level")
     assert float(row["relevance r"]) == value["ROUGE-1", "relevance", "system", "pearson"]
 
 
 def test_the_layers(scores: Scores, found: pd.DataFrame) -> None:
-    table = tables.layers(scores, found)
+    table = report.layers(scores, found)
     assert table is not None
     lines = rows(table)
     assert [(line["section"], line["layer"]) for line in lines] == [("(-)ESTIME", "5"), ("(-)ESTIME", "6")]
@@ -120,25 +120,25 @@ def test_the_layers(scores: Scores, found: pd.DataFrame) -> None:
     value = found.set_index(["column", "quality", "level", "method"])["value"]
     assert float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
     scores.measures = MEASURES[:1]
-    assert tables.layers(scores, found) is None
+    assert report.layers(scores, found) is None
 
 
 def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None:
     scores.values["length"][:] = 7.0
-    found = tables.correlations(scores, resamples=5)
+    found = report.correlations(scores, resamples=5)
     assert found[found.column == "length"]["value"].isna().all()
-    line = rows(tables.table_1(scores, found))[-1]
+    line = rows(report.table_1(scores, found))[-1]
     assert (line["measure"], line["fluency ρ"]) == ("(-)length", "")
 
 
 def test_nothing_measured_leaves_the_printed_rows(data: SummEval) -> None:
     nothing = Scores(data)
-    found = tables.correlations(nothing)
+    found = report.correlations(nothing)
     assert len(found) == 0
-    assert {row["from"] for row in rows(tables.table_1(nothing, found))} == {"paper"}
+    assert {row["from"] for row in rows(report.table_1(nothing, found))} == {"paper"}
 
 
 def test_unnamed_systems_are_said_to_be_so(data: SummEval, scores: Scores, found: pd.DataFrame) -> None:
-    assert not any("do not name the systems" in note for note in tables.table_2(scores, found).notes)
+    assert not any("do not name the systems" in note for note in report.table_2(scores, found).notes)
     object.__setattr__(scores.data, "named_systems", False)
-    assert any("do not name the systems" in note for note in tables.table_2(scores, found).notes)
+    assert any("do not name the systems" in note for note in report.table_2(scores, found).notes)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from estime_metric import tables
+from estime_metric import files
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import Clock, RefusedError
 
@@ -25,7 +25,7 @@ class Progress:
     """
 
     pairs: int
-    rows: list[tables.Row] = field(default_factory=list)
+    rows: list[files.Row] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     summaries: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -33,22 +33,22 @@ class Progress:
     done: bool = False
 
 
-def read(path: Path, source_column: str, summary_column: str, encoders: Encoders) -> tables.Pairs:
+def read(path: Path, source_column: str, summary_column: str, encoders: Encoders) -> files.Pairs:
     """The pairs of a file; a row that is no pair, or too long, is among the problems.
 
     Raises:
         RefusedError: the file is too large or of another kind, or holds no pair or too many.
     """
     limits = encoders.limits
-    if path.suffix.lower() not in tables.WRITABLE:
-        raise RefusedError(f"The demo reads files that end in {' or '.join(tables.WRITABLE)}.")
+    if path.suffix.lower() not in files.WRITABLE:
+        raise RefusedError(f"The demo reads files that end in {' or '.join(files.WRITABLE)}.")
     size = path.stat().st_size
     if size > limits.file_bytes:
         raise RefusedError(
             f"The file has {size / 1e6:.1f} MB; the demo takes up to {limits.file_bytes / 1e6:g} MB. "
             f"For more, run `estime score` on your own machine."
         )
-    pairs = tables.read_pairs(path, source_column.strip() or "source", summary_column.strip() or "summary")
+    pairs = files.read_pairs(path, source_column.strip() or "source", summary_column.strip() or "summary")
     if len(pairs) > limits.rows:
         raise RefusedError(
             f"The file has {len(pairs):,} pairs; the demo takes up to {limits.rows:,}. "
@@ -60,7 +60,7 @@ def read(path: Path, source_column: str, summary_column: str, encoders: Encoders
     return pairs
 
 
-def score(pairs: tables.Pairs, encoders: Encoders, setting: Setting) -> Iterator[Progress]:
+def score(pairs: files.Pairs, encoders: Encoders, setting: Setting) -> Iterator[Progress]:
     """Scores the pairs one after another and tells after each how far it has come.
 
     A pair with a text that is too long is among the problems. Once the time is over, no further pair is begun.
@@ -72,7 +72,7 @@ def score(pairs: tables.Pairs, encoders: Encoders, setting: Setting) -> Iterator
     scorer.encoder  # noqa: B018  (loads it, before the time begins)
     progress = Progress(len(pairs), problems=list(pairs.problems))
     clock = Clock(encoders.limits.seconds)
-    for pair in pairs.portions(1):
+    for pair in pairs.chunks(1):
         if clock.out:
             progress.late = True
             break
@@ -85,7 +85,7 @@ def score(pairs: tables.Pairs, encoders: Encoders, setting: Setting) -> Iterator
         except ValueError as error:
             progress.problems.append(f"line {pair.lines[0]}: {error}")
             continue
-        progress.rows += tables.score_rows(pair, result)
+        progress.rows += files.score_rows(pair, result)
         progress.lines += pair.lines
         progress.summaries += pair.summaries
         yield progress

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.studies.report import (
+from estime_metric.studies.rendering import (
     Column,
     Section,
     Table,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
+from estime_metric.meta.grid import Grid
 from estime_metric.meta.resampling import bootstrap
-from estime_metric.meta.tables import Grid
-from estime_metric.studies import paper_tables
-from estime_metric.studies.paper_tables import QUALITIES, Printed
-from estime_metric.studies.report import Cell, Column, Section, Table, interval
+from estime_metric.studies.printed import estime_paper
+from estime_metric.studies.printed.estime_paper import QUALITIES, Printed
+from estime_metric.studies.rendering import Cell, Column, Section, Table, interval
 from estime_metric.studies.summeval.measures import REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Measure, Scores
 
 #: What is computed: the paper's two levels and two statistics, and Pearson's r.
@@ -22,7 +22,7 @@ SIGNS = {"spearman": "ρ", "kendall_c": "τ", "pearson": "r"}
 HERE, PAPER, FAILED = "here", "paper", "failed"
 
 #: Rows of the paper, by section.
-PRINTED = {REFERENCE_FREE: paper_tables.REFERENCE_FREE, REFERENCE_BASED: paper_tables.REFERENCE_BASED}
+PRINTED = {REFERENCE_FREE: estime_paper.REFERENCE_FREE, REFERENCE_BASED: estime_paper.REFERENCE_BASED}
 
 #: The paper's row before which ESTIME with another layer stands.
 FIRST_ESTIME = "(-)ESTIME-12"
@@ -85,7 +85,7 @@ def table_1(scores: Scores, found: pd.DataFrame) -> Table:
         return [*values, interval(*row["consistency", "summary", "spearman"][1:])]
 
     def theirs(label: str) -> list[Cell]:
-        return [*(value for pair in paper_tables.TABLE_1[label] for value in pair), None]
+        return [*(value for pair in estime_paper.TABLE_1[label] for value in pair), None]
 
     return Table(
         "table1",
@@ -112,7 +112,7 @@ def table_2(scores: Scores, found: pd.DataFrame) -> Table:
         return values
 
     def theirs(label: str) -> list[Cell]:
-        printed: Printed = paper_tables.TABLE_2[label]
+        printed: Printed = estime_paper.TABLE_2[label]
         return [printed.rho, None, printed.tau, None]
 
     data = scores.data

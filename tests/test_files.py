@@ -11,7 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from estime_metric import tables
+from estime_metric import files
 
 PAIR = {"source": "A cat sat.", "summary": "A cat."}
 
@@ -23,7 +23,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 def test_jsonl_lines_keep_their_numbers_and_further_columns(tmp_path: Path) -> None:
     lines = [json.dumps({**PAIR, "id": 7}), "", json.dumps({**PAIR, "source": "Ü 😀"}, ensure_ascii=False)]
-    pairs = tables.read_pairs(write(tmp_path / "p.jsonl", "\n".join(lines)), "source", "summary")
+    pairs = files.read_pairs(write(tmp_path / "p.jsonl", "\n".join(lines)), "source", "summary")
     assert pairs.lines == [1, 3]
     assert pairs.sources == ["A cat sat.", "Ü 😀"]
     assert pairs.others == [{"id": 7}, {}]
@@ -43,7 +43,7 @@ def test_jsonl_lines_keep_their_numbers_and_further_columns(tmp_path: Path) -> N
 )
 def test_a_bad_jsonl_line_is_named_and_the_rest_is_read(tmp_path: Path, line: bytes, problem: str) -> None:
     good = json.dumps(PAIR).encode()
-    pairs = tables.read_pairs(write(tmp_path / "p.jsonl", b"\n".join([good, line, good])), "source", "summary")
+    pairs = files.read_pairs(write(tmp_path / "p.jsonl", b"\n".join([good, line, good])), "source", "summary")
     assert pairs.lines == [1, 3]
     assert len(pairs.problems) == 1
     assert re.match(problem, pairs.problems[0])
@@ -51,7 +51,7 @@ def test_a_bad_jsonl_line_is_named_and_the_rest_is_read(tmp_path: Path, line: by
 
 def test_csv_with_quoted_newlines_bom_and_a_row_too_long(tmp_path: Path) -> None:
     text = '\ufeffid,summary,source\n1,"A\ncat.",A cat sat.\n2,a,b,too many\n3,,x\n4\n'
-    pairs = tables.read_pairs(write(tmp_path / "p.CSV", text), "source", "summary")
+    pairs = files.read_pairs(write(tmp_path / "p.CSV", text), "source", "summary")
     assert pairs.summaries == ["A\ncat.", ""]
     assert pairs.lines == [3, 5]  # the line on which the row ends
     assert pairs.others == [{"id": "1"}, {"id": "3"}]
@@ -63,14 +63,14 @@ def test_csv_with_quoted_newlines_bom_and_a_row_too_long(tmp_path: Path) -> None
 
 def test_csv_fields_may_be_long(tmp_path: Path) -> None:
     source = "word " * 100_000
-    pairs = tables.read_pairs(write(tmp_path / "p.csv", f"source,summary\n{source},x\n"), "source", "summary")
+    pairs = files.read_pairs(write(tmp_path / "p.csv", f"source,summary\n{source},x\n"), "source", "summary")
     assert pairs.sources == [source]
 
 
 def test_parquet_rows_are_counted_from_one(tmp_path: Path) -> None:
     columns = {"article": ["A.", None, "C."], "highlights": ["a", "b", "c"], "id": [1, 2, 3]}
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "p.parquet")
-    pairs = tables.read_pairs(tmp_path / "p.parquet", "article", "highlights")
+    pairs = files.read_pairs(tmp_path / "p.parquet", "article", "highlights")
     assert pairs.lines == [1, 3]
     assert pairs.others == [{"id": 1}, {"id": 3}]
     assert pairs.problems == ["line 2: column 'article' should hold a text, but holds nothing"]
@@ -78,19 +78,19 @@ def test_parquet_rows_are_counted_from_one(tmp_path: Path) -> None:
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"ends in .jsonl, .csv, .parquet, but got 'p.txt'"):
-        tables.read_pairs(tmp_path / "p.txt", "source", "summary")
+        files.read_pairs(tmp_path / "p.txt", "source", "summary")
     with pytest.raises(ValueError, match=r"end in .jsonl or .csv, but got 'o.xlsx'"):
-        tables.check_writable(tmp_path / "o.xlsx")
+        files.check_writable(tmp_path / "o.xlsx")
     with pytest.raises(ValueError, match="folder to exist"):
-        tables.check_writable(tmp_path / "nowhere" / "o.csv")
+        files.check_writable(tmp_path / "nowhere" / "o.csv")
 
 
 def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
-    rows: list[tables.Row] = [{"line": 1, "alarms": 2, "note": 'a "b", ü'}, {"line": 2, "alarms": 0.5, "more": "x\ny"}]
-    tables.write_rows(tmp_path / "o.jsonl", rows)
+    rows: list[files.Row] = [{"line": 1, "alarms": 2, "note": 'a "b", ü'}, {"line": 2, "alarms": 0.5, "more": "x\ny"}]
+    files.write_rows(tmp_path / "o.jsonl", rows)
     read = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in read] == rows
-    tables.write_rows(tmp_path / "o.csv", rows)
+    files.write_rows(tmp_path / "o.csv", rows)
     with (tmp_path / "o.csv").open(encoding="utf-8", newline="") as stream:
         table = list(csv.DictReader(stream))
     assert table[0] == {"line": "1", "alarms": "2", "note": 'a "b", ü', "more": ""}
@@ -98,24 +98,24 @@ def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
 
 
 def test_half_a_character_is_written_as_json_has_it(tmp_path: Path) -> None:
-    rows: list[tables.Row] = [{"note": "ü \ud800"}]
-    tables.write_rows(tmp_path / "o.jsonl", rows)
+    rows: list[files.Row] = [{"note": "ü \ud800"}]
+    files.write_rows(tmp_path / "o.jsonl", rows)
     text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
     assert text == '{"note": "ü \\ud800"}\n'
     assert json.loads(text) == rows[0]
 
 
 def test_counts_are_written_as_integers() -> None:
-    assert repr(tables.plain(3.0)) == "3"
-    assert repr(tables.plain(1 / 3)) == "0.333333"
+    assert repr(files.plain(3.0)) == "3"
+    assert repr(files.plain(1 / 3)) == "0.333333"
 
 
 def test_portions_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
     lines = [json.dumps({**PAIR, "summary": f"A cat {number}.", "id": number}) for number in range(5)]
-    pairs = tables.read_pairs(write(tmp_path / "p.jsonl", "\n".join(lines)), "source", "summary")
-    portions = list(pairs.portions(2))
-    assert [len(portion) for portion in portions] == [2, 2, 1]
-    assert [line for portion in portions for line in portion.lines] == pairs.lines == [1, 2, 3, 4, 5]
+    pairs = files.read_pairs(write(tmp_path / "p.jsonl", "\n".join(lines)), "source", "summary")
+    chunks = list(pairs.chunks(2))
+    assert [len(chunk) for chunk in chunks] == [2, 2, 1]
+    assert [line for chunk in chunks for line in chunk.lines] == pairs.lines == [1, 2, 3, 4, 5]
     for name in ("sources", "summaries", "others"):
-        assert [one for portion in portions for one in getattr(portion, name)] == getattr(pairs, name)
-    assert list(tables.Pairs().portions(2)) == []
+        assert [one for chunk in chunks for one in getattr(chunk, name)] == getattr(pairs, name)
+    assert list(files.Pairs().chunks(2)) == []
