@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
-from html import escape
+from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
+import jinja2
+from markupsafe import Markup, escape
+
 from estime_metric.explain import wording
-from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+from estime_metric.explanation import Explanation, UnitVerdict
 
 
 def _asset(name: str) -> str:
@@ -26,15 +29,16 @@ SCRIPT = _asset("estime.js")
 
 _HINT = "Point at a word of the summary, tap it or go to it with Tab: its evidence shows here."
 
-_LEGEND = (
-    ("estime-alarm", "word", "alarm; the deeper, the wider its margin"),
-    ("estime-absent", "word", "not in the source, so not checked"),
-    ("estime-best", "word", "best match"),
-    ("estime-same", "word", "best place of the same word"),
-)
+#: Class of the sample -> what it means.
+_LEGEND = {
+    "estime-alarm": "alarm; the deeper, the wider its margin",
+    "estime-absent": "not in the source, so not checked",
+    "estime-best": "best match",
+    "estime-same": "best place of the same word",
+}
 
 #: Characters that HTML cannot hold, or not as they are.
-_SIGNS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
+_CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
 
 def to_html(
@@ -66,14 +70,21 @@ def to_html(
             f"Expected argument `headings` to have one line for each of the {len(shown)} explanations, "
             f"but got {len(headings)}."
         )
+    keyed = {f"estime-{number}": explanation for number, explanation in enumerate(shown, start=1)}
     parts = [
-        fragment(explanation, key=f"estime-{number}", heading=heading)
-        for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True), start=1)
+        fragment(explanation, key=key, heading=heading)
+        for (key, explanation), heading in zip(keyed.items(), headings, strict=True)
     ]
     if not standalone:
         return "\n".join(parts)
-    contents = _contents(shown) if len(shown) > 1 else "" if shown else "<p>There is no pair to show.</p>"
-    return _page(title, contents, parts)
+    return _templates().get_template("page.html.jinja").render(
+        title=title,
+        index=list(keyed.items()) if len(keyed) > 1 else [],
+        fragments=[Markup(part) for part in parts],
+        style=Markup(STYLE),
+        script=Markup(SCRIPT),
+        script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
+    )
 
 
 def fragment(explanation: Explanation, *, key: str = "estime", heading: str = "") -> str:
@@ -88,133 +99,65 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
         key: id of the element; different for each on a page.
         heading: a line above it.
     """
-    remark = wording.remark(explanation)
-    return "\n".join(
-        [
-            f'<div class="estime" id="{_escape(key)}">',
-            *([f"<h2>{_escape(heading)}</h2>"] if heading else []),
-            _counts(explanation),
-            *([f'<p class="estime-remark">{_escape(remark)}</p>'] if remark else []),
-            '<div class="estime-panes">',
-            _pane("Summary", "", explanation.prediction, _summary(explanation)),
-            _pane("Source", _hint(), explanation.source, _source(explanation)),
-            "</div>",
-            _legend(),
-            f'<p class="estime-signature">{_escape(explanation.signature)}</p>',
-            "</div>",
-        ]
+    return _templates().get_template("fragment.html.jinja").render(
+        explanation=explanation,
+        key=key,
+        heading=heading,
+        counts=wording.counts(explanation),
+        remark=wording.remark(explanation),
+        summary=list(_summary(explanation)),
+        source=list(_source(explanation)),
+        hint=_HINT,
+        legend=_LEGEND.items(),
     )
 
 
-def _page(title: str, contents: str, parts: Sequence[str]) -> str:
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_escape(title)}</title>",
-            f"<style>{STYLE}</style>",
-            "</head>",
-            '<body class="estime-page">',
-            "<main>",
-            f'<h1 dir="auto">{_escape(title)}</h1>',
-            contents,
-            *parts,
-            "</main>",
-            f"<script>{SCRIPT}</script>",
-            "</body>",
-            "</html>",
-            "",
-        ]
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__),
+        autoescape=True,
+        finalize=_displayable,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 
-def _contents(explanations: Sequence[Explanation]) -> str:
-    """Links to all explanations, with their alarms and the beginnings of their summaries."""
-    items = [
-        f'<li><a href="#estime-{number}"><b>{shown.alarms} of {shown.overlap}</b>'
-        f'<span dir="auto">{_escape(" ".join(shown.prediction[:300].split()) or "(empty)")}</span></a></li>'
-        for number, shown in enumerate(explanations, start=1)
-    ]
-    return f'<nav aria-label="Pairs"><p>Alarms of what was checked, for each pair:</p><ol>{"".join(items)}</ol></nav>'
+def _displayable(value: object) -> Markup:
+    """What a template prints, escaped, without the characters that HTML cannot hold."""
+    return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
-def _counts(explanation: Explanation) -> str:
-    items = [
-        f'<div class="estime-count"><dt>{_escape(count.name)}</dt><dd class="estime-number">{_escape(count.shown)}</dd>'
-        f'<dd class="estime-meaning">{_escape(count.meaning)}</dd></div>'
-        for count in wording.counts(explanation)
-    ]
-    return f'<dl class="estime-counts">{"".join(items)}</dl>'
-
-
-def _hint() -> str:
-    return f'<p class="estime-note" aria-live="polite" dir="auto" data-hint="{_HINT}">{_HINT}</p>'
-
-
-def _pane(name: str, head: str, text: str, inner: str) -> str:
-    if text.strip():
-        body = f'<div class="estime-text" dir="auto" tabindex="0" role="region" aria-label="{name}">{inner}</div>'
-    else:
-        body = f'<p class="estime-blank">The {name.lower()} is empty.</p>'
-    return f'<section class="estime-pane estime-{name.lower()}"><h3>{name}</h3>{head}{body}</section>'
-
-
-def _summary(explanation: Explanation) -> str:
-    """The summary, each unit in an element, what lies between them as it is."""
-    parts, cursor = [], 0
+def _summary(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
+    """The summary in pieces: each unit with the attributes of its element, what lies between them with none."""
+    cursor = 0
     for unit in explanation.words:
-        parts.append(_escape(explanation.prediction[cursor : unit.start]))
-        parts.append(_unit(explanation, unit))
+        yield explanation.prediction[cursor : unit.start], {}
+        yield explanation.prediction[unit.start : unit.end], _attributes(explanation, unit)
         cursor = unit.end
-    return "".join([*parts, _escape(explanation.prediction[cursor:])])
+    yield explanation.prediction[cursor:], {}
 
 
-def _unit(explanation: Explanation, unit: UnitVerdict) -> str:
+def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     attributes = {
         "class": f"estime-unit estime-{unit.verdict}",
         "role": "button",
         "tabindex": "0" if unit.verdict == "alarm" else "-1",
         "aria-label": wording.note(explanation, unit),
-        **_place("best", unit.best),
-        **_place("same", unit.same),
     }
+    for name, evidence in (("data-best", unit.best), ("data-same", unit.same)):
+        if evidence is not None:
+            attributes[name] = f"{evidence.start}-{evidence.end}"
     if unit.verdict == "alarm":
         attributes["style"] = f"--estime-strength:{wording.strength(unit):.2f}"
-    written = " ".join(f'{name}="{_escape(value)}"' for name, value in attributes.items())
-    return f"<span {written}>{_escape(explanation.prediction[unit.start : unit.end])}</span>"
+    return attributes
 
 
-def _place(name: str, evidence: Evidence | None) -> dict[str, str]:
-    return {} if evidence is None else {f"data-{name}": f"{evidence.start}-{evidence.end}"}
-
-
-def _source(explanation: Explanation) -> str:
-    """The source, cut wherever evidence begins or ends."""
-    text = explanation.source
-    edges = sorted({0, len(text), *(edge for place in _evidence(explanation) for edge in (place.start, place.end))})
-    return "".join(
-        f'<span data-start="{start}" data-end="{end}">{_escape(text[start:end])}</span>'
-        for start, end in pairwise(edges)
-    )
-
-
-def _evidence(explanation: Explanation) -> Iterator[Evidence]:
+def _source(explanation: Explanation) -> Iterator[tuple[int, int, str]]:
+    """The source, cut wherever evidence begins or ends: start, end, text."""
+    edges = {0, len(explanation.source)}
     for unit in explanation.words:
-        yield from (place for place in (unit.best, unit.same) if place is not None)
-
-
-def _legend() -> str:
-    items = [
-        f'<li><span class="estime-sample {name}">{sample}</span>{meaning}</li>' for name, sample, meaning in _LEGEND
-    ]
-    return f'<ul class="estime-legend" aria-label="Legend">{"".join(items)}</ul>'
-
-
-def _escape(text: str) -> str:
-    return escape(text, quote=True).translate(_SIGNS)
+        edges.update(edge for evidence in (unit.best, unit.same) if evidence for edge in (evidence.start, evidence.end))
+    for start, end in pairwise(sorted(edges)):
+        yield start, end, explanation.source[start:end]
