@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import itemgetter
+from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
@@ -34,11 +38,22 @@ _LEGEND = {
     "estime-alarm": "alarm; the deeper, the wider its margin",
     "estime-absent": "not in the source, so not checked",
     "estime-best": "best match",
-    "estime-same": "best place of the same word",
+    "estime-same": "closest occurrence of the same word",
 }
 
 #: Characters that HTML cannot hold, or not as they are.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """A summary as the template of a fragment takes it."""
+
+    name: str
+    text: str
+    counts: list[wording.Count]
+    remark: str | None
+    pieces: list[tuple[str, dict[str, str]]]
 
 
 def to_html(
@@ -50,14 +65,17 @@ def to_html(
 ) -> str:
     """Draws one explanation or several: the summary with its verdicts beside the source with their evidence.
 
-    Texts are shown as they are; nothing in them is read as HTML.
+    Texts are shown as they are; nothing in them is read as HTML. Several explanations have one legend above them, and
+    one signature where it is the same for all. A whole page begins with an index of them, the largest unsupported rate
+    first.
 
     Args:
-        explanations: what is shown, in this order; none give a page that says so.
-        standalone: a whole page, with style and script inside, that loads nothing from anywhere; else `fragment` of
-            each, for a page that has ``STYLE`` and ``SCRIPT``.
-        title: of the page.
-        headings: one line above each explanation; the default is its number, where there are several.
+        explanations: what is shown, in this order; an empty list gives a page that says so.
+        standalone: a whole page, with style and script inside, that loads nothing from anywhere; else only its
+            fragments, for a page that has ``STYLE`` and ``SCRIPT``.
+        title: title of the page.
+        headings: one line above each explanation, also its name in the index; the default is its number, where there
+            are several.
 
     Raises:
         ValueError: ``headings`` is of another length.
@@ -70,16 +88,28 @@ def to_html(
             f"Expected argument `headings` to have one line for each of the {len(shown)} explanations, "
             f"but got {len(headings)}."
         )
-    keyed = {f"estime-{number}": explanation for number, explanation in enumerate(shown, start=1)}
+    several = len(shown) > 1
+    signatures = {explanation.signature for explanation in shown}
     parts = [
-        fragment(explanation, key=key, heading=heading)
-        for (key, explanation), heading in zip(keyed.items(), headings, strict=True)
+        _fragment(
+            [explanation],
+            ["Summary"],
+            key=f"estime-{number}",
+            heading=heading,
+            with_legend=not several,
+            signature="" if several and len(signatures) == 1 else explanation.signature,
+        )
+        for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True), start=1)
     ]
+    if several:
+        parts.insert(0, _render("key", legend=_LEGEND, signature=signatures.pop() if len(signatures) == 1 else ""))
     if not standalone:
-        return "\n".join(parts)
-    return _templates().get_template("page.html.jinja").render(
+        return "".join(parts)
+    return _render(
+        "page",
         title=title,
-        index=list(keyed.items()) if len(keyed) > 1 else [],
+        unit=shown[0].unit if shown else "",
+        index=_index(shown, headings) if several else [],
         fragments=[Markup(part) for part in parts],
         style=Markup(STYLE),
         script=Markup(SCRIPT),
@@ -90,7 +120,7 @@ def to_html(
 def fragment(explanation: Explanation, *, key: str = "estime", heading: str = "") -> str:
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
-    Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the places of
+    Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the positions of
     its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). The source is cut into
     spans with ``data-start`` and ``data-end`` wherever evidence begins or ends.
 
@@ -99,17 +129,84 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
         key: id of the element; different for each on a page.
         heading: a line above it.
     """
-    return _templates().get_template("fragment.html.jinja").render(
-        explanation=explanation,
+    return _fragment([explanation], ["Summary"], key=key, heading=heading, signature=explanation.signature)
+
+
+def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime") -> str:
+    """Several summaries of one source, which stands there once: a `fragment` with their counts in a table.
+
+    Args:
+        explanations: what is shown, all of the same source, with the same signature.
+        names: what stands above each summary.
+        key: id of the element; different for each on a page.
+
+    Raises:
+        ValueError: there is no explanation, they differ in source or signature, or ``names`` is of another length.
+    """
+    if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
+        raise ValueError(
+            "Expected argument `explanations` to be of one source with one signature, but they differ or there is none."
+        )
+    if len(names) != len(explanations):
+        raise ValueError(
+            f"Expected argument `names` to have {len(explanations)}, one for each explanation, but got {len(names)}."
+        )
+    return _fragment(explanations, names, key=key, signature=explanations[0].signature)
+
+
+def _fragment(
+    explanations: Sequence[Explanation],
+    names: Sequence[str],
+    *,
+    key: str,
+    signature: str,
+    heading: str = "",
+    with_legend: bool = True,
+) -> str:
+    summaries = [
+        _Summary(
+            name,
+            explanation.prediction,
+            wording.counts(explanation),
+            wording.remark(explanation),
+            list(_summary_pieces(explanation)),
+        )
+        for name, explanation in zip(names, explanations, strict=True)
+    ]
+    return _render(
+        "fragment",
         key=key,
         heading=heading,
-        counts=wording.counts(explanation),
-        remark=wording.remark(explanation),
-        summary=list(_summary(explanation)),
-        source=list(_source(explanation)),
+        summaries=summaries,
+        count_rows=list(zip(*(summary.counts for summary in summaries), strict=True)),
+        source=explanations[0].source,
+        source_pieces=list(_source_pieces(explanations)),
         hint=_HINT,
-        legend=_LEGEND.items(),
+        legend=_LEGEND,
+        with_legend=with_legend,
+        signature=signature,
     )
+
+
+def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
+    """The pairs as the index of a page lists them: the largest unsupported rate first, undefined ones last."""
+    entries = []
+    for number, (explanation, heading) in enumerate(zip(explanations, headings, strict=True), start=1):
+        rate = explanation.value("unsupported_rate")
+        entry = {
+            "key": f"estime-{number}",
+            "heading": heading,
+            "alarms": explanation.alarms,
+            "checked": f"{explanation.overlap} of {explanation.tokens}",
+            "unsupported_rate": wording.share(rate),
+            "beginning": " ".join(explanation.prediction[:300].split()),
+        }
+        entries.append((math.inf if math.isnan(rate) else -rate, number, entry))
+    return [entry for *_, entry in sorted(entries, key=itemgetter(0, 1))]
+
+
+def _render(template: str, **values: Any) -> str:
+    return _templates().get_template(f"{template}.html.jinja").render(values)
 
 
 @cache
@@ -129,7 +226,7 @@ def _displayable(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
-def _summary(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
+def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
     """The summary in pieces: each unit with the attributes of its element, what lies between them with none."""
     cursor = 0
     for unit in explanation.words:
@@ -154,10 +251,11 @@ def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     return attributes
 
 
-def _source(explanation: Explanation) -> Iterator[tuple[int, int, str]]:
-    """The source, cut wherever evidence begins or ends: start, end, text."""
-    edges = {0, len(explanation.source)}
-    for unit in explanation.words:
-        edges.update(edge for evidence in (unit.best, unit.same) if evidence for edge in (evidence.start, evidence.end))
+def _source_pieces(explanations: Sequence[Explanation]) -> Iterator[tuple[int, int, str]]:
+    """The source of one or several explanations, cut wherever evidence begins or ends: start, end, text."""
+    source = explanations[0].source
+    words = chain.from_iterable(explanation.words for explanation in explanations)
+    evidence = [each for word in words for each in (word.best, word.same) if each is not None]
+    edges = {0, len(source), *(edge for each in evidence for edge in (each.start, each.end))}
     for start, end in pairwise(sorted(edges)):
-        yield start, end, explanation.source[start:end]
+        yield start, end, source[start:end]

@@ -13,7 +13,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from tests.browser import CONTRASTS, chromium
+from tests.browser import CONTRASTS, STICKING_OUT, chromium
 from tests.demo.serving import COMMAND, Server, free_port, serving
 
 pytest.importorskip("gradio")
@@ -32,19 +32,6 @@ HOSTILE = (
 )
 #: No text of a visitor may show up in what the demo prints; each test's texts are among these.
 SECRETS: list[str] = [SUMMARY, "grey cat sat", "window.hit", "Morgenrot", "zebrafinch"]
-
-#: JavaScript: what runs out of its explanation to the side, or one explanation into another.
-STICKING_OUT = """
-[...document.querySelectorAll(".estime")].filter((e) => e.checkVisibility()).flatMap((estime) => {
-  const around = estime.getBoundingClientRect();
-  return [...estime.querySelectorAll("dt, dd, p, h2, h3, section, li")].filter((e) => {
-    const range = document.createRange();
-    range.selectNodeContents(e);
-    const box = range.getBoundingClientRect();
-    return box.width && (box.left < around.left - 3 || box.right > around.right + 3);
-  }).map((e) => e.innerText.slice(0, 40));
-})
-"""
 
 
 @pytest.fixture(scope="module")
