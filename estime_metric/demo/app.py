@@ -13,7 +13,7 @@ import gradio as gr
 from estime_metric.demo import page, theme
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers, read_examples
-from estime_metric.demo.limits import Limits, RefusedError
+from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
 
 #: Index of the example with which the page opens; the comparison opens with it and the one before.
@@ -126,9 +126,13 @@ def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any
     try:
         info = encoders.info((name or "").strip())
     except ValueError as error:
-        gr.Warning(str(error), duration=15, title="Not available")
+        gr.Warning(page.with_code(str(error)), duration=15, title="Not available")
         return gr.update(value=before), gr.skip(), before
-    return gr.update(value=info.name), gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer)), info.name
+    return (
+        gr.update(value=info.name),
+        gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer)),
+        info.name,
+    )
 
 
 def _explain_tab(
@@ -153,9 +157,7 @@ def _explain_tab(
         with gr.Column(scale=3, min_width=320):
             explained, drawable = handlers.explain(source, summary, opening)
             shown = _html(explained, elem_id="explained", min_height=300)
-            with gr.Accordion(
-                "Plot of the matches", open=False, elem_id="picture", visible=drawable
-            ) as accordion:
+            with gr.Accordion("Plot of the matches", open=False, elem_id="picture", visible=drawable) as accordion:
                 picture = _html("", elem_id="drawn", min_height=200)
     opened = gr.State(False)  # the plot is drawn only while it is seen
 
@@ -173,7 +175,9 @@ def _explain_tab(
     accordion.collapse(lambda: False, None, opened, **_INSTANT)
     filled = example.select(lambda number: texts[number], example, boxes, **_INSTANT)
     starts = [filled.then, button.click]
-    return _connect("explain", run, [opened, *boxes], setting, [shown, picture, accordion], opening, selected, starts, changes)
+    return _connect(
+        "explain", run, [opened, *boxes], setting, [shown, picture, accordion], opening, selected, starts, changes
+    )
 
 
 def _compare_tab(

@@ -12,10 +12,11 @@ from io import BytesIO
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
+from estime_metric.config import LOW_COVERAGE
 from estime_metric.demo.limits import Limits
 from estime_metric.demo.upload import Progress, Scored
 from estime_metric.explain import html
-from estime_metric.explain.wording import LOW_COVERAGE, share
+from estime_metric.explain.wording import share
 from estime_metric.explanation import Explanation
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def stopped() -> str:
 
 def notice(message: str) -> str:
     """A message in place of a result. What stands between backticks is set as code; nothing in it is read as HTML."""
-    return f'<p class="demo-notice" role="alert" dir="auto">{_with_code(message)}</p>'
+    return f'<p class="demo-notice" role="alert" dir="auto">{with_code(message)}</p>'
 
 
 def scored(progress: Progress) -> str:
@@ -164,7 +165,7 @@ def _report(progress: Progress, count: str) -> Iterator[str]:
             _mean(getattr(pair, name) for pair in pairs) for name in ("alarms", "unsupported_rate", "coverage")
         )
         caution = (
-            f" Coverage is low: most of these summaries does not occur in the source and raises no alarm."
+            " Coverage is low: most of these summaries does not occur in the source and raises no alarm."
             if coverage < LOW_COVERAGE
             else ""
         )
@@ -177,7 +178,7 @@ def _report(progress: Progress, count: str) -> Iterator[str]:
             yield f"<p>The first {LISTED} are shown; the download has all {len(pairs):,}.</p>"
         yield f'<p class="demo-signature">{escape(progress.signature)}</p>'
     if progress.problems:
-        shown = "".join(f'<li dir="auto">{_with_code(_beginning(text))}</li>' for text in progress.problems[:20])
+        shown = "".join(f'<li dir="auto">{with_code(_beginning(text))}</li>' for text in progress.problems[:20])
         more = f"<li>and {len(progress.problems) - 20:,} more</li>" if len(progress.problems) > 20 else ""
         yield f'<p class="demo-problems">Rows that were not scored:</p><ul class="demo-problems">{shown}{more}</ul>'
 
@@ -209,5 +210,6 @@ def _beginning(text: str) -> str:
     return line[:160] + ("\u2026" if len(line) > 160 or len(text) > 400 else "")
 
 
-def _with_code(text: str) -> str:
+def with_code(text: str) -> str:
+    """A text as HTML, with what stands between backticks set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

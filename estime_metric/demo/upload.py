@@ -80,9 +80,7 @@ def score(pairs: files.Pairs, encoders: Encoders, setting: Setting) -> Iterator[
         RefusedError: the encoder cannot be loaded.
     """
     scorer = encoders.one_layer(setting)
-    progress = Progress(
-        len(pairs) + len(pairs.problems), problems=list(pairs.problems), signature=scorer.signature
-    )
+    progress = Progress(len(pairs) + len(pairs.problems), problems=list(pairs.problems), signature=scorer.signature)
     clock = Clock(encoders.limits.max_seconds)
     for pair in pairs.chunks(1):
         if clock.expired:

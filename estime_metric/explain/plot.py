@@ -21,8 +21,8 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
     """Draws each word of the summary, from left to right, at the height of its best match in the source.
 
     A summary that follows its source is a rising line, which is what the measure ``coherence`` quantifies. Dots are
-    matches; crosses are alarms, each with a thin line to a ring at the closest occurrence of the same word; small grey points
-    are words that the source lacks. A pair with nothing to match gives empty axes.
+    matches; crosses are alarms, each with a thin line to a ring at the closest occurrence of the same word; small grey
+    points are words that the source lacks. A pair with nothing to match gives empty axes.
 
     Args:
         explanation: what is drawn.

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from estime_metric.config import LOW_COVERAGE
 from estime_metric.explanation import Explanation, UnitVerdict
-
-
-#: Below this share of checked units, the number of alarms says little of a summary.
-LOW_COVERAGE = 0.5
 
 
 @dataclass(frozen=True, slots=True)

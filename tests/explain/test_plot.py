@@ -1,4 +1,4 @@
-"""Explanations as a plot: a mark for each word, at its position in the summary and that of its evidence in the source."""
+"""Explanations as a plot: a mark for each word, at its position and that of its evidence."""
 
 from __future__ import annotations
 
