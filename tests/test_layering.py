@@ -47,6 +47,7 @@ HALLS = {
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
     "files": set(),
+    "comparison": {"config", "files", "meta", "scorer"},
 }
 
 #: fronts: nothing below them imports them.
