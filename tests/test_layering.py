@@ -56,7 +56,7 @@ FRONTS = {"explain", "integrations", "demo", "studies", "cli", "examples"}
 #: package -> the rooms that may import it.
 OWNERS = {
     "transformers": {"engine.loading", "studies"},
-    "nltk": {"engine.words"},
+    "nltk": {"engine.words", "studies.blanc"},
     "torchmetrics": {"integrations"},
     "lightning": {"integrations"},
     "evaluate": {"integrations"},

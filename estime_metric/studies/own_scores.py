@@ -15,7 +15,7 @@ import pandas as pd
 
 from estime_metric.config import HIGHER_IS_BETTER
 from estime_metric.meta.checks import listed
-from estime_metric.meta.grid import read_table
+from estime_metric.meta.reading import read_table
 from estime_metric.studies.baselines import Floats
 from estime_metric.studies.printed import estime_paper
 from estime_metric.studies.scoring import OWN, Block, Measure, Prepared, Summaries

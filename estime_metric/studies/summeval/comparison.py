@@ -37,8 +37,8 @@ def own_differences(scores: SummEvalScores, *, resamples: int = 1000, seed: int 
         columns.append(Column("p", group=quality, decimals=4))
     rows = tuple(tuple(_row(scores, one, ours, resamples, seed)) for one in own)
     notes = (
-        f"Positive: the file's measure agrees better than {ours.label}. Intervals: bootstrap over documents. p: the test of "
-        "Williams, two-sided, which takes summaries as independent and is approximate for ρ.",
+        f"Positive: the file's measure agrees better than {ours.label}. Intervals: bootstrap over documents. p: the "
+        "test of Williams, two-sided, which takes summaries as independent and is approximate for ρ.",
         *(note for said in scores.notes.values() for note in said),
     )
     title = f"Measures from files less {ours.label}: Spearman's ρ with the experts, summary level."
