@@ -133,7 +133,10 @@ def load_package() -> ModuleType:
         return known
     found = importlib.util.find_spec("blanc")
     if found is None or not found.submodule_search_locations:
-        raise ImportError("BLANC needs blanc: pip install 'estime-metric[blanc]'.")
+        raise ImportError(
+            "BLANC needs nltk and blanc, whose pins exclude torch 2: pip install 'estime-metric[blanc]', then "
+            "pip install --no-deps blanc==0.3.4."
+        )
     import torch
     import transformers
 
