@@ -28,7 +28,8 @@ class Drawing:
     def text(self, x: float, y: float, text: str, colour: str = INK, size: float = 14, anchor: str = "start") -> None:
         """Writes a line of text."""
         self.parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{colour}" text-anchor="{anchor}">{escape(text)}</text>'
+            f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{colour}" text-anchor="{anchor}">'
+            f"{escape(text)}</text>"
         )
 
     def box(self, x: float, y: float, width: float, height: float, fill: str, edge: str = "none") -> None:
