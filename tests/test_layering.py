@@ -50,7 +50,7 @@ HALLS = {
 }
 
 #: fronts: nothing below them imports them.
-FRONTS = {"explain", "integrations", "demo", "studies", "cli", "examples"}
+FRONTS = {"explain", "integrations", "demo", "studies", "cli", "examples", "__main__"}
 
 #: package -> the rooms that may import it.
 OWNERS = {

@@ -28,7 +28,7 @@ def compare(
         Parameter(help="Column that says which rows belong together. (default: the source text, or else 'id')"),
     ] = None,
     measure: Annotated[
-        str, Parameter(metavar="NAME[,NAME...]", help=f"What is compared: {', '.join(HIGHER_IS_BETTER)}.")
+        str, Parameter(help=f"What is compared, with commas between: {', '.join(HIGHER_IS_BETTER)}.")
     ] = "alarms,alarm_rate",
     n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples and of random swaps.")] = 10_000,
     confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,

@@ -32,34 +32,30 @@ def meta_evaluate(
     /,
     *,
     measure: Annotated[
-        str | None, Parameter(metavar="NAME[,NAME...]", help="Columns of scores. (default: all that hold numbers)")
+        str | None, Parameter(help="Columns of scores, with commas between. (default: all that hold numbers)")
     ] = None,
     judgement: Annotated[
         str | None,
-        Parameter(metavar="NAME[,NAME...]", help="Columns of judgements. (default: all that hold numbers)"),
+        Parameter(help="Columns of judgements, with commas between. (default: all that hold numbers)"),
     ] = None,
     lower: Annotated[
         str | None,
-        Parameter(metavar="NAME[,NAME...]", help="Measures of which lower is better, as alarms are; they are negated."),
+        Parameter(help="Measures of which lower is better, as alarms are, with commas between; they are negated."),
     ] = None,
     document_column: Annotated[
         str | None,
         Parameter(
-            metavar="NAME[,NAME]",
-            help=f"Column of the documents, in SCORES and in JUDGEMENTS. (default: {', '.join(DOCUMENT_COLUMNS)})",
+            help=f"Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. (default: {', '.join(DOCUMENT_COLUMNS)})",
         ),
     ] = None,
     system_column: Annotated[
         str | None,
-        Parameter(metavar="NAME[,NAME]", help=f"Column of the systems. (default: {', '.join(SYSTEM_COLUMNS)})"),
+        Parameter(help=f"Column of the systems, likewise. (default: {', '.join(SYSTEM_COLUMNS)})"),
     ] = None,
-    level: Annotated[
-        str, Parameter(metavar="NAME[,NAME...]", help="summary, system, pairwise, intra_system, or all.")
-    ] = "all",
+    level: Annotated[str, Parameter(help="summary, system, pairwise, intra_system, or all.")] = "all",
     method: Annotated[
         str,
         Parameter(
-            metavar="NAME[,NAME...]",
             help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.",
         ),
     ] = "spearman,kendall_b",
@@ -69,7 +65,7 @@ def meta_evaluate(
     seed: options.Seed = 0,
     significance: Annotated[
         str | None,
-        Parameter(metavar="TEST", help="Also test every two measures: permutation, bootstrap or williams."),
+        Parameter(help="Also test every two measures: permutation, bootstrap or williams."),
     ] = None,
     drop_missing: Annotated[bool, Parameter(help="Leave out, and name, what only one of the tables holds.")] = False,
     output: Annotated[
@@ -85,7 +81,10 @@ def meta_evaluate(
     from estime_metric.meta.evaluation import compare_all, evaluate_all  # brings pandas, which takes its time
 
     columns = (name_pair(document_column), name_pair(system_column))
-    grids = read_grids(scores, judgements, measure, judgement, lower, columns, drop_missing)
+    try:
+        grids = read_grids(scores, judgements, measure, judgement, lower, columns, drop_missing)
+    except ValueError as error:
+        raise ValueError(str(error).replace('missing="drop"', "--drop-missing")) from error
     asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
     agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
     tables = [_agreement_table(agreement, grids, resample, n, confidence)]
