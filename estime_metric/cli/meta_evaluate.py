@@ -45,7 +45,8 @@ def meta_evaluate(
     document_column: Annotated[
         str | None,
         Parameter(
-            help=f"Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. (default: {', '.join(DOCUMENT_COLUMNS)})",
+            help="Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. "
+            f"(default: {', '.join(DOCUMENT_COLUMNS)})",
         ),
     ] = None,
     system_column: Annotated[
