@@ -18,15 +18,15 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one request.
+    """The limits of one request; ``estime demo --help`` shows these descriptions.
 
     Attributes:
-        max_source_chars: longest source, in characters.
-        max_summary_chars: longest summary, in characters.
-        max_tokens: longest text, in tokens; None fits it to the encoder, 4,000 for a small one.
-        max_file_bytes: largest file.
-        max_pairs: most pairs in a file.
-        max_seconds: after that time no further pair of a file is begun.
+        max_source_chars: Longest source, in characters.
+        max_summary_chars: Longest summary, in characters.
+        max_tokens: Longest text, in tokens. (default: 4000, fewer for large encoders)
+        max_file_bytes: Largest file.
+        max_pairs: Most pairs in a file.
+        max_seconds: Time for one file; after it no further pair is begun.
     """
 
     max_source_chars: int = 20_000
