@@ -74,7 +74,7 @@ def read_grids(
 
 def _measures(path: Path, measure: str | None, document: str | None, system: str | None) -> dict[str, Measured]:
     """Name -> table, column and columns of names. A file of a folder that holds one measure names it."""
-    from estime_metric.meta.grid import READABLE
+    from estime_metric.meta.reading import READABLE
 
     asked = options.parse_names(measure)
     files = sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE) if path.is_dir() else [path]

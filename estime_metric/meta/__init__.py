@@ -26,7 +26,7 @@ from estime_metric.meta.correlations import (
     group_values,
 )
 from estime_metric.meta.evaluation import TESTS, compare_all, evaluate_all, holm
-from estime_metric.meta.grid import Grid, join, read_table
+from estime_metric.meta.grid import Grid, join
 from estime_metric.meta.lengths import (
     agreement_by_length_difference,
     correlation_with_length,
@@ -34,7 +34,14 @@ from estime_metric.meta.lengths import (
     lengths_by_system,
     score_by_length,
 )
-from estime_metric.meta.paired import PairedTest, approximate_randomization, paired_bootstrap
+from estime_metric.meta.paired import (
+    PairedComparison,
+    PairedTest,
+    approximate_randomization,
+    compare_paired,
+    paired_bootstrap,
+)
+from estime_metric.meta.reading import read_grids, read_table
 from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups
 from estime_metric.meta.shuffle import (
     LengthCurve,
@@ -67,6 +74,7 @@ __all__ = [
     "Difference",
     "Grid",
     "LengthCurve",
+    "PairedComparison",
     "PairedTest",
     "ShuffledText",
     "UndefinedCorrelationError",
@@ -81,6 +89,7 @@ __all__ = [
     "break_ties",
     "capitalisation",
     "compare_all",
+    "compare_paired",
     "correlate",
     "correlation",
     "correlation_with_length",
@@ -94,6 +103,7 @@ __all__ = [
     "mean_over_noise",
     "paired_bootstrap",
     "permutation_test",
+    "read_grids",
     "read_table",
     "score_by_length",
     "shuffle_accuracy",

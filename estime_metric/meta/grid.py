@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from estime_metric.meta.checks import Floats, check_choice, finite, listed
-
-#: Endings that `read_table` knows.
-READABLE = (".csv", ".jsonl", ".parquet")
 
 #: What `join` does about cells that one of the tables lacks.
 MISSING = ("error", "drop")
@@ -54,41 +49,6 @@ class Grid:
                     f"but got {values.shape}."
                 )
             object.__setattr__(self, name, values)
-
-
-def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "system")) -> pd.DataFrame:
-    """Reads CSV, JSON Lines or Parquet, by the ending.
-
-    Args:
-        path: the file.
-        text_columns: columns of names: in CSV they are kept as they are written, so that ``007`` stays ``007`` and a
-            system may be called ``NA``.
-
-    Raises:
-        ValueError: another ending, or the file is no such table.
-        OSError: it cannot be read.
-        ImportError: Parquet without pyarrow.
-    """
-    path = Path(path)
-    ending = path.suffix.lower()
-    if ending not in READABLE:
-        raise ValueError(f"Expected a table that ends in {', '.join(READABLE)}, but got {path.name!r}.")
-    try:
-        if ending == ".csv":
-            return _read_csv(path, set(text_columns))
-        if ending == ".jsonl":
-            with path.open(encoding="utf-8-sig") as lines:
-                return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
-        return pd.read_parquet(path)
-    except ValueError as error:
-        raise ValueError(f"Expected {path.name!r} to be a table, but it cannot be read: {error}") from error
-
-
-def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
-    table = pd.read_csv(path, encoding="utf-8-sig")
-    names = [name for name in table.columns if name in text_columns]
-    texts = pd.read_csv(path, encoding="utf-8-sig", usecols=names, dtype=str, keep_default_na=False)
-    return table.assign(**{name: texts[name] for name in names})
 
 
 def join(

@@ -3,17 +3,24 @@
 Both ask about the mean difference, first minus second. The bootstrap draws examples with replacement (Koehn 2004) and
 so gives an interval too; approximate randomisation swaps the two scores of an example by the toss of a coin (Noreen
 1989; Riezler & Maxwell 2005), which asks less of the data. P-values are two-sided, and never 0.
+
+The bootstrap is scipy's. Its ``permutation_test`` gives the same exact p-values, but takes eight times as long for
+1,600 examples and 10,000 random swaps, so randomisation is computed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from estime_metric.meta.checks import Floats, check_at_least, check_share, finite
+
+#: What a p-value has to stay below to be called a difference.
+LEVEL = 0.05
 
 #: Differences other than 0 up to which all swaps are tried: 65,536 of them.
 _ENUMERATED = 16
@@ -66,15 +73,21 @@ def paired_bootstrap(
     differences = _differences(first, second)
     check_at_least("n", n, 1)
     check_share("confidence", confidence)
-    size = len(differences)
-
-    def draw(rng: np.random.Generator, rows: int) -> Floats:
-        return np.asarray(differences[rng.integers(size, size=(rows, size))].mean(axis=1))
-
-    drawn = _draws(draw, n, size, seed)
+    mean = float(differences.mean())
+    if len(differences) == 1:  # scipy wants two
+        return PairedTest(mean, p_of_sign(np.full(n, mean)), n, mean, mean)
+    found = stats.bootstrap(
+        (differences,),
+        np.mean,
+        n_resamples=n,
+        confidence_level=confidence,
+        method="percentile",
+        batch=max(1, _TOGETHER // len(differences)),
+        random_state=np.random.default_rng(seed),
+    )
     slack = _ROUNDING * float(np.abs(differences).mean())
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return PairedTest(float(differences.mean()), p_of_sign(drawn, slack), n, float(low), float(high))
+    low, high = found.confidence_interval
+    return PairedTest(mean, p_of_sign(found.bootstrap_distribution, slack), n, float(low), float(high))
 
 
 def approximate_randomization(
@@ -99,11 +112,99 @@ def approximate_randomization(
         drawn = (1 - 2 * swaps) @ moving
         return PairedTest(found, float((np.abs(drawn) >= least).mean()), len(drawn), exact=True)
 
-    def draw(rng: np.random.Generator, rows: int) -> Floats:
-        return np.asarray((1.0 - 2 * rng.integers(2, size=(rows, len(moving)))) @ moving)
+    rng, step = np.random.default_rng(seed), max(1, _TOGETHER // len(moving))
+    as_large = 0
+    for start in range(0, n, step):  # memory does not grow with n
+        signs = 1.0 - 2 * rng.integers(2, size=(min(step, n - start), len(moving)))
+        as_large += int((np.abs(signs @ moving) >= least).sum())
+    return PairedTest(found, (1 + as_large) / (n + 1), n)
 
-    drawn = _draws(draw, n, len(moving), seed)
-    return PairedTest(found, float((1 + (np.abs(drawn) >= least).sum()) / (n + 1)), n)
+
+@dataclass(frozen=True)
+class PairedComparison:
+    """Two systems' scores of the same examples.
+
+    Attributes:
+        examples: examples that both have a score of; the rest of the numbers is about these.
+        left_out: examples of which one score or both are NaN.
+        mean_first, mean_second: means; NaN of no example.
+        better_first, ties, better_second: how many examples are better with the first, tied, better with the second.
+        bootstrap: what `paired_bootstrap` found; all NaN of no example.
+        randomization: what `approximate_randomization` found; likewise.
+        higher_is_better: the direction of the scores.
+    """
+
+    examples: int
+    left_out: int
+    mean_first: float
+    mean_second: float
+    better_first: int
+    ties: int
+    better_second: int
+    bootstrap: PairedTest
+    randomization: PairedTest
+    higher_is_better: bool
+
+    @property
+    def better(self) -> str | None:
+        """``"first"``, ``"second"``, or ``None``: approximate randomisation finds no difference at the level 0.05."""
+        if not self.randomization.p_value < LEVEL:
+            return None
+        return "first" if (self.mean_first > self.mean_second) == self.higher_is_better else "second"
+
+
+def compare_paired(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    higher_is_better: bool,
+    n: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> PairedComparison:
+    """Means, wins and both paired tests; an example of which a score is NaN is left out on both sides.
+
+    Args:
+        first: scores of one system, shape (examples,); NaN where one is undefined.
+        second: scores of the other for the same examples.
+        higher_is_better: the direction of the scores.
+        n: number of resamples and of random swaps.
+        confidence: share of the resamples within the interval.
+        seed: of the random numbers.
+
+    Raises:
+        TypeError, ValueError: no numbers, infinity, other lengths, or a bad option; the message names it.
+
+    Example:
+        >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
+        >>> found.examples, found.left_out, found.mean_first, found.better_second, found.ties
+        (3, 1, 4.0, 2, 1)
+        >>> found.better is None  # two examples that differ are too few
+        True
+    """
+    a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(f"Expected arguments `first` and `second` to be of one length, but got {a.shape}, {b.shape}.")
+    check_at_least("n", n, 1)
+    check_share("confidence", confidence)
+    known = ~(np.isnan(a) | np.isnan(b))
+    a, b = a[known], b[known]
+    sign, left_out = 1 if higher_is_better else -1, int((~known).sum())
+    if not len(a):
+        nothing = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)
+        return PairedComparison(0, left_out, math.nan, math.nan, 0, 0, 0, nothing, nothing, higher_is_better)
+    return PairedComparison(
+        len(a),
+        left_out,
+        math.fsum(a) / len(a),
+        math.fsum(b) / len(b),
+        int((sign * a > sign * b).sum()),
+        int((a == b).sum()),
+        int((sign * a < sign * b).sum()),
+        paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed),
+        approximate_randomization(a, b, n=n, seed=seed),
+        higher_is_better,
+    )
 
 
 def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
@@ -123,9 +224,3 @@ def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
     if not len(a):
         raise ValueError("Expected at least one example, but got none.")
     return a - b
-
-
-def _draws(draw: Callable[[np.random.Generator, int], Floats], n: int, size: int, seed: int) -> Floats:
-    """n draws, so many together that memory does not grow with their number."""
-    rng, step = np.random.default_rng(seed), max(1, _TOGETHER // size)
-    return np.concatenate([draw(rng, min(step, n - first)) for first in range(0, n, step)])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.meta import Grid, join, read_table
+from estime_metric.meta import Grid, join
 
 
 def tidy(cells: dict[tuple[object, object], object], column: str) -> pd.DataFrame:
@@ -153,28 +151,3 @@ def test_a_grid_checks_what_it_holds() -> None:
     with pytest.raises(ValueError, match=r"`scores` to be finite, but got nan at index \(0, 1\)"):
         Grid(("a",), ("X", "Y"), np.array([[1, np.nan]]), np.ones((1, 2)), "m", "j")
     assert Grid(("a",), ("X", "Y"), np.array([[1, 2]]), np.ones((1, 2)), "m", "j").scores.dtype == np.float64
-
-
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_tables_are_read_by_their_ending(tmp_path: Path, ending: str) -> None:
-    table = pd.DataFrame({"document": ["007", "8"], "system": ["NA", "B"], "score": [1.5, 2.0]})
-    path = tmp_path / f"scores.{ending}"
-    if ending == "csv":
-        table.to_csv(path, index=False)
-    elif ending == "jsonl":
-        table.to_json(path, orient="records", lines=True)
-    else:
-        table.to_parquet(path)
-    pd.testing.assert_frame_equal(read_table(path), table, check_dtype=False)
-
-
-def test_files_that_hold_no_table(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"ends in .csv, .jsonl, .parquet, but got 'scores.xlsx'"):
-        read_table(tmp_path / "scores.xlsx")
-    (tmp_path / "broken.jsonl").write_text("{bad\n")
-    (tmp_path / "empty.csv").write_text("")
-    for name in ("broken.jsonl", "empty.csv"):
-        with pytest.raises(ValueError, match=f"'{name}' to be a table, but it cannot be read"):
-            read_table(tmp_path / name)
-    with pytest.raises(OSError, match=r"nothing\.csv"):
-        read_table(tmp_path / "nothing.csv")

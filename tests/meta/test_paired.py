@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from estime_metric.meta import approximate_randomization, paired_bootstrap
+from estime_metric.meta import approximate_randomization, compare_paired, paired_bootstrap
 from estime_metric.meta.paired import p_of_sign
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8)
@@ -84,7 +84,7 @@ def test_true_null_hypotheses_are_refused_at_their_rate() -> None:
         assert 0.06 < refused < 0.17  # 0.1, give or take; percentile intervals of 25 examples are a little narrow
 
 
-def test_portions_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = np.arange(40.0), np.arange(40.0)[::-1] + 3
     whole = [test(first, second, n=300) for test in (paired_bootstrap, approximate_randomization)]
     monkeypatch.setattr("estime_metric.meta.paired._TOGETHER", 40 * 2**6)
@@ -113,3 +113,34 @@ def test_bad_input_is_named(
 ) -> None:
     with pytest.raises(error, match=message):
         test(first, second, **options)
+
+
+def test_one_example_has_no_width() -> None:
+    found = paired_bootstrap([3], [1], n=99)
+    assert (found.low, found.high, found.difference, found.p_value) == (2, 2, 2, 0.02)
+
+
+def test_a_comparison_has_the_numbers_of_both_tests() -> None:
+    first, second = [1.0, 2, 3, 9, np.nan], [2.0, 2, 5, np.nan, 4]
+    found = compare_paired(first, second, higher_is_better=True, n=200, confidence=0.9, seed=4)
+    assert (found.examples, found.left_out) == (3, 2)
+    assert (found.mean_first, found.mean_second) == (2, 3)
+    assert (found.better_first, found.ties, found.better_second) == (0, 1, 2)
+    assert found.bootstrap == paired_bootstrap(first[:3], second[:3], n=200, confidence=0.9, seed=4)
+    assert found.randomization == approximate_randomization(first[:3], second[:3], n=200, seed=4)
+
+
+@pytest.mark.parametrize(("higher", "better"), [(True, "first"), (False, "second")])
+def test_the_better_one_depends_on_the_direction(higher: bool, better: str) -> None:
+    values = np.arange(12.0)
+    assert compare_paired(values + 1, values, higher_is_better=higher).better == better
+    assert compare_paired(values, values + 1, higher_is_better=not higher).better == better
+    assert compare_paired(values, values, higher_is_better=higher).better is None
+
+
+def test_a_comparison_of_nothing() -> None:
+    found = compare_paired([np.nan, 1], [2, np.nan], higher_is_better=True)
+    assert (found.examples, found.left_out, found.better) == (0, 2, None)
+    assert np.isnan([found.mean_first, found.bootstrap.low, found.randomization.p_value]).all()
+    with pytest.raises(ValueError, match=r"of one length, but got \(2,\), \(1,\)"):
+        compare_paired([1, 2], [1], higher_is_better=True)

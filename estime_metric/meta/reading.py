@@ -1,0 +1,179 @@
+"""Tables of scores and judgements on disk -> data frames and grids: finds files, columns and measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from estime_metric.meta.grid import Grid, join
+
+#: Endings that `read_table` knows.
+READABLE = (".csv", ".jsonl", ".parquet")
+
+#: Names of the columns of documents and of systems that are tried in turn where none is given.
+DOCUMENT_COLUMNS = ("document", "doc", "doc_id", "document_id")
+SYSTEM_COLUMNS = ("system", "system_id", "summarizer", "model", "model_id")
+
+#: A column's name; or its names in the scores and in the judgements, ``None`` where it is to be found.
+ColumnNames = str | tuple[str | None, str | None] | None
+
+#: A table, the column of a measure in it, and its columns of documents and systems.
+_Measured = tuple[pd.DataFrame, str, tuple[str, str]]
+
+
+def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "system")) -> pd.DataFrame:
+    """Reads CSV, JSON Lines or Parquet, by the ending.
+
+    Args:
+        path: the file.
+        text_columns: columns of names: in CSV they are kept as they are written, so that ``007`` stays ``007`` and a
+            system may be called ``NA``.
+
+    Raises:
+        ValueError: another ending, or the file is no such table.
+        OSError: it cannot be read.
+        ImportError: Parquet without pyarrow.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in READABLE:
+        raise ValueError(f"Expected a table that ends in {', '.join(READABLE)}, but got {path.name!r}.")
+    try:
+        if ending == ".csv":
+            return _read_csv(path, set(text_columns))
+        if ending == ".jsonl":
+            with path.open(encoding="utf-8-sig") as lines:
+                return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+        return pd.read_parquet(path)
+    except ValueError as error:
+        raise ValueError(f"Expected {path.name!r} to be a table, but it cannot be read: {error}") from error
+
+
+def read_grids(
+    scores: str | Path,
+    judgements: str | Path,
+    *,
+    measures: Sequence[str] | None = None,
+    qualities: Sequence[str] | None = None,
+    lower_is_better: Collection[str] = (),
+    not_measures: Collection[str] = (),
+    document: ColumnNames = None,
+    system: ColumnNames = None,
+    missing: str = "error",
+) -> list[Grid]:
+    """Reads a grid for each judged quality and measure.
+
+    Args:
+        scores: a table, or a folder of tables. A file of a folder that holds one column of numbers gives its name to
+            the measure; of several columns, each is called ``FILE.COLUMN``.
+        judgements: a table.
+        measures: columns of the scores (names of measures where ``scores`` is a folder); all that hold numbers, but
+            for ``not_measures``, where left out.
+        qualities: columns of the judgements; likewise.
+        lower_is_better: measures that are negated.
+        not_measures: columns of numbers that are not taken unasked, such as line numbers.
+        document: column of documents; a pair where the tables name it differently. The first of `DOCUMENT_COLUMNS`
+            that is there where left out.
+        system: likewise, of `SYSTEM_COLUMNS`.
+        missing: what to do about summaries that one table lacks, as in `join`.
+
+    Returns:
+        the measures of the first quality, then those of the second, and so on.
+
+    Raises:
+        TypeError, ValueError: a column or a measure is missing, or the tables do not fit; the message names it.
+        OSError: a file cannot be read.
+    """
+    scored_document, judged_document = _pair(document)
+    scored_system, judged_system = _pair(system)
+    judged, judged_ids = _read(Path(judgements), judged_document, judged_system)
+    found_qualities = tuple(qualities) if qualities else _numeric(judged, judged_ids, Path(judgements), not_measures)
+    found = _measures(Path(scores), measures, not_measures, scored_document, scored_system)
+    for name in lower_is_better:
+        if name not in found:
+            raise ValueError(
+                f"Expected argument `lower_is_better` to name measures ({', '.join(found)}), but got {name!r}."
+            )
+    return [
+        join(
+            table.rename(columns={column: name}),
+            judged,
+            name,
+            quality,
+            document=(ids[0], judged_ids[0]),
+            system=(ids[1], judged_ids[1]),
+            lower_is_better=name in lower_is_better,
+            missing=missing,
+        )
+        for quality in found_qualities
+        for name, (table, column, ids) in found.items()
+    ]
+
+
+def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
+    table = pd.read_csv(path, encoding="utf-8-sig")
+    names = [name for name in table.columns if name in text_columns]
+    texts = pd.read_csv(path, encoding="utf-8-sig", usecols=names, dtype=str, keep_default_na=False)
+    return table.assign(**{name: texts[name] for name in names})
+
+
+def _pair(names: ColumnNames) -> tuple[str | None, str | None]:
+    return names if isinstance(names, tuple) else (names, names)
+
+
+def _measures(
+    path: Path, asked: Sequence[str] | None, skipped: Collection[str], document: str | None, system: str | None
+) -> dict[str, _Measured]:
+    """Name -> table, column of scores, and columns of documents and systems."""
+    files = sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE) if path.is_dir() else [path]
+    found: dict[str, _Measured] = {}
+    for file in files:
+        table, ids = _read(file, document, system)
+        if not path.is_dir():
+            return {name: (table, name, ids) for name in asked or _numeric(table, ids, file, skipped)}
+        numeric = _numeric(table, ids, file, skipped)
+        for column in numeric:
+            found[file.stem if len(numeric) == 1 else f"{file.stem}.{column}"] = (table, column, ids)
+    unknown = [name for name in asked or () if name not in found]
+    if unknown or not found:
+        known = ", ".join(found) or "none"
+        got = ", ".join(unknown) or "none"
+        raise ValueError(f"Expected argument `measures` to name measures in {path} ({known}), but got {got}.")
+    return {name: found[name] for name in asked or found}
+
+
+def _read(path: Path, document: str | None, system: str | None) -> tuple[pd.DataFrame, tuple[str, str]]:
+    """A table, and its columns of documents and systems."""
+    given = [name for name in (document, system) if name is not None]
+    table = read_table(path, (*DOCUMENT_COLUMNS, *SYSTEM_COLUMNS, *given))
+    found = []
+    for kind, name, known in (("document", document, DOCUMENT_COLUMNS), ("system", system, SYSTEM_COLUMNS)):
+        name = name or next((each for each in known if each in table.columns), None)
+        if name is None or name not in table.columns:
+            listed = ", ".join(map(str, table.columns)) or "none"
+            raise ValueError(
+                f"Expected {path.name!r} to have a column of {kind}s, but its columns are {listed}: "
+                f"name it with argument `{kind}`."
+            )
+        found.append(name)
+    return table, (found[0], found[1])
+
+
+def _numeric(table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]) -> tuple[str, ...]:
+    """The columns that hold numbers, or mostly: a stray word in a column of numbers is an error, not another column.
+
+    ``NAME@LAYER`` is skipped where ``NAME`` is.
+    """
+    numbers = tuple(
+        str(name)
+        for name in table.columns
+        if name not in ids
+        and str(name).split("@")[0] not in skipped
+        and pd.to_numeric(table[name], errors="coerce").notna().mean() >= 0.5
+    )
+    if not numbers:
+        raise ValueError(f"Expected {path.name!r} to have a column of numbers to be compared, but it has none.")
+    return numbers

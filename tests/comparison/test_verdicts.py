@@ -1,0 +1,121 @@
+"""Which of two summarizers is better, and where nothing is said."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.comparison import compare_results, compare_rows
+from estime_metric.meta import compare_paired
+
+A, B = [5, 3, 4, 6, 2, 7, 5, 4], [1, 3, 2, 4, 3, 2, 1, 0]
+
+
+def rows(values: list, measure: str = "alarms", **further: list) -> list[dict]:
+    columns = {measure: values, **further}
+    return [
+        {"id": index, "signature": "s", **{name: column[index] for name, column in columns.items()}}
+        for index in range(len(values))
+    ]
+
+
+def test_the_numbers_are_those_of_the_paired_tests() -> None:
+    found = compare_rows(rows(A), rows(B), n=300, confidence=0.8, seed=3)
+    expected = compare_paired(A, B, higher_is_better=False, n=300, confidence=0.8, seed=3)
+    assert found.found == {"alarms": expected}
+    assert (found.examples, found.matched_by, found.signature) == (8, "id", "s")
+    assert found.better("alarms") == "B"
+    row = found.to_rows()[0]
+    assert (row["mean_a"], row["mean_b"], row["difference"]) == (4.5, 2.0, 2.5)
+    assert (row["low"], row["high"]) == (expected.bootstrap.low, expected.bootstrap.high)
+    assert (row["a_better"], row["ties"], row["b_better"]) == (1, 1, 6)
+
+
+def test_the_direction_is_that_of_the_measure() -> None:
+    assert compare_rows(rows(A, "soft"), rows(B, "soft"), measures=["soft"]).better("soft") == "A"
+
+
+def test_what_has_no_value_is_left_out_on_both_sides_and_told() -> None:
+    a, b = [*A, math.nan, 1, None], [*B, 9, "", 9]
+    found = compare_rows(rows(a), rows(b))
+    of_known = compare_paired(A, B, higher_is_better=False)
+    assert found.found["alarms"] == dataclasses.replace(of_known, left_out=3)
+    assert "alarms: 3 of 11 examples are left out, since a side has no value." in found.notes
+
+
+def test_nothing_has_a_value() -> None:
+    found = compare_rows(rows([math.nan] * 3), rows([1, 2, 3]))
+    assert found.better("alarms") is None
+    assert found.verdict("alarms") == "no example has a value on both sides"
+
+
+def low(values: list, coverage: float, **further: list) -> list[dict]:
+    return rows(values, coverage=[coverage] * len(values), **further)
+
+
+def test_no_winner_where_little_was_checked() -> None:
+    """Summaries of gibberish raise no alarm."""
+    found = compare_rows(low(A, 0.95), low([0] * 8, 0.125))
+    assert found.found["alarms"].better == "second"
+    assert found.better("alarms") is None
+    assert found.verdict("alarms") == "no winner is declared: only 12% of the tokens of B were checked"
+    assert any("few alarms do not mean consistent" in note for note in found.notes)
+    assert found.to_rows()[0]["better"] is None
+    assert compare_rows(low(A, 0.95), low([0] * 8, 0.5)).better("alarms") == "B"
+
+
+def test_coverage_of_older_files_is_computed() -> None:
+    a = rows(A, overlap=[10] * 8, tokens=[20] * 8)
+    b = rows(B, overlap=[0, 6] * 4, tokens=[0, 20] * 4)
+    found = compare_rows(a, b)
+    assert found.coverage == (0.5, pytest.approx(0.3))
+    assert found.tokens == (20, 10)
+    assert found.low_coverage == "only 30% of the tokens of B were checked"
+
+
+def test_few_examples_are_pointed_out() -> None:
+    notes = compare_rows(rows([1, 2, 3, 4, 0]), rows([2, 3, 4, 5, 0])).notes
+    assert notes[0].startswith("Few examples (5)")
+    assert notes[1] == "alarms: the sides differ in 4 examples, and fewer than 6 can never be significant."
+    many = rows([0, 1] * 30), rows([1, 2] * 30)
+    assert compare_rows(*many).notes == []
+
+
+def test_six_examples_that_differ_can_be_significant() -> None:
+    assert compare_rows(rows([0] * 6), rows([1] * 6)).better("alarms") == "A"
+    assert compare_rows(rows([0] * 5), rows([1] * 5)).better("alarms") is None
+
+
+def test_the_default_measures_are_those_that_are_there() -> None:
+    both = rows(A, alarm_rate=[0.1] * 8), rows(B, alarm_rate=[0.2] * 8)
+    assert list(compare_rows(*both).found) == ["alarms", "alarm_rate"]
+    layers = rows(A, "alarms@3", **{"alarms@4": A}), rows(B, "alarms@3", **{"alarms@4": A})
+    assert list(compare_rows(*layers).found) == ["alarms@3", "alarms@4"]
+    with pytest.raises(ValueError, match="a column 'soft' in A, but its columns are id, signature, alarms"):
+        compare_rows(rows(A), rows(B), measures=["soft"])
+    with pytest.raises(ValueError, match=r"`measures` to name some of alarms, .* but got 'tokens'"):
+        compare_rows(rows(A), rows(B), measures=["tokens"])
+    with pytest.raises(ValueError, match="a number in column 'alarms', but got 'many' in line"):
+        compare_rows(rows(A), rows(["many"] * 8))
+
+
+SOURCES = ["The cat sat on the mat and the dog slept in the sun.", "Rain fell on the town. The river rose by night."]
+
+
+def test_results_are_compared_in_order(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, window=60, margin=10, layers=[1, 2])
+    a = scorer.score([source[:22] for source in SOURCES], SOURCES)
+    b = scorer.score(["The sun fell on the dog and the river slept."] * 2, SOURCES)
+    found = compare_results(a, b, measures=["alarms", "winners"])
+    assert list(found.found) == ["alarms@1", "alarms@2", "winners@1", "winners@2"]
+    for layer in (1, 2):
+        assert found.found[f"alarms@{layer}"].mean_first == pytest.approx(a.mean("alarms", layer))
+        assert found.found[f"winners@{layer}"].mean_second == pytest.approx(b.mean("winners", layer))
+    assert found.signature == scorer.signature
+    overlap, tokens = b.values("overlap", 1), b.values("tokens", 1)
+    assert found.coverage[1] == pytest.approx(float((overlap / tokens).mean()))
+    with pytest.raises(ValueError, match="same sources, but got 2 and 1 pairs"):
+        compare_results(a, scorer.score(["x"], ["x"]))
