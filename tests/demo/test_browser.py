@@ -43,7 +43,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def server(browser: Any, bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``estime demo`` with a second encoder on offer, on a page that takes others by name; at the end it must have printed no text of a visitor."""
+    """``estime demo`` with a second encoder on offer; at the end it must have printed no text of a visitor."""
     arguments = [*COMMAND, "--model", "embedded", "--model", bert_folder]
     port = free_port()
     with serving([*arguments, "--port", str(port)], tmp_path_factory.mktemp("demo"), port) as server:
