@@ -1,0 +1,126 @@
+"""Summary and source -> measures and explanation: what the integrations with evaluation harnesses share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from estime_metric.config import BASE_MEASURES, EstimeConfig
+from estime_metric.engine.cache import SourceCache
+from estime_metric.explain import wording
+from estime_metric.explanation import Explanation
+from estime_metric.inputs import check_choice, check_pairs
+from estime_metric.result import EstimeResult
+from estime_metric.scorer import EstimeScorer
+
+#: Bytes of source embeddings that a judge keeps from one call to the next where nothing else is said.
+CACHE_BYTES = 256_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a harness logs of one pair.
+
+    Attributes:
+        measures: each measure of the result by name; NaN where it is undefined.
+        signature: as of `EstimeResult`.
+        explanation: the verdicts on the units, ``None`` where none were asked for.
+    """
+
+    measures: dict[str, float]
+    signature: str
+    explanation: Explanation | None = None
+
+    def text(self) -> str:
+        """The counts and, one a line, the alarms, each with its characters and those of its evidence in the source."""
+        if self.explanation is None:
+            return f"{self.measures['alarms']:.0f} alarms in {self.measures['overlap']:.0f} checked"
+        shown = self.explanation
+        lines = [", ".join(f"{count.name} {count.shown}" for count in wording.counts(shown))]
+        lines += filter(None, [wording.remark(shown)])
+        for alarm in listed_alarms(shown):
+            best = alarm["best"]
+            lines.append(
+                f"- {alarm['text']!r} [{alarm['start']}:{alarm['end']}]: best match in the source is "
+                f"{best['text']!r} [{best['start']}:{best['end']}] (margin {alarm['margin']:.3g})"
+            )
+        return "\n".join(lines)
+
+    def metadata(self) -> dict[str, Any]:
+        """Plain values for a log: the measures (``None`` where undefined), the signature, the alarms if explained."""
+        measures = {name: None if math.isnan(value) else value for name, value in self.measures.items()}
+        alarms = {} if self.explanation is None else {"alarm_list": listed_alarms(self.explanation)}
+        return {**measures, "signature": self.signature, **alarms}
+
+
+def listed_alarms(explanation: Explanation) -> list[dict[str, Any]]:
+    """The units that raise an alarm, with ``prediction[start:end]``, their best match in the source and the margin."""
+    return [
+        {
+            "text": explanation.prediction[unit.start : unit.end],
+            "start": unit.start,
+            "end": unit.end,
+            "best": {
+                "text": explanation.source[unit.best.start : unit.best.end],
+                "start": unit.best.start,
+                "end": unit.best.end,
+            },
+            "margin": unit.margin,
+        }
+        for unit in explanation.units
+        if unit.verdict == "alarm" and unit.best is not None
+    ]
+
+
+class Judge:
+    """Judges pairs with one configuration; the sources are encoded once, whatever is asked of them.
+
+    Args:
+        scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``.
+        explain: also explain each pair, which encodes the summaries once more.
+        options: options of `EstimeConfig`; of ``layers`` no more than one.
+
+    Raises:
+        TypeError, ValueError: a bad option, several layers, or a scorer and options; the message names it.
+    """
+
+    def __init__(self, scorer: EstimeScorer | None = None, *, explain: bool = False, **options: Any) -> None:
+        if scorer is not None and options:
+            raise TypeError(f"Expected argument `scorer` or options, but got both: {', '.join(options)}.")
+        config = EstimeConfig.from_options(None, options) if scorer is None else scorer.config
+        if config.layers == "all" or len(config.layer_tuple) > 1:
+            raise ValueError(f"Expected argument `layers` to be one layer, but got {config.layers!r}.")
+        self.scorer = scorer or EstimeScorer(config, cache=SourceCache(memory_bytes=CACHE_BYTES))
+        self.explain = explain
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores; loads the encoder."""
+        return self.scorer.signature
+
+    def score(self, predictions: Sequence[str], sources: Sequence[str]) -> EstimeResult:
+        """The scores of all pairs, in one call of the scorer. Arguments and errors as `EstimeScorer.score`."""
+        return self.scorer.score(*check_pairs(predictions, sources))
+
+    def __call__(self, predictions: Sequence[str], sources: Sequence[str]) -> list[Judgement]:
+        """One judgement for each pair, in input order. Arguments and errors as `EstimeScorer.score`."""
+        result = self.score(predictions, sources)
+        columns = [result.values(name).tolist() for name in result.measures]
+        rows = [dict(zip(result.measures, row, strict=True)) for row in zip(*columns, strict=True)]
+        explanations: Iterable[Explanation | None] = [None] * len(rows)
+        if self.explain:
+            explanations = self.scorer.explain_pairs(predictions, sources)
+        return [
+            Judgement(row, result.signature, explanation) for row, explanation in zip(rows, explanations, strict=True)
+        ]
+
+
+def check_measure(name: str, measure: str, config: EstimeConfig) -> None:
+    """Refuses a measure that a result of ``config`` does not hold.
+
+    Raises:
+        ValueError: the message names the argument ``name``.
+    """
+    check_choice(name, measure, tuple(dict.fromkeys((*BASE_MEASURES, *config.measures))))

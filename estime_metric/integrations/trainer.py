@@ -1,0 +1,90 @@
+"""ESTIME as ``compute_metrics`` of the ``Seq2SeqTrainer`` of transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from estime_metric.inputs import check_texts
+from estime_metric.integrations.judging import Judge, check_measure
+from estime_metric.scorer import EstimeScorer
+
+if TYPE_CHECKING:
+    from transformers import EvalPrediction, PreTrainedTokenizerBase
+
+
+class EstimeComputeMetrics:
+    """What `estime_compute_metrics` returns: call it with an ``EvalPrediction``."""
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        sources: Sequence[str] | None,
+        measures: Sequence[str],
+        judge: Judge,
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.sources = None if sources is None else check_texts("sources", sources)
+        self.measures = tuple(measures)
+        self.judge = judge
+        for measure in self.measures:
+            check_measure("report", measure, judge.scorer.config)
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores; loads the encoder."""
+        return self.judge.signature
+
+    def __call__(self, outputs: EvalPrediction) -> dict[str, float]:
+        """The mean of each measure by name.
+
+        Raises:
+            ValueError: the predictions are no token ids, there are no inputs to take the sources from, or their number
+                is not that of the sources.
+        """
+        summaries = self._decode("predictions", outputs.predictions)
+        sources = self.sources
+        if sources is None:
+            if outputs.inputs is None:
+                raise ValueError('Expected `sources`, or `include_for_metrics=["inputs"]` in the training arguments.')
+            sources = self._decode("inputs", outputs.inputs)
+        result = self.judge.score(summaries, sources)
+        return {measure: result.mean(measure) for measure in self.measures}
+
+    def _decode(self, name: str, ids: Any) -> list[str]:
+        """Token ids of shape (n, length) as texts; what is negative is padding."""
+        ids = np.asarray(ids[0] if isinstance(ids, tuple) else ids)
+        if ids.ndim != 2 or not np.issubdtype(ids.dtype, np.integer):
+            raise ValueError(
+                f"Expected the {name} to be token ids of shape (n, length), but got {ids.dtype} of shape {ids.shape}; "
+                "generated summaries need `predict_with_generate=True`."
+            )
+        padding = self.tokenizer.pad_token_id or 0
+        texts: list[str] = self.tokenizer.batch_decode(np.where(ids < 0, padding, ids), skip_special_tokens=True)
+        return texts
+
+
+def estime_compute_metrics(
+    tokenizer: PreTrainedTokenizerBase,
+    sources: Sequence[str] | None = None,
+    *,
+    report: Sequence[str] = ("alarms", "alarm_rate"),
+    scorer: EstimeScorer | None = None,
+    **options: Any,
+) -> EstimeComputeMetrics:
+    """``compute_metrics`` for ``Seq2SeqTrainer`` with ``predict_with_generate=True``.
+
+    Args:
+        tokenizer: what decodes the generated token ids.
+        sources: the whole source of each example of the evaluation data, in its order; ``None`` decodes the inputs
+            that the model saw, for which the training arguments need ``include_for_metrics=["inputs"]``.
+        report: the measures whose means are reported. The Trainer prefixes them: ``eval_alarms``.
+        scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
+        options: options of `EstimeConfig`, of ``layers`` no more than one.
+
+    Raises:
+        TypeError, ValueError: a bad option; the message names it.
+    """
+    return EstimeComputeMetrics(tokenizer, sources, report, Judge(scorer, **options))

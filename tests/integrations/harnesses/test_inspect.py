@@ -1,0 +1,138 @@
+"""ESTIME as a scorer of Inspect: scores, metrics, batches, errors, and what its page shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+inspect_ai = pytest.importorskip("inspect_ai")
+
+from inspect_ai.dataset import Sample  # noqa: E402
+from inspect_ai.log import list_eval_logs, read_eval_log  # noqa: E402
+from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
+
+from estime_metric import EstimeScorer  # noqa: E402
+from estime_metric.integrations.inspect import estime  # noqa: E402
+from estime_metric.integrations.judging import Judge  # noqa: E402
+from tests.integrations.harnesses.pages import run_page  # noqa: E402
+
+Pairs = list[tuple[str, str]]
+
+# Inspect leaves streams and sockets to the garbage collector and calls deprecated functions of its own.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def run(folder: Path, pairs: Pairs, scorer: Any, field: str | None = None, **options: Any) -> Any:
+    """The log, read back, of a model that answers with the summaries, sample by sample."""
+    summaries = {source + str(number): summary for number, (summary, source) in enumerate(pairs)}
+
+    def answer(messages: list[Any], *_: Any) -> ModelOutput:
+        output = ModelOutput.from_content("mockllm/model", summaries[messages[-1].text])
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else it is counted with a download
+        return output
+
+    samples = [
+        Sample(input=source + str(number), metadata={"article": source}, id=number)
+        for number, (_, source) in enumerate(pairs)
+    ]
+    task = inspect_ai.Task(dataset=samples, scorer=scorer)
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    inspect_ai.eval(task, model=model, log_dir=str(folder), display="none", **options)
+    return read_eval_log(list_eval_logs(str(folder))[0])
+
+
+def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+    log = run(tmp_path, pairs, estime(source="article", model=bert_folder))
+    assert log.status == "success"
+    scorer = EstimeScorer(model=bert_folder)
+    result = scorer.score(*map(list, zip(*pairs, strict=True)))
+    alarms = result.values("alarms")
+    assert alarms.sum() > 0
+    metrics = log.results.scores[0].metrics
+    assert metrics["mean"].value == pytest.approx(float(alarms.mean()))
+    assert metrics["stderr"].value == pytest.approx(float(alarms.std() / len(alarms) ** 0.5))
+    for sample in log.samples:
+        summary, source = pairs[sample.id]
+        score = sample.scores["estime"]
+        assert score.value == alarms[sample.id]
+        assert score.answer == summary
+        assert score.metadata["signature"] == result.signature
+        for name in set(result.measures) - {"winners"}:  # one winner of hundreds may change with rounding
+            expected = float(result.values(name)[sample.id])
+            assert score.metadata[name] == (None if expected != expected else expected)
+        listed = score.metadata["alarm_list"]
+        assert len(listed) == score.value
+        for alarm in listed:
+            best = alarm["best"]
+            assert summary[alarm["start"] : alarm["end"]] == alarm["text"]
+            assert source[best["start"] : best["end"]] == best["text"]
+            line = (
+                f"- {alarm['text']!r} [{alarm['start']}:{alarm['end']}]: best match in the source is {best['text']!r} "
+            )
+            assert line + f"[{best['start']}:{best['end']}]" in score.explanation
+
+
+def test_the_input_is_the_source_and_the_value_can_be_chosen(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+    log = run(tmp_path, pairs[:3], estime("overlap", explain=False, model=bert_folder))
+    for sample in log.samples:
+        summary, source = pairs[sample.id]
+        expected = EstimeScorer(model=bert_folder).score([summary], [source + str(sample.id)])
+        assert sample.scores["estime"].value == float(expected.values("overlap"))
+        assert "alarm_list" not in sample.scores["estime"].metadata
+
+
+def test_samples_that_wait_together_are_scored_together(
+    bert_folder: str, pairs: Pairs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = []
+    judge = Judge.__call__
+
+    def counted(self: Judge, predictions: list[str], sources: list[str]) -> Any:
+        batches.append(len(predictions))
+        return judge(self, predictions, sources)
+
+    monkeypatch.setattr(Judge, "__call__", counted)
+    log = run(tmp_path, pairs * 2, estime(source="article", model=bert_folder), max_samples=32)
+    assert log.status == "success"
+    assert sum(batches) == 32
+    assert len(batches) < 16
+
+
+def test_a_missing_field_is_named(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+    log = run(tmp_path, pairs[:1], estime(source="text", model=bert_folder))
+    assert log.status == "error"
+    assert "metadata of sample 0 to hold 'text'" in log.error.message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"value": "alarmz"}, "`value` to be one of alarms"),
+        ({"layers": (1, 2)}, "`layers` to be one layer"),
+        ({"modle": "embedded"}, "`modle`"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        estime(**options)
+
+
+def test_the_page(tmp_path: Path) -> None:
+    evaluated, read, _ = run_page("inspect.md", tmp_path)
+    assert "estime" in evaluated
+    assert "mean" in read
+    assert "stderr" in read
+    assert "best match in the source is" in read
+    assert "ESTIME|model:embedded@" in read
+    log = read_eval_log(list_eval_logs(str(tmp_path / "logs"))[0])
+    by_name = [score for score in log.results.scores if score.name != "estime"]
+    assert len(by_name) == 1
+    for sample in log.samples:
+        alarms = sample.scores["estime"].metadata
+        assert sample.scores[by_name[0].name].value == alarms["alarm_rate"]
