@@ -63,7 +63,7 @@ OWNERS = {
     "datasets": {"integrations", "studies", "cli"},
     "gradio": {"demo"},
     "matplotlib": {"explain", "integrations", "meta", "studies"},
-    "typer": {"cli"},
+    "cyclopts": {"cli"},
     "rich": {"cli", "explain"},
 }
 
@@ -182,7 +182,7 @@ def test_importing_is_light_and_has_no_side_effects() -> None:
         handlers, environment, filters = list(logging.root.handlers), dict(os.environ), list(warnings.filters)
         import estime_metric
         dir(estime_metric), estime_metric.__version__, estime_metric.EstimeConfig
-        heavy = {"torch", "transformers", "numpy", "pandas", "tqdm", "typer"} & set(sys.modules)
+        heavy = {"torch", "transformers", "numpy", "pandas", "tqdm", "cyclopts"} & set(sys.modules)
         assert not heavy, heavy
         assert levels == {name: logging.getLogger(name).level for name in levels}
         assert handlers == logging.root.handlers
