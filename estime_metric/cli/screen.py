@@ -49,7 +49,8 @@ def print_table(
     console = console or Console()
     blocks = _blocks(table)
     keys = next((index for index, block in enumerate(blocks) if not block.text), len(blocks))
-    console.print(Text(printable(table.title), style="bold"))
+    if table.title:
+        console.print(Text(printable(table.title), style="bold"))
     for part in _parts(table, blocks[:keys], blocks[keys:], console):
         console.print(_grid(table, part, dim))
 
@@ -59,9 +60,10 @@ def _parts(
 ) -> Iterator[Sequence[_Block]]:
     """As many blocks together as the screen is wide enough for, the keys in each part; at least one of the others."""
     part: list[_Block] = []
+    boundless = console.options.update(max_width=10_000)
     for block in others:
         wider = [*keys, *part, block]
-        if part and console.measure(_grid(table, wider, None)).maximum > console.width:
+        if part and console.measure(_grid(table, wider, None), options=boundless).maximum > console.width:
             yield [*keys, *part]
             part = []
         part.append(block)
@@ -115,5 +117,6 @@ def _shown(cell: Cell, column: Column) -> str:
     """A cell in one line, numbers without a leading zero: ``.393`` for ``0.393``."""
     from estime_metric.studies.rendering import show
 
-    text = printable(" ".join(show(cell, column).split())) if isinstance(cell, str) else show(cell, column)
-    return text if column.text else re.sub(r"^(-?)0\.", r"\1.", text)
+    if isinstance(cell, str):
+        return printable(" ".join(cell.split()))
+    return re.sub(r"^(-?)0\.", r"\1.", show(cell, column))
