@@ -34,8 +34,8 @@ def compare(
     measure: Annotated[
         str | None,
         Parameter(
-            metavar="NAME[,NAME...]",
-            help=f"What is compared: {', '.join(HIGHER_IS_BETTER)}. (default: alarms, alarm_rate, unsupported_rate)",
+            help=f"What is compared, with commas between: {', '.join(HIGHER_IS_BETTER)}. "
+            "(default: alarms, alarm_rate, unsupported_rate)",
         ),
     ] = None,
     n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples and of random swaps.")] = 10_000,

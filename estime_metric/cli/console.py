@@ -41,7 +41,8 @@ def warn(text: str) -> None:
 def printable(text: str) -> str:
     """``text`` with its control characters escaped, line breaks excepted, so that it cannot steer a terminal."""
     return "".join(
-        f"\\x{ord(char):02x}" if char != "\n" and unicodedata.category(char) in ("Cc", "Cs") else char for char in text
+        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs") else f"\\x{ord(char):02x}"
+        for char in text
     )
 
 

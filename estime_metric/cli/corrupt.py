@@ -14,7 +14,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 
 Errors = Annotated[
-    str, Parameter(alias="-n", metavar="N[,N...]", help="Errors in a summary; a corrupted copy for each N.")
+    str, Parameter(alias="-n", help="Errors in a summary, with commas between; a corrupted copy for each number.")
 ]
 Seed = Annotated[int, Parameter(help="Another seed picks other words.")]
 Order = Annotated[str, Parameter(help="sequential: each error sees those before it; clean: each sees the clean text.")]

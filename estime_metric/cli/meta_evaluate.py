@@ -36,39 +36,33 @@ def meta_evaluate(
     measure: Annotated[
         str | None,
         Parameter(
-            metavar="NAME[,NAME...]",
-            help=f"Columns of scores. (default: all that hold numbers, but for {', '.join(NOT_MEASURES)})",
+            help="Columns of scores, with commas between. (default: all that hold numbers, but for "
+            f"{', '.join(NOT_MEASURES)})",
         ),
     ] = None,
     judgement: Annotated[
         str | None,
-        Parameter(metavar="NAME[,NAME...]", help="Columns of judgements. (default: all that hold numbers)"),
+        Parameter(help="Columns of judgements, with commas between. (default: all that hold numbers)"),
     ] = None,
     lower: Annotated[
         str | None,
-        Parameter(metavar="NAME[,NAME...]", help="Measures of which lower is better, as alarms are; they are negated."),
+        Parameter(help="Measures of which lower is better, as alarms are, with commas between; they are negated."),
     ] = None,
     document_column: Annotated[
         str | None,
         Parameter(
-            metavar="NAME[,NAME]",
-            help="Column of the documents, in SCORES and in JUDGEMENTS. (default: document, doc, doc_id, document_id)",
+            help="Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. "
+            "(default: document, doc, doc_id, document_id)",
         ),
     ] = None,
     system_column: Annotated[
         str | None,
-        Parameter(
-            metavar="NAME[,NAME]",
-            help="Column of the systems, likewise. (default: system, system_id, summarizer, model, model_id)",
-        ),
+        Parameter(help="Column of the systems, likewise. (default: system, system_id, summarizer, model, model_id)"),
     ] = None,
-    level: Annotated[
-        str, Parameter(metavar="NAME[,NAME...]", help="summary, system, pairwise, intra_system, or all.")
-    ] = "all",
+    level: Annotated[str, Parameter(help="summary, system, pairwise, intra_system, or all.")] = "all",
     method: Annotated[
         str,
         Parameter(
-            metavar="NAME[,NAME...]",
             help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.",
         ),
     ] = "spearman,kendall_b",
@@ -78,7 +72,7 @@ def meta_evaluate(
     seed: options.Seed = 0,
     significance: Annotated[
         str | None,
-        Parameter(metavar="TEST", help="Also test every two measures: permutation, bootstrap or williams."),
+        Parameter(help="Also test every two measures: permutation, bootstrap or williams."),
     ] = None,
     drop_missing: Annotated[bool, Parameter(help="Leave out, and name, what only one of the tables holds.")] = False,
     output: Annotated[

@@ -26,12 +26,9 @@ Layers = Annotated[
     str | None,
     Parameter(
         alias="-l",
-        metavar="LAYER[,LAYER...]",
-        help="Hidden layer(s), for example 21 or 12,21,24, or 'all'. (default: by model)",
+        help="Hidden layers, for example 21 or 12,21,24, or 'all'. (default: by model)",
     ),
 ]
-
-_NAMES = "NAME[,NAME...]"
 
 
 @Parameter(name="*", group=Group("Encoder", sort_key=1))
@@ -79,7 +76,7 @@ class UnitOptions(EncoderOptions):
         str | None, Parameter(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")
     ] = None
     drop_tags: Annotated[
-        str | None, Parameter(metavar="TAG[,TAG...]", help="Parts of speech to leave out; needs --tagger.")
+        str | None, Parameter(help="Parts of speech to leave out, with commas between; needs --tagger.")
     ] = None
     token_budget: Annotated[int | None, Parameter(help="Tokens in one forward pass; sets memory and speed only.")] = (
         None
@@ -94,7 +91,7 @@ class MeasureOptions(UnitOptions):
     layers: Layers = None
     measures: Annotated[
         str | None,
-        Parameter(metavar=_NAMES, help=f"Further measures: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
+        Parameter(help=f"Further measures, with commas between: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
     ] = None
     soft_model: Annotated[
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")

@@ -175,8 +175,8 @@ def test_options_that_exclude_each_other(folder: Path) -> None:
 
 def test_a_missing_extra_is_named(folder: Path) -> None:
     script = (
-        "import sys; sys.modules['pandas'] = None; from estime_metric.cli import app; "
-        f"app(['benchmark', 'summeval', '-m', 'embedded', '--data', {str(folder)!r}])"
+        "import sys; sys.modules['pandas'] = None; from estime_metric.cli import main; "
+        f"main(['benchmark', 'summeval', '-m', 'embedded', '--data', {str(folder)!r}])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 2
