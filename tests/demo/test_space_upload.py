@@ -30,13 +30,12 @@ class Listening(BaseHTTPRequestHandler):
         answer: dict[str, object] = {"url": url, "commitUrl": f"{url}/commit/{'0' * 40}", "commitOid": "0" * 40}
         if "/preupload/" in self.path:
             files = json.loads(body)["files"]
-            answer = {"files": [{"path": file["path"], "uploadMode": "regular", "shouldIgnore": False} for file in files]}
+            regular = {"uploadMode": "regular", "shouldIgnore": False}
+            answer = {"files": [{"path": file["path"], **regular} for file in files]}
         self._answer(200, answer)
 
     def do_GET(self) -> None:
         self._answer(200, {"id": "someone/estime", "sha": "0" * 40, "siblings": []})
-
-    do_HEAD = do_GET
 
     def _answer(self, status: int, answer: object) -> None:
         body = json.dumps(answer).encode()
@@ -73,7 +72,8 @@ def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path) -> None:
     [commit] = [body for path, body in requests if path == "/api/spaces/someone/estime/commit/main"]
     lines = [json.loads(line) for line in commit.splitlines()]
     assert lines[0]["value"]["summary"] == f"estime-metric {__version__}"
-    sent = {line["value"]["path"]: base64.b64decode(line["value"]["content"]) for line in lines if line["key"] == "file"}
+    files = [line["value"] for line in lines if line["key"] == "file"]
+    sent = {file["path"]: base64.b64decode(file["content"]) for file in files}
     kept = {path.name: path.read_bytes() for path in (ROOT / "hub_space").iterdir() if path.is_file()}
     assert sent == kept
     assert {"README.md", "app.py", "estime.py", "requirements.txt"} <= set(sent)
