@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -14,84 +14,67 @@ from rich.text import Text
 from estime_metric import files
 from estime_metric.cli import comparison, options
 from estime_metric.cli.comparison import LEVEL, Comparison
+from estime_metric.cli.console import warn
 from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="Scores that 'estime score -o' wrote, or pairs to be scored.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Likewise, of the other summarizer for the same sources.")],
+    a: Annotated[Path, Parameter(help="Scores that 'estime score -o' wrote, or pairs to be scored.")],
+    b: Annotated[Path, Parameter(help="Likewise, of the other summarizer for the same sources.")],
+    /,
+    *,
     id_column: Annotated[
         str | None,
-        typer.Option(help="Column that says which rows belong together. (default: the source text, or else 'id')"),
+        Parameter(help="Column that says which rows belong together. (default: the source text, or else 'id')"),
     ] = None,
     measure: Annotated[
-        str, typer.Option(metavar="NAME[,NAME...]", help=f"What is compared: {', '.join(HIGHER_IS_BETTER)}.")
+        str, Parameter(help=f"What is compared, with commas between: {', '.join(HIGHER_IS_BETTER)}.")
     ] = "alarms,alarm_rate",
-    n: Annotated[int, typer.Option("-n", help="Number of resamples and of random swaps.")] = 10_000,
-    confidence: Annotated[float, typer.Option(help="Share of the resamples within an interval.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples and of random swaps.")] = 10_000,
+    confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
+    seed: options.Seed = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the numbers to a .jsonl or .csv file, a row a measure.")
+        Path | None, Parameter(alias="-o", help="Write the numbers to a .jsonl or .csv file, a row a measure.")
     ] = None,
-    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
-    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
-    model: options.Model = None,
-    revision: options.Revision = None,
-    layers: options.Layers = None,
-    unit: options.Unit = None,
-    window: options.Window = None,
-    margin: options.Margin = None,
-    distance: options.Distance = None,
-    normalize: options.Normalize = False,
-    measures: options.Measures = None,
-    soft_model: options.SoftModel = None,
-    splitter: options.Splitter = None,
-    tagger: options.Tagger = None,
-    drop_tags: options.DropTags = None,
-    dtype: options.Dtype = None,
-    device: options.Device = None,
-    token_budget: options.TokenBudget = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
-) -> None:
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False,
+    measured: options.MeasureOptions = options.MeasureOptions(),
+) -> int:
     """Which of two summarizers is more consistent? Means, wins, interval and p-values over the same sources.
 
     Scored files are taken as they are; the options of the measure are for pairs that are scored now. Both sides have to
     carry the same signature. Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2,
     nothing was compared.
     """
-    given = options.chosen(locals())
-    try:
-        if output is not None:
-            files.check_writable(output)
-        asked = options.parse_names(measure) or ()
-        for name in asked:
-            comparison.higher_is_better(name)
-        needed = (name for name in asked if name in ALL_UNIT_MEASURES)
-        given |= {"measures": tuple(dict.fromkeys((*given.get("measures", ()), *needed)))}
-        tests = comparison.paired_tests()  # before anything is scored: they need the extra
-        sides, problems = comparison.read_sides((a, b), source_column, summary_column, given, not quiet)
-        signature = comparison.one_signature(sides, (a, b))
-        keys = comparison.by_key(sides, (a, b), id_column, source_column)
-        matched = [key for key in keys[0] if key in keys[1]]
-        problems += comparison.unmatched(keys, (a, b))
-        if not matched:
-            raise ValueError(f"Expected {a.name} and {b.name} to have examples in common, but there is none.")
-        rows = [[keys[side][key] for key in matched] for side in (0, 1)]
-        found = [
-            comparison.compare_measure(name, rows, tests, n, confidence, seed)
-            for name in comparison.measure_columns(asked, rows, (a, b))
-        ]
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
+    given = measured.given()
+    if output is not None:
+        files.check_writable(output)
+    asked = options.parse_names(measure) or ()
+    for name in asked:
+        comparison.higher_is_better(name)
+    needed = (name for name in asked if name in ALL_UNIT_MEASURES)
+    given |= {"measures": tuple(dict.fromkeys((*given.get("measures", ()), *needed)))}
+    tests = comparison.paired_tests()  # before anything is scored: they need the extra
+    sides, problems = comparison.read_sides((a, b), source_column, summary_column, given, not quiet)
+    signature = comparison.one_signature(sides, (a, b))
+    keys = comparison.by_key(sides, (a, b), id_column, source_column)
+    matched = [key for key in keys[0] if key in keys[1]]
+    problems += comparison.unmatched(keys, (a, b))
+    if not matched:
+        raise ValueError(f"Expected {a.name} and {b.name} to have examples in common, but there is none.")
+    rows = [[keys[side][key] for key in matched] for side in (0, 1)]
+    found = [
+        comparison.compare_measure(name, rows, tests, n, confidence, seed)
+        for name in comparison.measure_columns(asked, rows, (a, b))
+    ]
     for problem in problems:
-        typer.secho(problem, fg="yellow", err=True)
+        warn(problem)
     if output is not None:
         files.write_rows(output, [_row(each, len(matched), signature) for each in found])
     if str(output) != "-":
         _print(found, (a, b), rows, confidence, signature)
-    if problems:
-        raise typer.Exit(1)
+    return 1 if problems else 0
 
 
 def _row(found: Comparison, examples: int, signature: str) -> files.Row:

@@ -12,9 +12,9 @@ from estime_metric.config import EMBEDDED_MODEL, PAPER_MODEL, UNITS, EstimeConfi
 from estime_metric.demo.limits import ANY_LENGTH, Limits, RefusedError
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.loading import EncoderInfo, EncoderUnavailableError
+from estime_metric.engine.text import units_of
 from estime_metric.explanation import Explanation
 from estime_metric.inputs import check_choice, check_text
-from estime_metric.pairs import units_of
 from estime_metric.scorer import EstimeScorer
 
 #: Hub names, the encoder in the package first.

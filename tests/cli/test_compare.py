@@ -8,20 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from estime_metric import EstimeScorer
-from estime_metric.cli import app
 from estime_metric.meta import approximate_randomization, paired_bootstrap
+from tests.command import Ran, run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 SIGNATURE = "ESTIME|model:x|layers:5|version:0"
 
 
-def run(*arguments: object, status: int = 0, columns: int = 80) -> Result:
-    result = CliRunner(env={"COLUMNS": str(columns)}).invoke(app, ["compare", *map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0, columns: int = 80) -> Ran:
+    return run_command("compare", *arguments, status=status, columns=columns)
 
 
 def write(path: Path, rows: list[dict]) -> Path:
@@ -228,8 +225,7 @@ def test_a_scored_file_beside_pairs_of_the_same_settings(
         [{"source": source, "summary": "The sun fell.", "id": place} for place, source in enumerate(SOURCES)],
     )
     options = ["-m", bert_folder, "-q", *SHORT]
-    done = CliRunner().invoke(app, ["score", str(with_ids), "-o", str(tmp_path / "scores.csv"), *options])
-    assert done.exit_code == 0, done.output
+    run_command("score", with_ids, "-o", tmp_path / "scores.csv", *options)
     out = [tmp_path / "mixed.jsonl", tmp_path / "now.jsonl"]
     run(pairs[0], tmp_path / "scores.csv", *options, "-o", out[0])
     run(pairs[0], with_ids, *options, "-o", out[1])

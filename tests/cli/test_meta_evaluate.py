@@ -8,17 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
 
-from estime_metric.cli import app
 from estime_metric.meta import bootstrap, bootstrap_difference, correlate, join, permutation_test, read_table
+from tests.command import Ran, run_command
 from tests.meta.conftest import made_up
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["meta-evaluate", *map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command("meta-evaluate", *arguments, status=status, columns=120)
 
 
 @pytest.fixture
