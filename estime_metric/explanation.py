@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import MatchedPair
+from estime_metric.engine.measures import MEASURES
 from estime_metric.engine.words import find_splitter, locate_in
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1). ``absent``: the
@@ -98,6 +99,20 @@ class Explanation:
     def tokens(self) -> int:
         """How many units the summary has."""
         return len(self.units)
+
+    def value(self, measure: str) -> float:
+        """A measure of the pair that its counts suffice for, as `EstimeResult.values` gives it.
+
+        Args:
+            measure: ``alarms``, ``alarm_rate``, ``alarms_adjusted``, ``unsupported``, ``unsupported_rate``,
+                ``overlap``, ``tokens`` or ``coverage``.
+
+        Returns:
+            The value; NaN for a rate of nothing.
+        """
+        counts = {"alarms": self.alarms, "overlap": self.overlap, "tokens": self.tokens}
+        statistics = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
+        return float(MEASURES[measure].formula(statistics))
 
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:
