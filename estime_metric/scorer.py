@@ -17,8 +17,9 @@ from estime_metric.engine.encoder import MaskedEncoder, inference_context
 from estime_metric.engine.masking import mask_units
 from estime_metric.engine.matching import MatchedPair, match_chunk
 from estime_metric.engine.measures import STATISTICS
+from estime_metric.engine.memory import return_memory
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.store import shared_encoder, unload_encoders
+from estime_metric.engine.store import release_encoders, shared_encoder
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
 from estime_metric.progress import progress_bar
@@ -144,9 +145,9 @@ class EstimeScorer:
     def unload(self) -> None:
         """Lets go of the encoder; its memory is free once no other scorer holds it. The next use loads it again."""
         if self._ready is not None:
-            held = {self._ready.encoder, self._ready.soft_encoder}
+            release_encoders(self._ready.encoder, self._ready.soft_encoder)
             self._ready = None
-            unload_encoders(*held)
+            return_memory()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"config": self.config, "cache": self.cache, "_ready": None}

@@ -60,15 +60,13 @@ class EncoderStore:
         return encoder, resolved
 
     def release(self, *encoders: MaskedEncoder) -> None:
-        """Lets go of some encoders, of all where none is named."""
+        """Holds some encoders no longer; none at all where none is named."""
         with self._lock:
-            for key, encoder in list(self._held.items()):
-                if not encoders or encoder in encoders:
-                    del self._held[key]
+            self._held = OrderedDict(
+                (key, held) for key, held in self._held.items() if encoders and held not in encoders
+            )
             if not encoders:
                 self._revisions.clear()
-        del encoders, encoder, key
-        return_memory()
 
     def _find(self, origin: _Origin, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig] | None:
         """The shallowest copy that is deep enough."""
@@ -103,10 +101,15 @@ def shared_encoder(config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
     return _STORE.get(config)
 
 
-def unload_encoders(*encoders: MaskedEncoder) -> None:
-    """Lets go of the encoders in memory; the next use loads them again.
-
-    Args:
-        encoders: some of them; all where none is named. One that a scorer holds stays until that lets go of it.
-    """
+def release_encoders(*encoders: MaskedEncoder) -> None:
+    """Holds these no longer for the next to ask; they are gone when their last user lets go of them."""
     _STORE.release(*encoders)
+
+
+def unload_encoders() -> None:
+    """Lets go of all encoders and returns their memory; the next use loads them again.
+
+    An encoder that an `EstimeScorer` is using stays until that is unloaded or gone.
+    """
+    _STORE.release()
+    return_memory()

@@ -118,9 +118,11 @@ def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> Non
     other = weakref.ref(get(store, bert_folder, dtype="bfloat16"))
     del encoder
     store.release(get(store, bert_folder))
+    gc.collect()
     assert [weight() for weight in weights] == [None] * len(weights)
     assert other() is not None
     store.release()
+    gc.collect()
     assert other() is None
 
 
