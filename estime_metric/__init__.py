@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from estime_metric.engine.loading import EncoderUnavailableError as EncoderUnavailableError
     from estime_metric.explanation import Explanation as Explanation
     from estime_metric.functional import estime as estime
+    from estime_metric.integrations.torchmetrics import ESTIME as ESTIME
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
 
+#: What `ESTIME` needs is an extra, so it is found by its name but is not among those that ``import *`` brings.
 _LAZY_EXPORTS = {
+    "ESTIME": "estime_metric.integrations.torchmetrics",
     "EncoderUnavailableError": "estime_metric.engine.loading",
     "EstimeConfig": "estime_metric.config",
     "EstimeResult": "estime_metric.result",
@@ -45,4 +48,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *_LAZY_EXPORTS})

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric._version import __version__
+
+if TYPE_CHECKING:
+    import torch
+    from typing_extensions import Unpack
 
 #: The paper's encoder (section 2) and the layer of its best row, ESTIME-21.
 PAPER_MODEL = "bert-large-uncased-whole-word-masking"
@@ -23,7 +29,17 @@ SPLITTERS = ("regex", "nltk")
 TAGGERS = ("nltk",)
 
 #: Names of all measures; ``estime_metric.engine.measures`` says what they are.
-BASE_MEASURES = ("alarms", "alarm_rate", "alarms_adjusted", "winners", "overlap", "tokens")
+BASE_MEASURES = (
+    "alarms",
+    "alarm_rate",
+    "alarms_adjusted",
+    "winners",
+    "unsupported",
+    "unsupported_rate",
+    "overlap",
+    "tokens",
+    "coverage",
+)
 #: Those for which every unit of the summary is encoded, also units that do not occur in the source.
 ALL_UNIT_MEASURES = ("alarms_alltokens", "soft", "coherence")
 
@@ -33,6 +49,8 @@ HIGHER_IS_BETTER = {
     "alarm_rate": False,
     "alarms_adjusted": False,
     "winners": False,
+    "unsupported": False,
+    "unsupported_rate": False,
     "alarms_alltokens": False,
     "soft": True,
     "coherence": True,
@@ -42,6 +60,29 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 #: What the preset `EstimeConfig.fast` changes of the paper's setting.
 FAST = {"distance": 2, "dtype": "bfloat16"}
+
+
+class EstimeOptions(TypedDict, total=False):
+    """The keywords that `EstimeConfig` takes, and with it whatever scores. That class says what they mean."""
+
+    model: str
+    revision: str | None
+    layers: int | Iterable[int] | Literal["all"] | str | None
+    unit: Literal["token", "word"] | str
+    window: int
+    margin: int
+    distance: int
+    normalize: bool
+    splitter: Literal["regex", "nltk"] | str | Callable[[str], Sequence[str]]
+    tagger: Literal["nltk"] | str | Callable[[list[str]], Sequence[Any]] | None
+    keep_tags: Iterable[str] | None
+    drop_tags: Iterable[str] | None
+    measures: str | Iterable[str]
+    soft_model: str | None
+    soft_revision: str | None
+    dtype: Literal["float32", "bfloat16", "float16"] | str | torch.dtype
+    device: str | torch.device | None
+    token_budget: int | None
 
 
 @dataclass(frozen=True)
@@ -64,8 +105,8 @@ class EstimeConfig:
         distance: least distance of two masked units in one window (``L``, section 2).
         normalize: scale embeddings to length one before the dot product (appendix C); the paper does not.
         splitter: text -> words: ``"regex"``, which needs no data, ``"nltk"`` (the released code's choice; extra
-            ``words``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger.
-        tagger: words -> parts of speech: ``"nltk"`` (extra ``words``) or any callable from a list of words to a tag
+            ``nltk``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger.
+        tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or any callable from a list of words to a tag
             for each, or to (word, tag) pairs; ``None`` for none.
         keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, and an empty set
             keeps none.
@@ -77,7 +118,8 @@ class EstimeConfig:
         soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the vocabulary of
             ``model``. ``None`` takes those of ``model`` itself (the released code: ``"bert-base-uncased"``).
         soft_revision: its revision, as ``revision``.
-        dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"`` for the encoder; dot products are float32 always.
+        dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"``, or torch's dtype of that name, for the encoder; dot
+            products are float32 always.
         device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one,
             else the CPU.
         token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that suits the device.
@@ -121,13 +163,12 @@ class EstimeConfig:
                 _require_text(name, getattr(self, name))
         object.__setattr__(self, "layers", _layer_tuple(self.layers))
         _require_choice("unit", self.unit, UNITS)
-        _require_integer("margin", self.margin, least=0)
-        _require_integer("window", self.window, least=1)
+        for name, least in (("margin", 0), ("window", 1), ("distance", 1)):
+            object.__setattr__(self, name, _integer(name, getattr(self, name), least))
         if self.window <= 2 * self.margin:
             raise ValueError(
                 f"Expected argument `window` to be more than twice `margin` ({self.margin}), but got {self.window}."
             )
-        _require_integer("distance", self.distance, least=1)
         if not isinstance(self.normalize, bool):
             raise TypeError(f"Expected argument `normalize` to be a bool, but got {self.normalize!r}.")
         _require_callable("splitter", self.splitter, SPLITTERS)
@@ -140,11 +181,11 @@ class EstimeConfig:
                 if self.tagger is None:
                     raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
         object.__setattr__(self, "measures", _measure_tuple(self.measures))
-        _require_choice("dtype", self.dtype, DTYPES)
+        object.__setattr__(self, "dtype", _dtype_name(self.dtype))
         if self.device is not None:
             object.__setattr__(self, "device", str(self.device))
         if self.token_budget is not None:
-            _require_integer("token_budget", self.token_budget, least=1)
+            object.__setattr__(self, "token_budget", _integer("token_budget", self.token_budget, least=1))
 
     @property
     def layer_tuple(self) -> tuple[int, ...]:
@@ -156,20 +197,22 @@ class EstimeConfig:
         """``config`` (or the defaults) with ``options`` laid over it.
 
         Raises:
-            TypeError: ``config`` is no ``EstimeConfig``, or an option has no such name.
+            TypeError: ``config`` is no ``EstimeConfig``, or an option has no such name; the message names the one that
+                was probably meant.
         """
         if config is None:
             config = cls()
         elif not isinstance(config, EstimeConfig):
             raise TypeError(f"Expected argument `config` to be an EstimeConfig, but got {type(config).__name__}.")
-        known = {field.name for field in dataclasses.fields(cls)}
         for name in options:
-            if name not in known:
-                raise TypeError(f"Expected an option among {', '.join(sorted(known))}, but got `{name}`.")
+            if name not in OPTIONS:
+                meant = similar_option(name)
+                hint = f" Did you mean `{meant}`?" if meant else ""
+                raise TypeError(f"Expected an option among {', '.join(OPTIONS)}, but got `{name}`.{hint}")
         return dataclasses.replace(config, **options)
 
     @classmethod
-    def fast(cls, **options: Any) -> EstimeConfig:
+    def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
         """The preset for many pairs: every second token masked instead of every eighth, in bfloat16.
 
         It takes about a quarter of the encoder's work, and bfloat16 halves that again where the processor has it. The
@@ -183,7 +226,7 @@ class EstimeConfig:
             >>> EstimeConfig.fast(model="embedded").distance
             2
         """
-        return cls(**{**FAST, **options})
+        return cls.from_options(None, {**FAST, **options})
 
     @property
     def needs_every_unit(self) -> bool:
@@ -226,6 +269,20 @@ class EstimeConfig:
         return "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
 
 
+#: Names of all options.
+OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
+
+
+def similar_option(name: str) -> str | None:
+    """The option that ``name`` was probably meant to be, if any.
+
+    Example:
+        >>> similar_option("layer")
+        'layers'
+    """
+    return next(iter(get_close_matches(name, OPTIONS, n=1, cutoff=0.8)), None)
+
+
 def default_layer(blocks: int) -> int:
     """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder of that many blocks.
 
@@ -237,25 +294,25 @@ def default_layer(blocks: int) -> int:
 
 
 def _layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
-    if layers is None:
-        return None
-    if layers == "all":
-        return "all"
-    several = isinstance(layers, Iterable) and not isinstance(layers, (str, bytes))
-    numbers = tuple(layers) if several else (layers,)
-    for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"Expected argument `layers` to be an integer or several, but got {layers!r}.")
-        if number < 0:
-            raise ValueError(f"Expected argument `layers` to hold no negative number, but got {layers!r}.")
-    if not numbers:
+    if layers is None or (isinstance(layers, str) and layers == "all"):
+        return layers
+    several = isinstance(layers, Iterable) and not isinstance(layers, (str, bytes)) and getattr(layers, "ndim", 1) > 0
+    numbers = tuple(_as_integer(number) for number in (layers if several else (layers,)))
+    if None in numbers:
+        raise TypeError(f"Expected argument `layers` to be an integer or several, but got {layers!r}.")
+    found = tuple(number for number in numbers if number is not None)
+    if not found:
         raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
-    if len(set(numbers)) < len(numbers):
+    if min(found) < 0:
+        raise ValueError(f"Expected argument `layers` to hold no negative number, but got {layers!r}.")
+    if len(set(found)) < len(found):
         raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
-    return numbers
+    return found
 
 
 def _measure_tuple(measures: Any) -> tuple[str, ...]:
+    if not isinstance(measures, Iterable):
+        raise TypeError(f"Expected argument `measures` to be a name or several, but got {measures!r}.")
     names = (measures,) if isinstance(measures, str) else tuple(measures)
     for name in names:
         _require_choice("measures", name, (*BASE_MEASURES, *ALL_UNIT_MEASURES))
@@ -265,9 +322,18 @@ def _measure_tuple(measures: Any) -> tuple[str, ...]:
 def _tag_set(name: str, tags: Any) -> frozenset[str]:
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
-    for tag in tags:
+    found = frozenset(tags)
+    for tag in found:
         _require_text(name, tag)
-    return frozenset(tags)
+    return found
+
+
+def _dtype_name(dtype: Any) -> str:
+    """The name of a dtype; torch's own are recognized by theirs, since importing torch takes its time."""
+    name = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype
+    if name not in DTYPES:
+        raise ValueError(f"Expected argument `dtype` to be one of {', '.join(DTYPES)}, but got {dtype!r}.")
+    return str(name)
 
 
 def _versioned(model: str, revision: str | None) -> str:
@@ -304,13 +370,25 @@ def _require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
         raise ValueError(f"Expected argument `{name}` to be one of {', '.join(choices)}, but got {value!r}.")
 
 
-def _require_integer(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
+def _integer(name: str, value: Any, least: int) -> int:
+    number = _as_integer(value)
+    if number is None:
         raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
-    if value < least:
+    if number < least:
         raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
+    return number
+
+
+def _as_integer(value: Any) -> int | None:
+    """An integer of Python, NumPy or torch as Python's; ``None`` for anything else, also for a bool."""
+    if isinstance(value, bool) or "bool" in str(getattr(value, "dtype", "")):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def _escape(text: str) -> str:
     """Keeps a name from breaking the signature's line: ``%``, ``|``, ``@`` and control characters as ``%XX``."""
-    return "".join(f"%{ord(sign):02X}" if sign in "%|@" or ord(sign) < 32 else sign for sign in text)
+    return "".join(f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text)

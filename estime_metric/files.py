@@ -207,6 +207,9 @@ def _opened(path: Path) -> Iterator[TextIO]:
         yield stream
 
 
-def plain(number: float) -> int | float:
-    """A count as an integer, anything else rounded to six digits; what is written to files."""
+def plain(number: float) -> int | float | None:
+    """A count as an integer, NaN as nothing (null in JSON, an empty cell in CSV), anything else rounded to six digits;
+    what is written to files."""
+    if math.isnan(number):
+        return None
     return int(number) if math.isfinite(number) and number == int(number) else round(number, 6)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def estime(predictions: Sequence[str], sources: Sequence[str], **options: Any) -> EstimeResult:
+    from estime_metric.config import EstimeOptions
+
+
+def estime(predictions: Sequence[str], sources: Sequence[str], **options: Unpack[EstimeOptions]) -> EstimeResult:
     """Scores summaries against their sources.
 
     The encoder is held only while the call runs: to score again and again, keep an `EstimeScorer`.
@@ -20,18 +25,18 @@ def estime(predictions: Sequence[str], sources: Sequence[str], **options: Any) -
         options: any option of `EstimeConfig`.
 
     Returns:
-        The scores in input order. ``alarms``: 0 and up, lower is better.
+        The scores in input order. ``result.score``, the mean number of alarms: 0 and up, lower is better.
 
     Raises:
         TypeError, ValueError: bad texts or options; the message names the argument and the index.
-        EncoderUnavailableError: the encoder cannot be had.
+        EncoderUnavailableError: the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
 
     Example:
         >>> source = "The cat sat on the mat while the dog slept in the garden."
         >>> result = estime(["The cat slept in the garden."], [source], model="embedded")
-        >>> result.values("overlap").tolist()
+        >>> result["overlap"].tolist()
         [7.0]
     """
     return EstimeScorer(**options).score(predictions, sources)

@@ -1,8 +1,8 @@
-"""Checks of what users pass in, shared by every front end: the argument, the index, what was expected, what came."""
+"""Checks of what users pass in, shared by every entry point: the argument, the index, what was expected, what came."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -10,13 +10,17 @@ def check_texts(name: str, texts: Any) -> list[str]:
     """``texts`` as a list of strings.
 
     Raises:
-        TypeError: ``texts`` is a bare string or no iterable, or an entry is no string; the message names its index.
+        TypeError: ``texts`` is a bare string, a table, a dictionary, a set or no iterable, or an entry is no string;
+            the message names its index.
         ValueError: an entry holds half a character (a lone surrogate), which no tokenizer takes; likewise.
     """
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"Expected argument `{name}` to be a list of strings, but got one bare {type(texts).__name__}.")
-    if not isinstance(texts, Iterable):
-        raise TypeError(f"Expected argument `{name}` to be a list of strings, but got {type(texts).__name__}.")
+    unordered = isinstance(texts, (Mapping, set, frozenset))
+    # Arrays and tables: a table's rows would be taken for texts, or its column names; an array of no axis has no rows.
+    if unordered or not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1 or hasattr(texts, "columns"):
+        hint = "; pass one of its columns" if hasattr(texts, "columns") else ""
+        raise TypeError(f"Expected argument `{name}` to be a list of strings, but got {type(texts).__name__}{hint}.")
     checked = list(texts)
     for index, text in enumerate(checked):
         if not isinstance(text, str):
@@ -28,23 +32,23 @@ def check_texts(name: str, texts: Any) -> list[str]:
 
 
 def check_text(name: str, text: Any, index: int | None = None) -> str:
-    """``text`` itself, if it is a string; ``index`` is its place among others, if it has one.
+    """``text`` itself, if it is a string; ``index`` is its position among others, if it has one.
 
     Raises:
         TypeError: it is none.
         ValueError: it holds half a character (a lone surrogate).
     """
-    place = "" if index is None else f" at index {index}"
+    position = "" if index is None else f" at index {index}"
     if not isinstance(text, str):
-        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(text).__name__}{place}.")
-    _check_characters(name, text, place)
+        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(text).__name__}{position}.")
+    _check_characters(name, text, position)
     return text
 
 
 def check_pairs(
     predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
 ) -> tuple[list[str], list[str]]:
-    """Both sides as lists of strings of one length; ``name`` and ``origin`` are what the front end calls them.
+    """Both sides as lists of strings of one length; ``name`` and ``origin`` are what its caller calls them.
 
     Raises:
         TypeError: as `check_texts`.
@@ -70,7 +74,7 @@ def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
         raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
 
 
-def _check_characters(name: str, text: str, place: str) -> None:
+def _check_characters(name: str, text: str, position: str) -> None:
     if text.isascii():
         return
     try:
@@ -78,5 +82,5 @@ def _check_characters(name: str, text: str, place: str) -> None:
     except UnicodeEncodeError as error:
         raise ValueError(
             f"Expected argument `{name}` to hold whole characters, "
-            f"but got the lone surrogate {text[error.start]!r}{place}."
+            f"but got the lone surrogate {text[error.start]!r}{position}."
         ) from error

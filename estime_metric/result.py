@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import torch
@@ -14,9 +15,15 @@ from estime_metric.inputs import check_choice
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+#: Indices that are named before the rest is left to `EstimeResult.blank` and `EstimeResult.unchecked`.
+_LISTED = 10
+
 
 class EstimeResult:
     """Scores of a list of pairs, in the order in which they came in.
+
+    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several layers;
+    ``result.score`` is the mean number of alarms; ``print(result)`` tells score, coverage and signature.
 
     Args:
         statistics: float64 of shape (pairs, layers, statistics), in the order of ``STATISTICS``.
@@ -25,6 +32,7 @@ class EstimeResult:
 
     def __init__(self, statistics: Tensor, config: EstimeConfig) -> None:
         self._statistics = statistics
+        self._warned = False
         self.config = config
 
     @property
@@ -43,31 +51,75 @@ class EstimeResult:
         return self.config.signature()
 
     @property
+    def score(self) -> float:
+        """The mean number of alarms in a summary: 0 and up, lower is better; NaN where there is no pair.
+
+        Raises:
+            ValueError: several layers were read; `mean` takes one of them.
+        """
+        return self.mean("alarms")
+
+    @property
+    def coverage(self) -> float:
+        """The mean share of a summary's units that occur in its source, and so are checked: 0 to 1.
+
+        Summaries without units are left out; NaN where there is no other.
+        """
+        return float(self.values("coverage", self.layers[0]).nanmean())
+
+    @property
     def unchecked(self) -> list[int]:
         """Indices of pairs in which no summary unit occurs in the source, so that none could be checked.
 
         Their alarms are 0 with the unit ``token``; with ``word`` their words count as alarms, but for those whose first
-        token is also that of a source word.
+        token is also that of a source word. Their ``alarm_rate`` is NaN, their ``unsupported_rate`` 1 unless they are
+        `blank`.
         """
-        overlap = self._statistics[:, 0, STATISTICS.index("overlap")]
-        return [int(index) for index in torch.nonzero(overlap == 0).flatten()]
+        return self._where_none("overlap")
+
+    @property
+    def blank(self) -> list[int]:
+        """Indices of pairs whose summary has no unit at all; they are among those `unchecked`, and all rates NaN."""
+        return self._where_none("tokens")
 
     def __len__(self) -> int:
         return len(self._statistics)
 
+    def __getitem__(self, key: str | tuple[str, int]) -> Tensor:
+        """`values` of a measure, or of a measure and a layer."""
+        measure, layer = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+        if not isinstance(measure, str):
+            raise TypeError(f"Expected the name of a measure, or a name and a layer, but got {key!r}.")
+        return self.values(measure, layer)
+
     def __repr__(self) -> str:
         return f"EstimeResult({len(self)} pairs, {self.signature})"
+
+    def __str__(self) -> str:
+        lines = []
+        for layer in self.layers:
+            means = {name: float(self.values(name, layer).nanmean()) for name in ("alarms", "unsupported_rate")}
+            lines.append(
+                f"ESTIME {means['alarms']:.3f} alarms a summary, unsupported rate {means['unsupported_rate']:.4f} "
+                f"(both: lower is better), coverage {self.coverage:.4f}, {len(self)} pairs, layer {layer}"
+            )
+        if self.blank:
+            lines.append(f"Blank summaries, which are in no rate: {len(self.blank)} (index {_listed(self.blank)})")
+        if foreign := [index for index in self.unchecked if index not in set(self.blank)]:
+            lines.append(f"Pairs that share nothing, so nothing was checked: {len(foreign)} (index {_listed(foreign)})")
+        return "\n".join([*lines, self.signature])
 
     def values(self, measure: str = "alarms", layer: int | None = None) -> Tensor:
         """One measure for every pair.
 
         Args:
-            measure: ``alarms``, ``alarm_rate``, ``alarms_adjusted``, ``winners``, ``overlap``, ``tokens``, and of
-                ``alarms_alltokens``, ``soft``, ``coherence`` those that `EstimeConfig.measures` asked for.
+            measure: one of ``BASE_MEASURES``, or of ``ALL_UNIT_MEASURES`` those that `EstimeConfig.measures` asked
+                for. ``estime_metric.engine.measures`` says what they are.
             layer: one of ``layers``; may be left out where there is just one.
 
         Returns:
-            float64 of shape (pairs,), in input order, on the CPU.
+            float64 of shape (pairs,), in input order, on the CPU. A rate of nothing is NaN: ``alarm_rate`` where
+            nothing was checked, ``unsupported_rate``, ``coverage`` and ``soft`` where the summary has no unit.
 
         Raises:
             ValueError: a measure that is unknown or was not asked for, a layer that was not read, or none given where
@@ -75,19 +127,31 @@ class EstimeResult:
         """
         if measure in ALL_UNIT_MEASURES and measure not in self.config.measures:
             raise ValueError(f"Expected argument `measures` to name {measure!r} when scoring, but it did not.")
-        return compute(measure, self._statistics[:, self._place(layer)])
+        return compute(measure, self._statistics[:, self._layer_index(layer)])
 
     def mean(self, measure: str = "alarms", layer: int | None = None) -> float:
-        """The mean of one measure over the pairs; 0.0 where there are none. Arguments as for `values`."""
+        """The mean of one measure over the pairs for which it is defined; NaN where there is none.
+
+        Arguments as for `values`. Where pairs are left out, the first call of a result warns and says how many.
+        """
         values = self.values(measure, layer)
-        return float(values.mean()) if len(values) else 0.0
+        undefined = int(values.isnan().sum())
+        if undefined and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{measure} is undefined for {undefined} of {len(values)} pairs, which are left out of its mean. "
+                f"Blank summaries: {len(self.blank)}; others that share nothing with their source: "
+                f"{len(self.unchecked) - len(self.blank)}.",
+                stacklevel=2,
+            )
+        return float(values.nanmean())
 
     def ties(self, layer: int | None = None) -> int:
-        """How many verdicts hang on two dot products within 1e-4 of each other, relative.
+        """How many verdicts depend on two dot products within 1e-4 of each other, relative.
 
         No other verdict can change with batch size, order or device; these may, by rounding alone.
         """
-        return int(self._statistics[:, self._place(layer), STATISTICS.index("ties")].sum())
+        return int(self._statistics[:, self._layer_index(layer), STATISTICS.index("ties")].sum())
 
     def to_pandas(self) -> DataFrame:
         """A tidy table: a row for each pair and layer, columns ``pair``, ``layer`` and one for each measure.
@@ -108,7 +172,7 @@ class EstimeResult:
             columns[measure] = compute(measure, self._statistics).flatten().numpy()
         return pandas.DataFrame(columns)
 
-    def _place(self, layer: int | None) -> int:
+    def _layer_index(self, layer: int | None) -> int:
         if layer is None:
             if len(self.layers) > 1:
                 raise ValueError(
@@ -118,3 +182,11 @@ class EstimeResult:
             return 0
         check_choice("layer", layer, self.layers)
         return self.layers.index(layer)
+
+    def _where_none(self, statistic: str) -> list[int]:
+        counts = self._statistics[:, 0, STATISTICS.index(statistic)]
+        return [int(index) for index in torch.nonzero(counts == 0).flatten()]
+
+
+def _listed(indices: list[int]) -> str:
+    return ", ".join(map(str, indices[:_LISTED])) + (", ..." if len(indices) > _LISTED else "")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -26,6 +26,11 @@ from estime_metric.explanation import Explanation, explain_units
 from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
 from estime_metric.pairs import Chunk, SourceText, SummaryText, chunks
 from estime_metric.result import EstimeResult
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from estime_metric.config import EstimeOptions
 
 #: Bytes of embeddings held at once. Pairs are scored in chunks of that size, so memory does not grow with their
 #: number; a chunk is large enough to find windows of equal length for every batch.
@@ -68,7 +73,7 @@ class EstimeScorer:
         config: EstimeConfig | None = None,
         *,
         cache: int | str | os.PathLike[str] | SourceCache | None = None,
-        **options: Any,
+        **options: Unpack[EstimeOptions],
     ) -> None:
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import pickle
 import re
 
+import numpy as np
 import pytest
 import torch
 
-from estime_metric import EstimeConfig, __version__
-from estime_metric.config import default_layer
+from estime_metric import EstimeConfig, EstimeScorer, __version__, estime
+from estime_metric.config import EstimeOptions, default_layer
 
 
 def test_the_defaults_are_the_papers() -> None:
@@ -36,10 +38,57 @@ def test_it_is_frozen_hashable_and_equal_by_value() -> None:
 
 @pytest.mark.parametrize(
     ("layers", "expected"),
-    [(0, (0,)), (21, (21,)), ([12, 21, 24], (12, 21, 24)), ((5, 3), (5, 3)), (range(3), (0, 1, 2)), (iter([4]), (4,))],
+    [
+        (0, (0,)),
+        (21, (21,)),
+        ([12, 21, 24], (12, 21, 24)),
+        ((5, 3), (5, 3)),
+        (range(3), (0, 1, 2)),
+        (iter([4]), (4,)),
+        (np.int64(3), (3,)),
+        (np.array([3, 1]), (3, 1)),
+        (np.array(4), (4,)),
+        (torch.tensor([2, 5]), (2, 5)),
+        ([np.int32(1), 2], (1, 2)),
+    ],
 )
 def test_layers_may_be_one_or_several(layers: object, expected: tuple[int, ...]) -> None:
-    assert EstimeConfig(layers=layers).layer_tuple == expected  # type: ignore[arg-type]
+    found = EstimeConfig(layers=layers).layer_tuple  # type: ignore[arg-type]
+    assert found == expected
+    assert {type(layer) for layer in found} == {int}
+
+
+def test_numbers_and_dtypes_of_numpy_and_torch_are_taken() -> None:
+    given = EstimeConfig(
+        window=np.int64(200), margin=np.int32(10), distance=torch.tensor(4), token_budget=np.uint16(9),  # type: ignore[arg-type]
+        dtype=torch.bfloat16,  # type: ignore[arg-type]
+    )  # fmt: skip
+    same = EstimeConfig(window=200, margin=10, distance=4, token_budget=9, dtype="bfloat16")
+    assert (given, given.signature()) == (same, same.signature())
+    assert hash(given) == hash(same)
+
+
+def test_tags_may_come_from_a_generator() -> None:
+    config = EstimeConfig(tagger="nltk", keep_tags=(tag for tag in ("NN", "VB")), drop_tags=iter(["DT"]))  # type: ignore[arg-type]
+    assert (config.keep_tags, config.drop_tags) == ({"NN", "VB"}, {"DT"})
+
+
+def test_the_typed_keywords_are_the_fields() -> None:
+    assert list(EstimeOptions.__annotations__) == [field.name for field in dataclasses.fields(EstimeConfig)]
+    assert EstimeOptions.__required_keys__ == frozenset()
+    for function in (EstimeScorer.__init__, estime, EstimeConfig.fast):
+        assert inspect.signature(function).parameters["options"].annotation == "Unpack[EstimeOptions]"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("layer", "layers"), ("measure", "measures"), ("keep_tag", "keep_tags"), ("dtypes", "dtype")]
+)
+def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
+    for make in (EstimeScorer, EstimeConfig.fast, lambda **options: estime([], [], **options)):
+        with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
+            make(**{name: 3})
+    with pytest.raises(TypeError, match=r"but got `batch_size`\.$"):
+        EstimeScorer(batch_size=3)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +120,14 @@ def test_layers_may_be_one_or_several(layers: object, expected: tuple[int, ...])
         ({"normalize": "yes"}, TypeError, "`normalize` to be a bool, but got 'yes'"),
         ({"normalize": 1}, TypeError, "`normalize` to be a bool, but got 1"),
         ({"dtype": "int8"}, ValueError, "`dtype` to be one of float32, bfloat16, float16, but got 'int8'"),
-        ({"dtype": torch.float32}, ValueError, "`dtype` to be one of .*, but got torch.float32"),
+        ({"dtype": torch.float64}, ValueError, "`dtype` to be one of .*, but got torch.float64"),
+        ({"dtype": float}, ValueError, "`dtype` to be one of .*, but got <class 'float'>"),
+        ({"layers": np.float64(3)}, TypeError, "`layers` to be an integer or several, but got "),
+        ({"layers": np.bool_(True)}, TypeError, "`layers` to be an integer or several, but got "),
+        ({"layers": torch.tensor(True)}, TypeError, "`layers` to be an integer or several, but got "),
+        ({"measures": 3}, TypeError, "`measures` to be a name or several, but got 3"),
+        ({"measures": None}, TypeError, "`measures` to be a name or several, but got None"),
+        ({"measures": ["soft", 3]}, ValueError, "`measures` to be one of .*, but got 3"),
         ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
         ({"token_budget": 1e4}, TypeError, "`token_budget` to be an integer, but got 10000.0"),
     ],

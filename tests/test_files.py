@@ -110,6 +110,14 @@ def test_counts_are_written_as_integers() -> None:
     assert repr(files.plain(1 / 3)) == "0.333333"
 
 
+def test_a_rate_of_nothing_is_null_in_json_and_empty_in_csv(tmp_path: Path) -> None:
+    rows: list[files.Row] = [{"line": 1, "alarm_rate": files.plain(float("nan"))}]
+    files.write_rows(tmp_path / "o.jsonl", rows)
+    files.write_rows(tmp_path / "o.csv", rows)
+    assert (tmp_path / "o.jsonl").read_text() == '{"line": 1, "alarm_rate": null}\n'
+    assert (tmp_path / "o.csv").read_text() == "line,alarm_rate\n1,\n"
+
+
 def test_portions_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
     lines = [json.dumps({**PAIR, "summary": f"A cat {number}.", "id": number}) for number in range(5)]
     pairs = files.read_pairs(write(tmp_path / "p.jsonl", "\n".join(lines)), "source", "summary")

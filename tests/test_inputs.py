@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
 
 
-@pytest.mark.parametrize("texts", [["a", ""], ("a", ""), {"a": 1, "": 2}, iter(["a", ""])])
+@pytest.mark.parametrize(
+    "texts",
+    [["a", ""], ("a", ""), {"a": 1, "": 2}.keys(), iter(["a", ""]), np.array(["a", ""]), pd.Series(["a", ""], [5, 6])],
+)
 def test_iterables_of_strings_become_lists(texts: object) -> None:
     assert check_texts("predictions", texts) == ["a", ""]
 
@@ -26,6 +31,15 @@ def test_a_list_is_copied() -> None:
         (b"abc", "`sources` to be a list of strings, but got one bare bytes."),
         (None, "`sources` to be a list of strings, but got NoneType."),
         (7, "`sources` to be a list of strings, but got int."),
+        ({"a": 1}, "`sources` to be a list of strings, but got dict."),
+        ({"a", "b"}, "`sources` to be a list of strings, but got set."),
+        (frozenset("ab"), "`sources` to be a list of strings, but got frozenset."),
+        (np.array("text"), "`sources` to be a list of strings, but got ndarray."),
+        (np.array([["a", "b"]]), "`sources` to be a list of strings, but got ndarray."),
+        (
+            pd.DataFrame({"source": ["a"], "summary": ["b"]}),
+            "`sources` to be a list of strings, but got DataFrame; pass one of its columns.",
+        ),
         ([None], "`sources` to hold strings only, but got NoneType at index 0."),
         (["a", b"b"], "`sources` to hold strings only, but got bytes at index 1."),
         (["a", "b", ["c"]], "`sources` to hold strings only, but got list at index 2."),

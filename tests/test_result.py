@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import math
+import warnings
 
 import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeResult
 from estime_metric.config import BASE_MEASURES
-from estime_metric.engine.measures import MEASURES, STATISTICS, compute
+from estime_metric.engine.measures import MEASURES, STATISTICS
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
@@ -18,7 +19,6 @@ CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 def statistics(**columns: list[list[float]]) -> torch.Tensor:
     """(pairs, layers, statistics), each column given as pairs of layers; what was not asked for is NaN."""
     missing = torch.full_like(torch.tensor(columns["alarms"], dtype=torch.float64), torch.nan)
-    columns.setdefault("checked", columns["overlap"])
     found = {name: torch.tensor(column, dtype=torch.float64) for name, column in columns.items()}
     return torch.stack([found.get(name, missing) for name in STATISTICS], dim=-1)
 
@@ -30,11 +30,18 @@ def result() -> EstimeResult:
             alarms=[[1, 2], [0, 0], [3, 0]],
             winners=[[4, 8], [0, 0], [9, 0]],
             overlap=[[4, 4], [0, 0], [5, 5]],
-            tokens=[[6, 6], [2, 2], [7, 7]],
+            tokens=[[6, 6], [2, 2], [8, 8]],
             ties=[[1, 0], [0, 0], [1, 3]],
         ),
         CONFIG,
     )
+
+
+def single(**columns: list[float]) -> EstimeResult:
+    """A result of one layer, with zeros for whatever is not given."""
+    zeros = [0.0] * len(next(iter(columns.values())))
+    table = {name: [[value] for value in columns.get(name, zeros)] for name in STATISTICS}
+    return EstimeResult(statistics(**table), EstimeConfig(model="m", revision="r", layers=5))
 
 
 @pytest.mark.parametrize(
@@ -42,22 +49,29 @@ def result() -> EstimeResult:
     [
         ("alarms", 2, [1, 0, 3]),
         ("alarms", 5, [2, 0, 0]),
-        ("alarm_rate", 2, [0.25, 0, 0.6]),
-        ("alarm_rate", 5, [0.5, 0, 0]),
+        ("alarm_rate", 2, [0.25, math.nan, 0.6]),
+        ("alarm_rate", 5, [0.5, math.nan, 0]),
+        ("unsupported", 2, [3, 2, 6]),
+        ("unsupported_rate", 2, [0.5, 1, 0.75]),
+        ("coverage", 5, [4 / 6, 0, 5 / 8]),
         ("winners", 2, [4, 0, 9]),
         ("winners", 5, [8, 0, 0]),
         ("overlap", 5, [4, 0, 5]),
-        ("tokens", 2, [6, 2, 7]),
+        ("tokens", 2, [6, 2, 8]),
     ],
 )
 def test_values_come_for_each_layer_in_input_order(
     result: EstimeResult, measure: str, layer: int, expected: list[float]
 ) -> None:
     values = result.values(measure, layer)
-    assert values.tolist() == expected
+    assert values.tolist() == pytest.approx(expected, abs=1e-15, nan_ok=True)
     assert values.dtype == torch.float64
     assert values.shape == (3,)
-    assert result.mean(measure, layer) == pytest.approx(sum(expected) / 3, abs=1e-12)
+    assert torch.equal(result[measure, layer].nan_to_num(-1), values.nan_to_num(-1))
+    defined = [value for value in expected if not math.isnan(value)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert result.mean(measure, layer) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
 
 
 def test_layers_are_in_the_order_asked_for() -> None:
@@ -68,10 +82,50 @@ def test_layers_are_in_the_order_asked_for() -> None:
 
 
 def test_one_layer_need_not_be_named() -> None:
-    single = EstimeResult(statistics(**{name: [[3], [1]] for name in STATISTICS}), EstimeConfig(model="m", layers=5))
-    assert single.values().tolist() == single.values("alarms", 5).tolist() == [3, 1]
-    assert single.mean() == 2.0
-    assert single.ties() == 4
+    result = single(alarms=[3, 1], ties=[3, 1], overlap=[4, 1], tokens=[5, 1])
+    assert result.values().tolist() == result.values("alarms", 5).tolist() == result["alarms"].tolist() == [3, 1]
+    assert result.mean() == result.score == 2.0
+    assert result.coverage == pytest.approx((4 / 5 + 1) / 2)
+    assert result.ties() == 4
+
+
+@pytest.mark.parametrize("key", [0, ("alarms",), ("alarms", 5, 5), (5, "alarms"), None])
+def test_only_measures_are_keys(key: object) -> None:
+    with pytest.raises(TypeError, match="Expected the name of a measure, or a name and a layer, but got"):
+        single(alarms=[1])[key]  # type: ignore[index]
+
+
+def test_one_warning_says_how_many_are_left_out_of_a_mean() -> None:
+    result = single(alarms=[1, 0, 0, 0], overlap=[2, 0, 0, 0], tokens=[4, 3, 0, 0])
+    assert result.score == 0.25  # every pair has a number of alarms
+    with pytest.warns(UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\.$"):
+        assert result.mean("alarm_rate") == 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert result.mean("unsupported_rate") == 0.875  # (3 / 4 + 1) / 2
+        assert (result.unchecked, result.blank) == ([1, 2, 3], [2, 3])
+
+
+def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> None:
+    text = str(single(alarms=[1, 0, 0], overlap=[2, 0, 0], tokens=[4, 3, 0]))
+    assert text.splitlines() == [
+        "ESTIME 0.333 alarms a summary, unsupported rate 0.8750 (both: lower is better), coverage 0.2500, "
+        "3 pairs, layer 5",
+        "Blank summaries, which are in no rate: 1 (index 2)",
+        "Pairs that share nothing, so nothing was checked: 1 (index 1)",
+        EstimeConfig(model="m", revision="r", layers=5).signature(),
+    ]
+    many = str(single(alarms=[0] * 12))
+    assert "12 (index 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...)" in many
+
+
+def test_printing_several_layers_takes_a_line_each(result: EstimeResult) -> None:
+    first, second, *_ = str(result).splitlines()
+    assert (first[:14], first[-9:], second[:14], second[-9:]) == (
+        "ESTIME 1.333 a", ", layer 2", "ESTIME 0.667 a", ", layer 5",
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="several were read"):
+        _ = result.score
 
 
 def test_ties_are_counted_over_all_pairs(result: EstimeResult) -> None:
@@ -112,7 +166,10 @@ def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
     assert len(empty) == 0
     assert empty.unchecked == []
-    assert empty.mean("alarm_rate", 5) == 0.0
+    for measure in empty.measures:
+        assert math.isnan(empty.mean(measure, 5))
+    assert math.isnan(empty.coverage)
+    assert "nan alarms" in str(empty)
     assert empty.ties(2) == 0
     assert len(empty.to_pandas()) == 0
 
@@ -124,7 +181,8 @@ def test_the_table_has_a_row_for_each_pair_and_layer(result: EstimeResult) -> No
     assert table["layer"].tolist() == [2, 5] * 3
     for measure in BASE_MEASURES:
         for layer in (2, 5):
-            assert table[table["layer"] == layer][measure].tolist() == result.values(measure, layer).tolist()
+            column = table[table["layer"] == layer][measure].tolist()
+            assert column == pytest.approx(result.values(measure, layer).tolist(), nan_ok=True)
 
 
 def test_the_table_says_how_to_install_what_it_needs(result: EstimeResult, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,9 +206,4 @@ def test_every_measure_states_its_range_and_direction() -> None:
         assert measure.source
     directions = {name: measure.higher_is_better for name, measure in MEASURES.items()}
     assert {name for name, higher in directions.items() if higher} == {"soft", "coherence"}
-    assert {name for name, higher in directions.items() if higher is None} == {"overlap", "tokens"}
-
-
-@pytest.mark.parametrize("measure", list(MEASURES))
-def test_nothing_checked_gives_a_number(measure: str) -> None:
-    assert math.isfinite(compute(measure, torch.zeros(len(STATISTICS), dtype=torch.float64)).item())
+    assert {name for name, higher in directions.items() if higher is None} == {"overlap", "tokens", "coverage"}

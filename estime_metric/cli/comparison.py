@@ -185,12 +185,15 @@ def paired_tests() -> tuple[Test, Test]:
 def compare_measure(
     measure: str, rows: list[list[files.Row]], tests: tuple[Test, Test], n: int, confidence: float, seed: int
 ) -> Comparison:
-    """Means, wins and tests of one column.
+    """Means, wins and tests of one column, over the examples for which it is defined on both sides.
 
     Raises:
-        ValueError: a row of it holds no number.
+        ValueError: a row of it holds no number, or all are undefined.
     """
-    a, b = ([_number(row, measure) for row in side] for side in rows)
+    defined = [pair for pair in zip(*rows, strict=True) if not any(_undefined(row, measure) for row in pair)]
+    if not defined:
+        raise ValueError(f"Expected {measure!r} to be defined for some example on both sides, but it is for none.")
+    a, b = ([_number(row, measure) for row in side] for side in zip(*defined, strict=True))
     sign = 1 if higher_is_better(measure) else -1
     return Comparison(
         measure,
@@ -202,6 +205,11 @@ def compare_measure(
         tests[0](a, b, n=n, confidence=confidence, seed=seed),
         tests[1](a, b, n=n, seed=seed),
     )
+
+
+def _undefined(row: files.Row, measure: str) -> bool:
+    """Whether the cell says that there was nothing to divide by: null in JSON, empty in CSV."""
+    return measure in row and row[measure] in (None, "")
 
 
 def _number(row: files.Row, measure: str) -> float:

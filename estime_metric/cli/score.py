@@ -102,7 +102,8 @@ def _print_pairs(pairs: files.Pairs, result: EstimeResult) -> None:
         alarms, overlap, rate = (result.values(name, layer) for name in ("alarms", "overlap", "alarm_rate"))
         for place, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
             cells = [str(line), *([str(layer)] if several else [])]
-            cells += [f"{alarms[place]:.0f}", f"{overlap[place]:.0f}", f"{rate[place]:.3f}"]
+            cells += [f"{alarms[place]:.0f}", f"{overlap[place]:.0f}"]
+            cells += ["" if rate[place].isnan() else f"{rate[place]:.3f}"]
             cells += [str(others.get("verdict", ""))] if judged else []
             table.add_row(*cells, Text(" ".join(pairs.summaries[place].split())))
     Console().print(table)
@@ -112,12 +113,23 @@ def _print_summary(pairs: files.Pairs, result: EstimeResult) -> None:
     typer.echo(f"{len(result)} pairs scored, {len(pairs.problems)} rows skipped")
     for layer in result.layers:
         typer.echo(
-            f"layer {layer}: {result.mean('alarms', layer):.3f} alarms a summary, "
-            f"alarm rate {result.mean('alarm_rate', layer):.4f} (lower is better)"
+            f"layer {layer}: {_mean(result, 'alarms', layer):.3f} alarms a summary, "
+            f"alarm rate {_mean(result, 'alarm_rate', layer):.4f}, "
+            f"unsupported rate {_mean(result, 'unsupported_rate', layer):.4f} (lower is better); "
+            f"coverage {result.coverage:.4f}"
         )
         for measure in result.config.measures:
-            typer.echo(f"layer {layer}: mean {measure} {result.mean(measure, layer):.4f}")
-    if result.unchecked:
-        lines = ", ".join(str(pairs.lines[index]) for index in result.unchecked[:10])
-        typer.echo(f"{len(result.unchecked)} pairs share no token, so nothing was checked in them: line {lines}")
+            typer.echo(f"layer {layer}: mean {measure} {_mean(result, measure, layer):.4f}")
+    for indices, said in (
+        (result.unchecked, "pairs share no token, so nothing was checked in them"),
+        (result.blank, "of the summaries are blank, and left out of every rate"),
+    ):
+        if indices:
+            lines = ", ".join(str(pairs.lines[index]) for index in indices[:10])
+            typer.echo(f"{len(indices)} {said}: line {lines}")
     typer.echo(result.signature)
+
+
+def _mean(result: EstimeResult, measure: str, layer: int) -> float:
+    """The mean over the pairs for which the measure is defined; the lines below say which those are not."""
+    return float(result.values(measure, layer).nanmean())

@@ -48,7 +48,7 @@ def verify(
 
 
 def _measure() -> dict[str, Any]:
-    """Alarms, winners and overlap of the example pairs: both units, three layers, float32 on the CPU."""
+    """Counts of the example pairs: both units, three layers, float32 on the CPU."""
     from estime_metric.scorer import EstimeScorer
 
     pairs = files.read_pairs(Path(EXAMPLES), "source", "summary")
@@ -59,7 +59,7 @@ def _measure() -> dict[str, Any]:
         scores[unit] = {
             str(layer): {
                 measure: [int(value) for value in result.values(measure, layer)]
-                for measure in ("alarms", "winners", "overlap")
+                for measure in ("alarms", "winners", "overlap", "unsupported")
             }
             for layer in result.layers
         }

@@ -153,7 +153,7 @@ def _table(progress: Progress) -> str:
     listed = zip(progress.lines, progress.rows, progress.summaries, strict=True)
     cells = "".join(
         f'<tr><td>{line}</td><td class="demo-alarms">{row["alarms"]}</td><td>{row["overlap"]}</td>'
-        f'<td>{row["alarm_rate"]:.3f}</td><td dir="auto" class="demo-text">{_text(summary)}</td></tr>'
+        f'<td>{_rate(row["alarm_rate"])}</td><td dir="auto" class="demo-text">{_text(summary)}</td></tr>'
         for line, row, summary in islice(listed, LISTED)
     )
     names = "".join(f'<th scope="col">{name}</th>' for name in ("line", "alarms", "checked", "rate", "summary"))
@@ -161,6 +161,11 @@ def _table(progress: Progress) -> str:
         '<div class="demo-table" tabindex="0" role="region" aria-label="Scores">'
         f"<table><thead><tr>{names}</tr></thead><tbody>{cells}</tbody></table></div>"
     )
+
+
+def _rate(value: float | None) -> str:
+    """A rate of nothing is none."""
+    return "\u2013" if value is None else f"{value:.3f}"
 
 
 def _text(text: str) -> str:

@@ -1,7 +1,7 @@
 """Statistics of a pair -> measures: the one place where formulas stand.
 
 A pair's statistics are a handful of numbers for each layer. Everything that is reported is computed from them, so the
-front ends need no formula and cannot disagree.
+integrations need no formula and cannot disagree. A rate of nothing is undefined, NaN, and never a perfect 0.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from torch import Tensor
 from estime_metric.config import HIGHER_IS_BETTER
 
 #: What is kept of a pair, for each layer, in this order: alarms, winners and verdicts within rounding over the units
-#: checked, how many were checked, how many occur in the source, how many there are; then, over all units, alarms, the
-#: sum of cosines, and the order of their matches (NaN where these were not asked for).
-STATISTICS = ("alarms", "winners", "ties", "checked", "overlap", "tokens", "alarms_alltokens", "cosines", "coherence")
+#: checked, how many units occur in the source, how many there are; then, over all units, alarms, the sum of cosines,
+#: and the order of their matches (NaN where these were not asked for).
+STATISTICS = ("alarms", "winners", "ties", "overlap", "tokens", "alarms_alltokens", "cosines", "coherence")
 
 Formula = Callable[[Mapping[str, Tensor]], Tensor]
 
@@ -47,17 +47,36 @@ class Measure:
         return HIGHER_IS_BETTER.get(self.name)
 
 
+def _ratio(part: Tensor, whole: Tensor) -> Tensor:
+    """``part / whole``; NaN where there is no whole."""
+    return torch.where(whole > 0, part / whole, torch.nan)
+
+
 def _alarm_rate(statistics: Mapping[str, Tensor]) -> Tensor:
-    return statistics["alarms"] / statistics["checked"].clamp(min=1)
+    return _ratio(statistics["alarms"], statistics["overlap"])
 
 
 def _alarms_adjusted(statistics: Mapping[str, Tensor]) -> Tensor:
-    extrapolated = statistics["alarms"] * statistics["tokens"] / statistics["overlap"].clamp(min=1)
+    extrapolated = statistics["alarms"] * statistics["tokens"] / statistics["overlap"]
     return torch.where(statistics["overlap"] > 0, extrapolated, statistics["tokens"])
 
 
+def _unsupported(statistics: Mapping[str, Tensor]) -> Tensor:
+    # Where no word overlaps, `alarms` counts words that the source lacks, as the released code does: none counts twice.
+    lacking = statistics["tokens"] - statistics["overlap"]
+    return torch.minimum(statistics["alarms"] + lacking, statistics["tokens"])
+
+
+def _unsupported_rate(statistics: Mapping[str, Tensor]) -> Tensor:
+    return _ratio(_unsupported(statistics), statistics["tokens"])
+
+
+def _coverage(statistics: Mapping[str, Tensor]) -> Tensor:
+    return _ratio(statistics["overlap"], statistics["tokens"])
+
+
 def _soft(statistics: Mapping[str, Tensor]) -> Tensor:
-    return statistics["cosines"] / statistics["tokens"].clamp(min=1)
+    return _ratio(statistics["cosines"], statistics["tokens"])
 
 
 MEASURES: dict[str, Measure] = {
@@ -75,7 +94,7 @@ MEASURES: dict[str, Measure] = {
             "alarm_rate",
             _alarm_rate,
             "0 .. 1",
-            "Alarms for each unit checked; 0 where none was.",
+            "Alarms for each unit that occurs in the source; NaN where none does.",
             "this package; compares summaries of different lengths",
         ),
         Measure(
@@ -89,9 +108,23 @@ MEASURES: dict[str, Measure] = {
         Measure(
             "winners",
             itemgetter("winners"),
-            "0 .. units checked * source units",
+            "0 .. overlap * source units",
             "Source units that match a summary unit better than its own kind does, summed over the summary.",
             "Vasilyev & Bohannon 2021, Eq. 3",
+        ),
+        Measure(
+            "unsupported",
+            _unsupported,
+            "0 .. tokens",
+            "Alarms, and the units that do not occur in the source: alarms + tokens - overlap.",
+            "this package; foreign words and gibberish count",
+        ),
+        Measure(
+            "unsupported_rate",
+            _unsupported_rate,
+            "0 .. 1",
+            "The share of the units that are unsupported; NaN where there is no unit.",
+            "this package; compares summaries of different lengths",
         ),
         Measure(
             "overlap",
@@ -108,6 +141,13 @@ MEASURES: dict[str, Measure] = {
             "Vasilyev & Bohannon 2021, section 2",
         ),
         Measure(
+            "coverage",
+            _coverage,
+            "0 .. 1",
+            "The share of the units that occur in the source, and so are checked; NaN where there is no unit.",
+            "this package; says how much of a summary its alarms speak of",
+        ),
+        Measure(
             "alarms_alltokens",
             itemgetter("alarms_alltokens"),
             "0 .. tokens",
@@ -118,7 +158,8 @@ MEASURES: dict[str, Measure] = {
             "soft",
             _soft,
             "-1 .. 1",
-            "Mean cosine between the input embeddings of a summary unit and of its best match; 0 for empty texts.",
+            "Mean cosine between the input embeddings of a summary unit and of its best match; NaN where there is no "
+            "unit.",
             "Vasilyev & Bohannon, arXiv 2112.11638",
         ),
         Measure(
@@ -147,10 +188,10 @@ def compute(measure: str, statistics: Tensor) -> Tensor:
         ValueError: there is no such measure.
 
     Example:
-        >>> compute("alarm_rate", torch.tensor([3.0, 7, 0, 12, 12, 15, 6, 9.5, 0.8], dtype=torch.float64))
+        >>> compute("alarm_rate", torch.tensor([3.0, 7, 0, 12, 15, 6, 9.5, 0.8], dtype=torch.float64))
         tensor(0.2500, dtype=torch.float64)
     """
     if measure not in MEASURES:
         raise ValueError(f"Expected argument `measure` to be one of {', '.join(MEASURES)}, but got {measure!r}.")
-    named = {name: statistics[..., place] for place, name in enumerate(STATISTICS)}
+    named = {name: statistics[..., index] for index, name in enumerate(STATISTICS)}
     return MEASURES[measure].formula(named).to(torch.float64)

@@ -166,7 +166,7 @@ def _import_nltk() -> Any:
     try:
         import nltk
     except ImportError as error:
-        raise ImportError("The splitter and tagger 'nltk' need NLTK: pip install 'estime-metric[words]'.") from error
+        raise ImportError("The splitter and tagger 'nltk' need NLTK: pip install 'estime-metric[nltk]'.") from error
     return nltk
 
 

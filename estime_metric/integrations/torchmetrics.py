@@ -26,7 +26,9 @@ try:
     from torchmetrics import Metric
     from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
 except ImportError as missing:
-    raise ImportError("ESTIME in TorchMetrics needs torchmetrics: pip install 'estime-metric[lightning]'.") from missing
+    raise ImportError(
+        "ESTIME in TorchMetrics needs torchmetrics: pip install 'estime-metric[torchmetrics]'."
+    ) from missing
 
 _Self = TypeVar("_Self", bound="ESTIME")
 

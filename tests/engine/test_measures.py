@@ -20,16 +20,17 @@ def row(**named: float) -> torch.Tensor:
 
 
 #: Ten summary units, eight of which occur in the source, three of these alarms; and five of all ten.
-PAIR = row(
-    alarms=3, winners=7, ties=1, checked=8, overlap=8, tokens=10, alarms_alltokens=5, cosines=6.5, coherence=0.25
-)
+PAIR = row(alarms=3, winners=7, ties=1, overlap=8, tokens=10, alarms_alltokens=5, cosines=6.5, coherence=0.25)
 BY_HAND = {
     "alarms": 3,
     "alarm_rate": 3 / 8,
     "alarms_adjusted": 3 * 10 / 8,
     "winners": 7,
+    "unsupported": 3 + 2,
+    "unsupported_rate": 0.5,
     "overlap": 8,
     "tokens": 10,
+    "coverage": 0.8,
     "alarms_alltokens": 5,
     "soft": 0.65,
     "coherence": 0.25,
@@ -45,16 +46,23 @@ def test_formulas(measure: str) -> None:
     assert compute(measure, PAIR).item() == pytest.approx(BY_HAND[measure], abs=1e-12)
 
 
+#: Those that divide by the number of units, or of those that overlap.
+RATES = {"alarm_rate", "unsupported_rate", "coverage", "soft"}
+
+
 @pytest.mark.parametrize("measure", MEASURES)
-def test_an_empty_summary_scores_0(measure: str) -> None:
-    assert compute(measure, row()).item() == 0
+def test_an_empty_summary_has_counts_of_0_and_no_rate(measure: str) -> None:
+    value = compute(measure, row()).item()
+    assert math.isnan(value) if measure in RATES else value == 0
 
 
-def test_without_overlap_the_adjusted_count_is_all_units() -> None:
-    tokens = row(tokens=4)  # the unit token: nothing was checked
-    assert [compute(name, tokens).item() for name in ("alarms", "alarm_rate", "alarms_adjusted")] == [0, 0, 4]
-    words = row(tokens=4, checked=4, alarms=4)  # the unit word: everything was
-    assert [compute(name, words).item() for name in ("alarms", "alarm_rate", "alarms_adjusted")] == [4, 1, 4]
+@pytest.mark.parametrize("alarms", [0, 3, 4])  # with the unit word, those whose first token the source lacks are alarms
+def test_without_overlap_every_unit_is_unsupported_and_there_is_no_alarm_rate(alarms: int) -> None:
+    foreign = row(tokens=4, alarms=alarms)
+    assert compute("alarms", foreign).item() == alarms
+    assert math.isnan(compute("alarm_rate", foreign).item())
+    names = ("alarms_adjusted", "unsupported", "unsupported_rate", "coverage")
+    assert [compute(name, foreign).item() for name in names] == [4, 4, 1, 0]
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -94,7 +102,7 @@ def test_directions() -> None:
         for direction in (True, False, None)
     }
     assert by_direction[True] == {"soft", "coherence"}
-    assert by_direction[None] == {"overlap", "tokens"}
+    assert by_direction[None] == {"overlap", "tokens", "coverage"}
 
 
 @st.composite
@@ -105,7 +113,6 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
     return row(
         tokens=tokens,
         overlap=overlap,
-        checked=overlap,
         alarms=draw(st.integers(0, overlap)),
         alarms_alltokens=draw(st.integers(0, tokens)),
         cosines=draw(st.floats(-tokens, tokens)),
@@ -118,11 +125,16 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
 def test_values_lie_within_the_ranges(statistics: torch.Tensor) -> None:
     value = {name: compute(name, statistics).item() for name in MEASURES}
     assert 0 <= value["alarms"] <= value["overlap"] <= value["tokens"]
-    assert 0 <= value["alarm_rate"] <= 1
+    assert value["alarms"] <= value["unsupported"] <= value["tokens"]
+    for name in ("alarm_rate", "unsupported_rate", "coverage"):
+        assert math.isnan(value[name]) or 0 <= value[name] <= 1
+    if value["overlap"]:
+        # The share of units that are checked and raise no alarm, both ways.
+        assert value["coverage"] * (1 - value["alarm_rate"]) == pytest.approx(1 - value["unsupported_rate"])
     assert 0 <= value["alarms_adjusted"] <= value["tokens"] + 1e-9
     assert value["alarms_adjusted"] >= value["alarms"]
     assert 0 <= value["alarms_alltokens"] <= value["tokens"]
-    assert -1 <= value["soft"] <= 1
+    assert math.isnan(value["soft"]) if not value["tokens"] else -1 <= value["soft"] <= 1
     assert -1 <= value["coherence"] <= 1
 
 

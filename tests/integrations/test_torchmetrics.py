@@ -237,5 +237,5 @@ def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "torchmetrics", None)
     monkeypatch.delitem(sys.modules, "estime_metric.integrations.torchmetrics")
     monkeypatch.delitem(sys.modules, "estime_metric.integrations.states")
-    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[lightning\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
         import estime_metric.integrations.torchmetrics  # noqa: F401
