@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from estime_metric.cli import app
+from tests.command import run_command
 from tests.conftest import SUMMEVAL
 
 SYSTEMS = {"M0": "LEAD-3", "M22": "BART", "M11": "Improve-abs"}
@@ -44,8 +43,7 @@ def folder(tmp_path: Path) -> Path:
 def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
     if not SUMMEVAL.is_dir():
         pytest.skip("the published scores are not at hand")
-    shown = CliRunner().invoke(app, ["benchmark", "coherence", str(SUMMEVAL.parent)])
-    assert shown.exit_code == 0, shown.output
+    shown = run_command("benchmark", "coherence", SUMMEVAL.parent, columns=80)
     for line in ("BAS .896 .896 yes .5", "GRN .504 .504 yes .5", "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77"):
         assert line in " ".join(shown.stdout.split())
     assert shown.stdout.count(" yes") == 16
@@ -54,10 +52,7 @@ def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
 
 def test_writes_tables_and_pictures(folder: Path) -> None:
     out = folder / "out"
-    shown = CliRunner().invoke(
-        app, ["benchmark", "coherence", str(folder), "-o", str(out), "--resamples", "20", "--runs", "2"]
-    )
-    assert shown.exit_code == 0, shown.output
+    shown = run_command("benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 2)
     tables = ("table1", "table3", "table3-intervals", "table4", "lengths")
     kinds = ("same-document", "all-documents")
     pictures = ["scores-bartscore", "scores-gruen", "intra-system", "lengths"]
@@ -79,7 +74,7 @@ def test_the_seed_decides_the_intervals(folder: Path) -> None:
     def intervals(seed: str) -> str:
         out = folder / f"out{seed}"
         options = ["--resamples", "20", "--runs", "0", "--seed", seed]
-        assert CliRunner().invoke(app, ["benchmark", "coherence", str(folder), "-o", str(out), *options]).exit_code == 0
+        run_command("benchmark", "coherence", folder, "-o", out, *options)
         assert not (out / "table1.md").exists()
         return (out / "table3-intervals.md").read_text(encoding="utf-8")
 
@@ -88,8 +83,7 @@ def test_the_seed_decides_the_intervals(folder: Path) -> None:
 
 
 def test_data_that_are_not_there_are_named(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(app, ["benchmark", "coherence", str(tmp_path)])
-    assert shown.exit_code == 2
+    shown = run_command("benchmark", "coherence", tmp_path, status=2)
     assert "Expected scores of measures in" in shown.stderr
     assert "coherence_scores" in shown.stderr
 
@@ -97,6 +91,5 @@ def test_data_that_are_not_there_are_named(tmp_path: Path) -> None:
 def test_a_summary_without_a_score_is_named(folder: Path) -> None:
     path = folder / "coherence_scores" / "gruen.csv"
     path.write_text(path.read_text().replace("d3,M22,", "d3,M99,"))
-    shown = CliRunner().invoke(app, ["benchmark", "coherence", str(folder)])
-    assert shown.exit_code == 2
+    shown = run_command("benchmark", "coherence", folder, status=2)
     assert "'gruen' lacks 1, first ('d3', 'M22')" in shown.stderr
