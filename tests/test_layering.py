@@ -47,6 +47,7 @@ HALLS = {
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
     "files": set(),
+    "jobs": {"config", "files", "result", "scorer"},
     "comparison": {"config", "files", "meta", "scorer"},
 }
 
