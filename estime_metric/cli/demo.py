@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
+
+from estime_metric.demo.limits import Limits
 
 
 def demo(
@@ -21,6 +23,15 @@ def demo(
     port: Annotated[int | None, Parameter(help="Port. (default: the first free one from 7860 on)")] = None,
     browser: Annotated[bool, Parameter(negative="--no-browser", help="Open the page in a browser.")] = True,
     share: Annotated[bool, Parameter(help="Let Gradio give the page a public address.")] = False,
+    any_model: Annotated[
+        bool | None,
+        Parameter(
+            negative="--listed-models",
+            help="Load any encoder whose name is typed into the list. (default: only where the page is served to this "
+            "machine alone)",
+        ),
+    ] = None,
+    limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = Limits(),
 ) -> None:
     """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a file.
 
@@ -33,7 +44,17 @@ def demo(
         from estime_metric.demo.encoders import CHOICES
     except ImportError as error:
         raise ImportError(f"The demo needs Gradio: pip install 'estime-metric[demo]'. ({error})") from error
-    launch((*(model or ()), *CHOICES), server_name=host, server_port=port, inbrowser=browser, share=share)
+    if any_model is None:
+        any_model = host in ("127.0.0.1", "::1", "localhost") and not share
+    launch(
+        (*(model or ()), *CHOICES),
+        limits=limits,
+        any_model=any_model,
+        server_name=host,
+        server_port=port,
+        inbrowser=browser,
+        share=share,
+    )
 
 
 def _check_port(host: str, port: int) -> None:

@@ -10,9 +10,8 @@ from cyclopts import Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
-from estime_metric.cli.grids import DOCUMENT_COLUMNS, SYSTEM_COLUMNS, name_pair, read_grids
 from estime_metric.cli.screen import print_table
-from estime_metric.config import HIGHER_IS_BETTER
+from estime_metric.config import BASE_MEASURES, HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from estime_metric.studies.rendering import Table
 
 WRITABLE = (".csv", ".md", ".tex")
+
+#: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of it was checked.
+NOT_MEASURES = ("line", *(name for name in BASE_MEASURES if name not in HIGHER_IS_BETTER))
 
 
 def meta_evaluate(
@@ -32,7 +34,11 @@ def meta_evaluate(
     /,
     *,
     measure: Annotated[
-        str | None, Parameter(help="Columns of scores, with commas between. (default: all that hold numbers)")
+        str | None,
+        Parameter(
+            help="Columns of scores, with commas between. (default: all that hold numbers, but for "
+            f"{', '.join(NOT_MEASURES)})",
+        ),
     ] = None,
     judgement: Annotated[
         str | None,
@@ -46,12 +52,12 @@ def meta_evaluate(
         str | None,
         Parameter(
             help="Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. "
-            f"(default: {', '.join(DOCUMENT_COLUMNS)})",
+            "(default: document, doc, doc_id, document_id)",
         ),
     ] = None,
     system_column: Annotated[
         str | None,
-        Parameter(help=f"Column of the systems, likewise. (default: {', '.join(SYSTEM_COLUMNS)})"),
+        Parameter(help="Column of the systems, likewise. (default: system, system_id, summarizer, model, model_id)"),
     ] = None,
     level: Annotated[str, Parameter(help="summary, system, pairwise, intra_system, or all.")] = "all",
     method: Annotated[
@@ -79,13 +85,16 @@ def meta_evaluate(
     Exit status: 0, done; 2, it could not be done; the first cells that are in the way are named.
     """
     _check_output(output, significance)
-    from estime_metric.meta.evaluation import compare_all, evaluate_all  # brings pandas, which takes its time
+    from estime_metric.meta import compare_all, evaluate_all, read_grids  # brings pandas, which takes its time
 
-    columns = (name_pair(document_column), name_pair(system_column))
-    try:
-        grids = read_grids(scores, judgements, measure, judgement, lower, columns, drop_missing)
-    except ValueError as error:
-        raise ValueError(str(error).replace('missing="drop"', "--drop-missing")) from error
+    negated = options.parse_names(lower) or ()
+    grids = read_grids(
+        scores, judgements, measures=options.parse_names(measure), qualities=options.parse_names(judgement),
+        lower_is_better=negated, not_measures=NOT_MEASURES, document=_name_pair(document_column),
+        system=_name_pair(system_column), missing="drop" if drop_missing else "error",
+    )  # fmt: skip
+    if significance is not None and len({grid.measure for grid in grids}) < 2:
+        raise ValueError(f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}.")
     asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
     agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
     tables = [_agreement_table(agreement, grids, resample, n, confidence)]
@@ -101,9 +110,8 @@ def meta_evaluate(
     if output is not None:
         _write(output, tables, frames)
     for name in dict.fromkeys(grid.measure for grid in grids):
-        if HIGHER_IS_BETTER.get(name, True) or name in (options.parse_names(lower) or ()):
-            continue
-        warn(f"note: {name!r} is taken as higher is better; for ESTIME's say --lower {name}")
+        if not HIGHER_IS_BETTER.get(name.split("@")[0], True) and name not in negated:
+            warn(f"note: {name!r} is taken as higher is better; for ESTIME's say --lower {name}")
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"left out: {line}")
     for table in tables:
@@ -113,6 +121,16 @@ def meta_evaluate(
         say("\n".join([*table.notes, ""]))
     if output is not None:
         say(f"written: {output}")
+
+
+def _name_pair(text: str | None) -> tuple[str | None, str | None]:
+    """``"doc,doc_id"`` as two names, ``"doc"`` as the same name twice."""
+    names = options.parse_names(text)
+    if names is None:
+        return None, None
+    if len(names) > 2:
+        raise ValueError(f"Expected one or two names of columns, but got {text!r}.")
+    return names[0], names[-1]
 
 
 def _chosen(text: str, what: str) -> tuple[str, ...]:
@@ -202,12 +220,12 @@ def _difference_table(found: DataFrame, test: str) -> Table:
     columns = (
         Column("first", text=True),
         Column("second", text=True),
-        Column("first value"),
-        Column("second value"),
+        Column("first", group="value"),
+        Column("second", group="value"),
         Column("difference"),
         *([Column("interval", text=True)] if intervals else []),
-        Column("p", decimals=4),
-        Column("p (Holm)", decimals=4),
+        Column("alone", group="p", decimals=4),
+        Column("Holm", group="p", decimals=4),
     )
     sections = []
     for (judgement, level, method), part in found.groupby(["judgement", "level", "method"], sort=False):
@@ -225,7 +243,7 @@ def _difference_table(found: DataFrame, test: str) -> Table:
             for row in part.itertuples()
         ]
         sections.append(Section(f"{judgement}, {level}, {method}", tuple(rows)))
-    notes = ("p is two-sided; p (Holm) is corrected for the pairs of its section.",)
+    notes = ("p is two-sided; Holm: corrected for the pairs of its section.",)
     return Table("differences", f"Differences between measures, {test} test", columns, tuple(sections), notes)
 
 
