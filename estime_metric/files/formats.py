@@ -95,7 +95,7 @@ def _decompressed(path: Path, raw: BinaryIO) -> Any:
 
 
 class _ZstdReader(io.RawIOBase):
-    """Zstandard data, of one frame or several, decompressed; zstandard's own reader takes a cut file for a whole one."""
+    """Zstandard data, decompressed; the reader of zstandard itself takes a cut file for a whole one."""
 
     def __init__(self, raw: BinaryIO, decompressor: Any) -> None:
         self._raw = raw

@@ -10,14 +10,14 @@ import pytest
 from estime_metric import files
 from tests.families import SENTENCES
 
-SHORT = ["-m", "embedded", "--window", "60", "--margin", "10", "--look-ahead", "8"]
+SHORT = ["--window", "60", "--margin", "10", "--look-ahead", "8"]
 
 
 def rows(number: int) -> list[files.Row]:
     """Pairs of which about three share a source, as data sets have them."""
     made = []
     for index in range(number):
-        source = " ".join(SENTENCES[(index // 3 + step) % len(SENTENCES)] for step in range(4))
+        source = " ".join(SENTENCES[(index // 3 + step) % len(SENTENCES)] for step in range(2))
         summary = f"{SENTENCES[index % len(SENTENCES)]} {index}"
         made.append({"id": index, "source": source, "summary": summary, "note": 'a "b",\nü'})
     return made
@@ -30,4 +30,4 @@ def write_jsonl(path: Path, table: list[files.Row]) -> Path:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    return write_jsonl(tmp_path / "pairs.jsonl", rows(60))
+    return write_jsonl(tmp_path / "pairs.jsonl", rows(40))
