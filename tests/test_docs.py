@@ -127,7 +127,10 @@ def write_samples(folder: Path) -> None:
             for number, (source, summary) in enumerate(zip(sources, summaries, strict=True))
         )
         (folder / f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    cells = [(document, system) for document in range(4) for system in "abc"]
-    for file, column in (("scores", "alarms"), ("judgements", "consistency")):
-        lines = [f"{document},{system},{(document * 3 + ord(system) * 5) % 7}" for document, system in cells]
-        (folder / f"{file}.csv").write_text("\n".join([f"document,system,{column}", *lines, ""]), encoding="utf-8")
+    for file, columns in (("scores", ("alarms", "rouge")), ("judgements", ("consistency", "fluency"))):
+        lines = [",".join(("document", "system", *columns))]
+        for document in range(4):
+            for system in range(3):
+                cells = (document * 3 + system * 5, document * 2 + system * 4)
+                lines.append(",".join(map(str, (document, f"s{system}", *(cell % 7 for cell in cells)))))
+        (folder / f"{file}.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
