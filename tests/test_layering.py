@@ -63,7 +63,7 @@ OWNERS = {
     "transformers": {"engine.loading", "studies"},
     "nltk": {"engine.words", "studies.blanc"},
     "regex": {"engine.words"},
-    "tqdm": {"progress", "studies"},
+    "tqdm": {"progress", "studies", "cli"},
     "torchmetrics": {"integrations"},
     "lightning": {"integrations"},
     "evaluate": {"integrations"},

@@ -122,6 +122,7 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
                 on_chunk=on_chunk,
                 stop=lambda: stop.asked,
             )
+            bar.refresh()
         except BaseException:
             bar.close()
             _say_how_to_go_on(job, scored)

@@ -88,7 +88,7 @@ def score_files(
     heads = first_rows(job)
     empty = scorer.score([], [])  # loads the encoder, which tells layers and signature
     ours = [f"{job.prefix}{name}" for name in files.score_columns(empty.measures, empty.layers)]
-    for path, line, row in heads:
+    for path, line, row in heads if job.output is not None else ():
         check_names(row, ours, f"{path.name} line {line}")
     output = Output(job, Progress.start(job, empty.signature), existing)
     try:
@@ -107,11 +107,13 @@ def score_files(
             on_start(resumed)
         for chunk, digest in _unscored(job, output.progress):
             result = scorer.score(chunk.summaries, chunk.sources)
-            rows = files.score_rows(chunk, result, job.prefix)
             first = output.progress.chunks == 0
             if first and job.ending == ".csv":
                 output.progress.columns = _columns(chunk, ours)
-            data = files.encode_rows(rows, job.ending, output.progress.columns, header=first)
+            data = b""
+            if job.output is not None:
+                rows = files.score_rows(chunk, result, job.prefix)
+                data = files.encode_rows(rows, job.ending, output.progress.columns, header=first)
             totals.add(Totals.of(chunk, result))
             output.commit(data, digest, totals)
             if on_chunk is not None:
