@@ -13,6 +13,7 @@ from estime_metric._version import __version__
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
     from estime_metric.engine.loading import EncoderUnavailableError as EncoderUnavailableError
+    from estime_metric.engine.store import unload_encoders as unload_encoders
     from estime_metric.explanation import Explanation as Explanation
     from estime_metric.functional import estime as estime
     from estime_metric.integrations.torchmetrics import ESTIME as ESTIME
@@ -28,6 +29,7 @@ _LAZY_EXPORTS = {
     "EstimeScorer": "estime_metric.scorer",
     "Explanation": "estime_metric.explanation",
     "estime": "estime_metric.functional",
+    "unload_encoders": "estime_metric.engine.store",
 }
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Explanation",
     "__version__",
     "estime",
+    "unload_encoders",
 ]
 
 

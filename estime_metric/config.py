@@ -56,6 +56,9 @@ HIGHER_IS_BETTER = {
     "coherence": True,
 }
 
+#: Below this share of checked units, no winner is declared: too little of the summaries was checked.
+LOW_COVERAGE = 0.5
+
 DTYPES = ("float32", "bfloat16", "float16")
 
 #: What the preset `EstimeConfig.fast` changes of the paper's setting.

@@ -1,9 +1,8 @@
-"""What stands behind a count: a verdict for each unit of a summary, with its evidence in the source."""
+"""The per-unit verdicts behind a score, each with its evidence in the source."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,21 +12,22 @@ import torch
 from numpy.typing import NDArray
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.matching import Matches
-from estime_metric.engine.text import BoolArray, Units
+from estime_metric.engine.matching import MatchedPair
+from estime_metric.engine.measures import MEASURES
 from estime_metric.engine.words import find_splitter, locate_in
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1). ``absent``: the
 #: source has no such unit (or the tokenizer knows it not), so it is not checked.
 VERDICTS = ("match", "alarm", "absent")
 
-#: Zero-width joiner: what follows belongs to the same sign, as in emoji of several people.
+#: Zero-width joiner: what follows belongs to the same character, as in emoji of several people.
+#: Grapheme clusters (``\\X`` of the library `regex`) would reach further, over units that other spans claim.
 _JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A place in the source.
+    """A span of the source.
 
     Attributes:
         start, end: it is ``source[start:end]``, in characters.
@@ -100,6 +100,20 @@ class Explanation:
         """How many units the summary has."""
         return len(self.units)
 
+    def value(self, measure: str) -> float:
+        """A measure of the pair that its counts suffice for, as `EstimeResult.values` gives it.
+
+        Args:
+            measure: ``alarms``, ``alarm_rate``, ``alarms_adjusted``, ``unsupported``, ``unsupported_rate``,
+                ``overlap``, ``tokens`` or ``coverage``.
+
+        Returns:
+            The value; NaN for a rate of nothing.
+        """
+        counts = {"alarms": self.alarms, "overlap": self.overlap, "tokens": self.tokens}
+        statistics = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
+        return float(MEASURES[measure].formula(statistics))
+
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:
         """The verdicts with the pieces of each word merged, evidence widened to whole words of the source.
@@ -140,38 +154,29 @@ class Explanation:
         return sum(unit.verdict == verdict for unit in self.units)
 
 
-def explain_units(
-    prediction: str,
-    source: str,
-    summary_units: Units,
-    source_units: Units,
-    checked: BoolArray,
-    matched: Sequence[Matches],
-    layer: int,
-    config: EstimeConfig,
-) -> Explanation:
+def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig) -> Explanation:
     """The explanation of one layer.
 
     Args:
         prediction, source: the texts.
-        summary_units, source_units: their units.
-        checked: which of the summary's units occur in the source, bool of shape (n,).
-        matched: the matches of the units that are checked and of all of them, or one for both.
+        pair: their matches, of all units.
         layer: one of ``config.layer_tuple``.
         config: the configuration with nothing left open.
     """
-    place = config.layer_tuple.index(layer)
-    every = matched[-1]
-    sides = {name: _numpy(getattr(every, name)[place]) for name in ("same", "same_at", "other", "other_at")}
-    if len(matched) > 1:  # those that are checked have embeddings of their own, which the score was made from
+    index = config.layer_tuple.index(layer)
+    checked = pair.summary.checked
+    sides = {name: _numpy(getattr(pair.every, name)[index]) for name in ("same", "same_at", "other", "other_at")}
+    if checked.any():  # those that are checked may have embeddings of their own, which the score was made from
         for name, values in sides.items():
-            values[checked] = _numpy(getattr(matched[0], name)[place])
-    starts_ends = _whole_signs(prediction, summary_units.spans.tolist())
-    places = _whole_signs(source, source_units.spans.tolist())
+            values[checked] = _numpy(getattr(pair.checked, name)[index])
+    summary_spans = _whole_characters(prediction, pair.summary.units.spans.tolist())
+    source_spans = _whole_characters(source, pair.source.units.spans.tolist())
     units = []
     unmatched = 0
-    for row, (start, end) in enumerate(starts_ends):
-        same, other = (_evidence(sides[name][row], sides[f"{name}_at"][row], places) for name in ("same", "other"))
+    for row, (start, end) in enumerate(summary_spans):
+        same, other = (
+            _evidence(sides[name][row], sides[f"{name}_at"][row], source_spans) for name in ("same", "other")
+        )
         alarm = other is not None and (same is None or other.similarity > same.similarity)
         unmatched += alarm or same is None
         best = other if alarm else same
@@ -187,14 +192,14 @@ def explain_units(
 
 
 class _Words:
-    """The words of a text, to find the one around a place."""
+    """The words of a text, to find the one around a position."""
 
     def __init__(self, text: str) -> None:
         _, self.spans = locate_in(text, find_splitter("regex"))
         self._starts = np.asarray([start for start, _ in self.spans], dtype=np.int64)
 
     def around(self, start: int) -> int:
-        """Number of the word in which a place lies, -1 for none."""
+        """Index of the word around a position, -1 for none."""
         word = int(np.searchsorted(self._starts, start, side="right")) - 1
         return word if word >= 0 and start < self.spans[word][1] else -1
 
@@ -221,11 +226,11 @@ def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Word
     return UnitVerdict(start, end, verdict, widened(shown.best), widened(shown.same), shown.margin, len(pieces))
 
 
-def _evidence(similarity: np.float32, at: np.int64, places: list[tuple[int, int]]) -> Evidence | None:
-    return None if np.isneginf(similarity) else Evidence(*places[int(at)], float(similarity))
+def _evidence(similarity: np.float32, at: np.int64, spans: list[tuple[int, int]]) -> Evidence | None:
+    return None if np.isneginf(similarity) else Evidence(*spans[int(at)], float(similarity))
 
 
-def _whole_signs(text: str, spans: list[list[int]]) -> list[tuple[int, int]]:
+def _whole_characters(text: str, spans: list[list[int]]) -> list[tuple[int, int]]:
     """The spans, each with the marks and joiners behind it that no other span claims."""
     whole = []
     for number, (start, end) in enumerate(spans):

@@ -54,3 +54,16 @@ CONTRASTS = """
   });
 }
 """
+
+#: JavaScript: what runs out of its explanation to the side, or one explanation into another.
+STICKING_OUT = """
+[...document.querySelectorAll(".estime")].filter((e) => e.checkVisibility()).flatMap((estime) => {
+  const around = estime.getBoundingClientRect();
+  return [...estime.querySelectorAll("dt, dd, p, h2, h3, section, li")].filter((e) => {
+    const range = document.createRange();
+    range.selectNodeContents(e);
+    const box = range.getBoundingClientRect();
+    return box.width && (box.left < around.left - 3 || box.right > around.right + 3);
+  }).map((e) => e.innerText.slice(0, 40));
+})
+"""

@@ -13,6 +13,9 @@ import torch
 import transformers
 
 from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
+from tests.slow import pytest_addoption, pytest_collection_modifyitems, pytest_configure
+
+__all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
 
 SUMMEVAL = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "summeval"
 

@@ -12,8 +12,8 @@ import torch
 
 from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer
 from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, default_layer
+from estime_metric.engine.text import units_of
 from estime_metric.engine.words import split_words
-from estime_metric.pairs import units_of
 from tests.families import BLOCKS, SENTENCES, save_encoder
 from tests.oracle import Oracle, schedule
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-import weakref
-
 import pytest
 import torch
 
 from estime_metric import EstimeScorer, estime
-from estime_metric.engine.encoder import MaskedEncoder
 
 OPTIONS = {"layers": [1, 3], "window": 60, "margin": 10, "distance": 4, "device": "cpu"}
 
@@ -36,17 +32,3 @@ def test_a_bad_option_or_text_is_refused_by_name(bert_folder: str) -> None:
         estime(["a"], ["a"], model=bert_folder, layers=99)
     with pytest.raises(TypeError, match="`sources` to hold strings only, but got int at index 0"):
         estime(["a"], [1], model=bert_folder)  # type: ignore[list-item]
-
-
-def test_the_encoder_is_held_only_while_it_runs(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    held: list[weakref.ref[MaskedEncoder]] = []
-    encode = MaskedEncoder.encode
-    monkeypatch.setattr(
-        MaskedEncoder,
-        "encode",
-        lambda self, *given, **named: held.append(weakref.ref(self)) or encode(self, *given, **named),
-    )
-    estime(["the cat"], ["the cat"], model=bert_folder, dtype="bfloat16", layers=[2], device="cpu")
-    gc.collect()
-    assert len(held) == 1
-    assert held[0]() is None

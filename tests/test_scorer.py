@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from estime_metric import EstimeConfig, EstimeResult, EstimeScorer, embedded
-from estime_metric import scorer as room
+from estime_metric import scorer as scorer_module
 from estime_metric.config import default_layer
-from estime_metric.engine.batching import MaskedText
 from estime_metric.engine.encoder import MaskedEncoder
+from estime_metric.engine.masking import MaskedText
 from estime_metric.engine.measures import STATISTICS
 from tests.families import BLOCKS, SENTENCES
 from tests.oracle import Oracle, Verdict
@@ -182,11 +182,11 @@ def test_the_budget_changes_nothing(scorer: EstimeScorer, pairs: Pairs, budget: 
 
 
 @pytest.mark.parametrize("size", [1, 20_000, 100_000])
-def test_portions_change_nothing(
+def test_chunks_change_nothing(
     scorer: EstimeScorer, pairs: Pairs, size: int, monkeypatch: pytest.MonkeyPatch, encoded
 ) -> None:
     whole = scorer.score(*split(pairs))
-    monkeypatch.setattr(room, "CHUNK_BYTES", size)
+    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", size)
     assert_same(whole, scorer.score(*split(pairs)))
     first, *chunks = encoded
     assert len(chunks) > 1

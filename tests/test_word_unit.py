@@ -17,8 +17,8 @@ import transformers
 
 from estime_metric import EstimeScorer, embedded
 from estime_metric.engine.matching import TIE_TOLERANCE
+from estime_metric.engine.text import units_of
 from estime_metric.engine.words import split_words
-from estime_metric.pairs import units_of
 from tests.families import save_encoder
 
 #: The five outputs of the released code, under its own names, which are ours too.

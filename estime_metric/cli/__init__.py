@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-import typer
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 from estime_metric._version import __version__
-from estime_metric.cli import benchmark, compare, corrupt, demo, explain, meta_evaluate, register, score, verify
-
-app = typer.Typer(
-    name="estime",
-    help="ESTIME: how consistent is a summary with its source?",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+from estime_metric.cli import (
+    benchmark,
+    coherence,
+    compare,
+    console,
+    corrupt,
+    demo,
+    explain,
+    meta_evaluate,
+    register,
+    score,
+    verify,
 )
-app.command("score")(score.score)
-app.command("explain")(explain.explain)
-app.command("demo")(demo.demo)
-app.command("compare")(compare.compare)
-app.command("corrupt")(corrupt.corrupt)
-app.command("meta-evaluate")(meta_evaluate.meta_evaluate)
-app.command("verify")(verify.verify)
-app.command("register")(register.register)
-app.add_typer(benchmark.app)
+
+app = console.make_app(
+    "estime", "ESTIME: how consistent is a summary with its source?", version=f"estime-metric {__version__}"
+)
+console.add(app, score.score)
+console.add(app, explain.explain)
+console.add(app, demo.demo)
+console.add(app, compare.compare)
+console.add(app, corrupt.corrupt)
+console.add(app, coherence.coherence)
+console.add(app, meta_evaluate.meta_evaluate)
+console.add(app, verify.verify)
+console.add(app, register.register)
+app.command(benchmark.app)
+app.register_install_completion_command(help="Install completion for the shell in use.")
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"estime-metric {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _main(
-    version: bool = typer.Option(
-        False, "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
-    ),
-) -> None:
-    """The options that stand before a command."""
+def main(tokens: Sequence[str] | None = None) -> NoReturn:
+    """The command ``estime``; leaves the process with the command's exit status."""
+    sys.exit(console.run(app, tokens))

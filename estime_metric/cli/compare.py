@@ -2,154 +2,131 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from cyclopts import Parameter
 
 from estime_metric import files
-from estime_metric.cli import comparison, options
-from estime_metric.cli.comparison import LEVEL, Comparison
+from estime_metric.cli import options
+from estime_metric.cli.console import say, warn
+from estime_metric.cli.screen import print_table
 from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
+
+if TYPE_CHECKING:
+    from estime_metric.comparison import Comparison
+    from estime_metric.studies.rendering import Table
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="Scores that 'estime score -o' wrote, or pairs to be scored.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="Likewise, of the other summarizer for the same sources.")],
+    a: Annotated[Path, Parameter(help="Scores that 'estime score -o' wrote, or pairs to be scored.")],
+    b: Annotated[Path, Parameter(help="Likewise, of the other summarizer for the same sources.")],
+    /,
+    *,
     id_column: Annotated[
         str | None,
-        typer.Option(help="Column that says which rows belong together. (default: the source text, or else 'id')"),
+        Parameter(
+            help="Column that says which rows belong together. (default: the source text, 'id', a column of documents, "
+            "or 'line' of the table that was scored)"
+        ),
     ] = None,
     measure: Annotated[
-        str, typer.Option(metavar="NAME[,NAME...]", help=f"What is compared: {', '.join(HIGHER_IS_BETTER)}.")
-    ] = "alarms,alarm_rate",
-    n: Annotated[int, typer.Option("-n", help="Number of resamples and of random swaps.")] = 10_000,
-    confidence: Annotated[float, typer.Option(help="Share of the resamples within an interval.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the numbers to a .jsonl or .csv file, a row a measure.")
+        str | None,
+        Parameter(
+            help=f"What is compared, with commas between: {', '.join(HIGHER_IS_BETTER)}. "
+            "(default: alarms, alarm_rate, unsupported_rate)",
+        ),
     ] = None,
-    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
-    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
-    model: options.Model = None,
-    revision: options.Revision = None,
-    layers: options.Layers = None,
-    unit: options.Unit = None,
-    window: options.Window = None,
-    margin: options.Margin = None,
-    distance: options.Distance = None,
-    normalize: options.Normalize = False,
-    measures: options.Measures = None,
-    soft_model: options.SoftModel = None,
-    splitter: options.Splitter = None,
-    tagger: options.Tagger = None,
-    drop_tags: options.DropTags = None,
-    dtype: options.Dtype = None,
-    device: options.Device = None,
-    token_budget: options.TokenBudget = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
-) -> None:
+    n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples and of random swaps.")] = 10_000,
+    confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
+    seed: options.Seed = 0,
+    output: Annotated[
+        Path | None, Parameter(alias="-o", help="Write the numbers to a .jsonl or .csv file, a row a measure.")
+    ] = None,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False,
+    measured: options.MeasureOptions = options.MeasureOptions(),
+) -> int:
     """Which of two summarizers is more consistent? Means, wins, interval and p-values over the same sources.
 
     Scored files are taken as they are; the options of the measure are for pairs that are scored now. Both sides have to
-    carry the same signature. Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2,
-    nothing was compared.
+    carry the same signature. No winner is declared where most tokens of a side could not be checked, or where the
+    difference is not significant.
+
+    Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2, nothing was compared.
     """
-    given = options.chosen(locals())
-    try:
-        if output is not None:
-            files.check_writable(output)
-        asked = options.parse_names(measure) or ()
-        for name in asked:
-            comparison.higher_is_better(name)
-        needed = (name for name in asked if name in ALL_UNIT_MEASURES)
-        given |= {"measures": tuple(dict.fromkeys((*given.get("measures", ()), *needed)))}
-        tests = comparison.paired_tests()  # before anything is scored: they need the extra
-        sides, problems = comparison.read_sides((a, b), source_column, summary_column, given, not quiet)
-        signature = comparison.one_signature(sides, (a, b))
-        keys = comparison.by_key(sides, (a, b), id_column, source_column)
-        matched = [key for key in keys[0] if key in keys[1]]
-        problems += comparison.unmatched(keys, (a, b))
-        if not matched:
-            raise ValueError(f"Expected {a.name} and {b.name} to have examples in common, but there is none.")
-        rows = [[keys[side][key] for key in matched] for side in (0, 1)]
-        found = [
-            comparison.compare_measure(name, rows, tests, n, confidence, seed)
-            for name in comparison.measure_columns(asked, rows, (a, b))
-        ]
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
-    for problem in problems:
-        typer.secho(problem, fg="yellow", err=True)
     if output is not None:
-        files.write_rows(output, [_row(each, len(matched), signature) for each in found])
+        files.check_writable(output)
+    from estime_metric.comparison import compare_rows, read_sides  # brings pandas and scipy, which take their time
+    from estime_metric.comparison.verdicts import higher_is_better
+
+    asked = options.parse_names(measure)
+    for name in asked or ():
+        higher_is_better(name)  # refuses what cannot be compared before anything is scored
+    given = measured.given()
+    needed = (name for name in asked or () if name in ALL_UNIT_MEASURES)
+    given |= {"measures": tuple(dict.fromkeys((*given.get("measures", ()), *needed)))}
+    columns = {"source_column": source_column, "summary_column": summary_column}
+    rows_a, rows_b, problems = read_sides(a, b, **columns, options=given, progress=not quiet)
+    found = compare_rows(
+        rows_a, rows_b, measures=asked, id_column=id_column, source_column=source_column, names=(a.name, b.name),
+        n=n, confidence=confidence, seed=seed,
+    )  # fmt: skip
+    problems += found.unmatched
+    for problem in problems:
+        warn(problem)
+    if output is not None:
+        files.write_rows(output, found.to_rows())
     if str(output) != "-":
-        _print(found, (a, b), rows, confidence, signature)
-    if problems:
-        raise typer.Exit(1)
+        _print(found, (a, b), confidence)
+    if output is not None and str(output) != "-":
+        say(f"written: {output}")
+    return 1 if problems else 0
 
 
-def _row(found: Comparison, examples: int, signature: str) -> files.Row:
-    return {
-        "measure": found.measure,
-        "examples": examples,
-        "mean_a": found.mean_a,
-        "mean_b": found.mean_b,
-        "difference": found.bootstrap.difference,
-        "low": found.bootstrap.low,
-        "high": found.bootstrap.high,
-        "p_bootstrap": found.bootstrap.p_value,
-        "p_randomization": found.randomization.p_value,
-        "a_better": found.wins_a,
-        "ties": found.ties,
-        "b_better": found.wins_b,
-        "better": found.better,
-        "signature": signature,
-    }
+def _print(found: Comparison, paths: tuple[Path, Path], confidence: float) -> None:
+    for letter, path, tokens, coverage in zip("AB", paths, found.tokens, found.coverage, strict=True):
+        known = [f"{found.examples} summaries"]
+        known += [] if math.isnan(tokens) else [f"{tokens:.1f} tokens a summary"]
+        known += [] if math.isnan(coverage) else [f"{coverage:.0%} of them checked"]
+        say(f"{letter}  {path}  ({', '.join(known)})")
+    say(f"matched by column {found.matched_by!r}")
+    print_table(_table(found, confidence))
+    for measure in found.found:
+        say(f"{measure}: {found.verdict(measure)}")
+    for note in found.notes:
+        say(note)
+    say(found.signature)
 
 
-def _print(
-    found: list[Comparison], paths: tuple[Path, Path], rows: list[list[files.Row]], confidence: float, signature: str
-) -> None:
+def _table(found: Comparison, confidence: float) -> Table:
     """A column for each measure."""
-    console = Console()
-    for letter, path, side in zip("AB", paths, rows, strict=True):
-        tokens = [float(row["tokens"]) for row in side if "tokens" in row]
-        length = f", {sum(tokens) / len(tokens):.1f} tokens a summary" if tokens else ""
-        console.print(Text(f"{letter}  {path}  ({len(side)} summaries{length})"), soft_wrap=True)
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for each in found:
-        table.add_column(each.measure, justify="right", no_wrap=True)
-    lines: dict[str, list[str] | list[Text]] = {
-        "better is": [("higher" if comparison.higher_is_better(each.measure) else "lower") for each in found],
-        "mean of A": [_mean(each.mean_a, each.better == "A") for each in found],
-        "mean of B": [_mean(each.mean_b, each.better == "B") for each in found],
-        "A - B": [f"{each.bootstrap.difference:+.4f}" for each in found],
-        f"{confidence:.0%} interval": [f"{each.bootstrap.low:+.4f} to {each.bootstrap.high:+.4f}" for each in found],
-        "p, paired bootstrap": [_p(each.bootstrap.p_value) for each in found],
-        "p, randomisation": [_p(each.randomization.p_value) for each in found],
-        "A better": [str(each.wins_a) for each in found],
-        "tied": [str(each.ties) for each in found],
-        "B better": [str(each.wins_b) for each in found],
+    from estime_metric.comparison.verdicts import higher_is_better
+    from estime_metric.studies.rendering import Column, Section, Table
+
+    all_found = found.found.values()
+    lines: dict[str, list[str]] = {
+        "better is": [("higher" if higher_is_better(measure) else "lower") for measure in found.found],
+        "mean of A": [_number(one.mean_first) for one in all_found],
+        "mean of B": [_number(one.mean_second) for one in all_found],
+        "A - B": [_number(one.bootstrap.difference, "+") for one in all_found],
+        f"{confidence:.0%} interval from": [_number(one.bootstrap.low, "+") for one in all_found],
+        "to": [_number(one.bootstrap.high, "+") for one in all_found],
+        "p, paired bootstrap": [_p(one.bootstrap.p_value) for one in all_found],
+        "p, randomisation": [_p(one.randomization.p_value) for one in all_found],
+        "A better": [str(one.better_first) for one in all_found],
+        "tied": [str(one.ties) for one in all_found],
+        "B better": [str(one.better_second) for one in all_found],
     }
-    for name, cells in lines.items():
-        table.add_row(name, *cells)
-    console.print(table)
-    for each in found:
-        said = f"{each.better} is better" if each.better else f"no difference at the level {LEVEL}"
-        console.print(Text(f"{each.measure}: {said} (approximate randomisation, p = {_p(each.randomization.p_value)})"))
-    console.print(Text(signature), soft_wrap=True)
+    columns = (Column("", text=True), *(Column(measure) for measure in found.found))
+    return Table("comparison", "", columns, (Section("", tuple((name, *cells) for name, cells in lines.items())),))
 
 
-def _mean(value: float, bold: bool) -> Text:
-    return Text(f"{value:.4f}", style="bold green" if bold else "")
+def _number(value: float | None, sign: str = "") -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:{sign}.4f}"
 
 
 def _p(value: float) -> str:
-    return "<0.0001" if value < 1e-4 else f"{value:.4f}"
+    return "<0.0001" if value < 1e-4 else _number(value)

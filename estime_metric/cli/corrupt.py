@@ -3,100 +3,100 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
+from estime_metric.cli.console import say, warn
 
 Errors = Annotated[
-    str, typer.Option("--errors", "-n", metavar="N[,N...]", help="Errors in a summary; a corrupted copy for each N.")
+    str, Parameter(alias="-n", help="Errors in a summary, with commas between; a corrupted copy for each number.")
 ]
-Seed = Annotated[int, typer.Option(help="Another seed picks other words.")]
-Order = Annotated[
-    str, typer.Option(help="sequential: each error sees those before it; clean: each sees the clean text.")
-]
+Seed = Annotated[int, Parameter(help="Another seed picks other words.")]
+Order = Annotated[str, Parameter(help="sequential: each error sees those before it; clean: each sees the clean text.")]
 
 
-def corrupt(
-    file: Annotated[Path, typer.Argument(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .jsonl or .csv file; '-' for the screen.")],
-    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
-    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
+@Parameter(name="*", group=Group("Generator", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class GeneratorOptions(options.EncoderOptions):
+    """The masked language model that makes the errors."""
+
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            "-m",
+        Parameter(
+            alias="-m",
             help="Masked language model that makes the errors: Hub name, local folder, or 'embedded'. "
             "(default: bert-base-cased, the paper's)",
         ),
-    ] = None,
-    revision: options.Revision = None,
+    ] = None
+    window: Annotated[int | None, Parameter(help="Tokens the model sees at once. (default: 450)")] = None
+
+
+def corrupt(
+    file: options.PairsFile,
+    /,
+    *,
+    output: Annotated[Path, Parameter(alias="-o", help="A .jsonl or .csv file; '-' for the screen.")],
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
     errors: Errors = "3",
     seed: Seed = 0,
     order: Order = "sequential",
-    window: options.Window = None,
-    dtype: options.Dtype = None,
-    device: options.Device = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
-) -> None:
+    quiet: options.Quiet = False,
+    model: GeneratorOptions = GeneratorOptions(),
+) -> int:
     """Put subtle errors into summaries: each row becomes a clean one (label 1) and corrupted ones (label 0).
 
     Exit status: 0, all rows have all their errors; 1, some rows hold no pair or too few words, the rest is written; 2,
     nothing could be written.
     """
-    given = {"model": model, "revision": revision, "window": window, "dtype": dtype, "device": device}
     numbers = parse_numbers(errors)
-    try:
-        files.check_writable(output)
-        pairs = files.read_pairs(file, source_column, summary_column)
-        for problem in pairs.problems:
-            typer.secho(f"skipped {problem}", fg="yellow", err=True)
-        if not pairs.lines:
-            raise ValueError(f"There is no pair in {file}.")
-        from estime_metric.studies.subtle_errors import SubtleErrors  # brings torch, which takes its time
-        from estime_metric.studies.subtle_errors.dataset import labelled_rows
+    files.check_writable(output)
+    pairs = files.read_pairs(file, source_column, summary_column)
+    for problem in pairs.problems:
+        warn(f"skipped {problem}")
+    if not pairs.lines:
+        raise ValueError(f"There is no pair in {file}.")
+    from estime_metric.studies.subtle_errors import SubtleErrors  # brings torch, which takes its time
+    from estime_metric.studies.subtle_errors.dataset import labelled_rows
 
-        generator = SubtleErrors(
-            n_errors=numbers[-1],
-            seed=seed,
-            order=order,
-            **{name: value for name, value in given.items() if value is not None},  # type: ignore[arg-type]
-        )
-        corrupted = generator(pairs.summaries, progress=not quiet)
-        signature = generator.signature
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
+    generator = SubtleErrors(
+        n_errors=numbers[-1],
+        seed=seed,
+        order=order,
+        **model.given(),
+    )
+    corrupted = generator(pairs.summaries, progress=not quiet)
+    signature = generator.signature
     short = [(line, one) for line, one in zip(pairs.lines, corrupted, strict=True) if one.n_missing]
     for line, one in short:
         had = f"{len(one.errors)} of {numbers[-1]} errors"
-        typer.secho(f"line {line}: too few whole words, {had} put in", fg="yellow", err=True)
+        warn(f"line {line}: too few whole words, {had} put in")
     rows = labelled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
     files.write_rows(output, rows)
     if str(output) != "-":
         clean = sum(row["label"] for row in rows)
-        typer.echo(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")
-        typer.echo(signature)
-    if short or pairs.problems:
-        raise typer.Exit(1)
+        say(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")
+        say(signature)
+    return 1 if short or pairs.problems else 0
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:
     """``"1,3"`` as ``(1, 3)``, ascending.
 
     Raises:
-        typer.BadParameter: it is no list of different integers from 1 on.
+        ValueError: it is no list of different integers from 1 on.
     """
     try:
         numbers = sorted({int(part) for part in text.split(",")})
     except ValueError as error:
-        raise typer.BadParameter(f"expected integers with commas between, but got {text!r}.") from error
+        raise ValueError(f"Expected --errors to be integers with commas between, but got {text!r}.") from error
     if numbers[0] < 1:
-        raise typer.BadParameter(f"expected numbers of at least 1, but got {text!r}.")
+        raise ValueError(f"Expected --errors to be numbers of at least 1, but got {text!r}.")
     return tuple(numbers)

@@ -5,40 +5,56 @@ from __future__ import annotations
 import socket
 from typing import Annotated
 
-import typer
+from cyclopts import Group, Parameter
+
+from estime_metric.demo.limits import Limits
 
 
 def demo(
+    *,
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
+        Parameter(
+            alias="-m",
             help="Encoder to open with; may be given several times, and joins the choice. (default: embedded)",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all of them.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="Port. (default: the first free one from 7860 on)")] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    share: Annotated[bool, typer.Option("--share", help="Let Gradio give the page a public address.")] = False,
+    host: Annotated[str, Parameter(help="Address to listen on; 0.0.0.0 for all of them.")] = "127.0.0.1",
+    port: Annotated[int | None, Parameter(help="Port. (default: the first free one from 7860 on)")] = None,
+    browser: Annotated[bool, Parameter(negative="--no-browser", help="Open the page in a browser.")] = True,
+    share: Annotated[bool, Parameter(help="Let Gradio give the page a public address.")] = False,
+    any_model: Annotated[
+        bool | None,
+        Parameter(
+            negative="--listed-models",
+            help="Load any encoder whose name is typed into the list. (default: only where the page is served to this "
+            "machine alone)",
+        ),
+    ] = None,
+    limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = Limits(),
 ) -> None:
     """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a file.
 
     Stop it with Ctrl-C. Exit status: 2, it could not be started.
     """
+    if port is not None:
+        _check_port(host, port)
     try:
-        if port is not None:
-            _check_port(host, port)
         from estime_metric.demo.app import launch  # brings Gradio and torch, which take their time
         from estime_metric.demo.encoders import CHOICES
-
-        launch((*(model or ()), *CHOICES), server_name=host, server_port=port, inbrowser=browser, share=share)
     except ImportError as error:
-        typer.secho(f"error: the demo needs Gradio: pip install 'estime-metric[demo]'. ({error})", fg="red", err=True)
-        raise typer.Exit(2) from error
-    except (ValueError, OSError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
+        raise ImportError(f"The demo needs Gradio: pip install 'estime-metric[demo]'. ({error})") from error
+    if any_model is None:
+        any_model = host in ("127.0.0.1", "::1", "localhost") and not share
+    launch(
+        (*(model or ()), *CHOICES),
+        limits=limits,
+        any_model=any_model,
+        server_name=host,
+        server_port=port,
+        inbrowser=browser,
+        share=share,
+    )
 
 
 def _check_port(host: str, port: int) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
+from estime_metric.cli.console import warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
@@ -26,48 +27,34 @@ EXAMPLE_ROW = 2
 
 
 def explain(
-    file: Annotated[
-        Path | None, typer.Argument(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")
-    ] = None,
-    summary: Annotated[str | None, typer.Option(help="A summary; needs --source.")] = None,
-    source: Annotated[str | None, typer.Option(help="The text to judge it against.")] = None,
+    file: options.PairsFile | None = None,
+    /,
+    *,
+    summary: Annotated[str | None, Parameter(help="A summary; needs --source.")] = None,
+    source: Annotated[str | None, Parameter(help="The text to judge it against.")] = None,
     example: Annotated[
-        bool, typer.Option("--example", help="Explain a pair that ships with the package, with its own encoder.")
+        bool, Parameter(help="Explain a pair that ships with the package, with its own encoder.")
     ] = False,
     row: Annotated[
         list[int] | None,
-        typer.Option(
-            "--row",
-            "-r",
+        Parameter(
+            alias="-r",
             help="Line of a pair in FILE, as 'estime score' numbers them; may be given several times. "
             f"(default: all; {EXAMPLE_ROW} with --example)",
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
+        Parameter(
+            alias="-o",
             help="Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for the screen).",
         ),
     ] = None,
-    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
-    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
-    model: options.Model = None,
-    revision: options.Revision = None,
-    layer: Annotated[int | None, typer.Option("--layer", "-l", help="Hidden layer. (default: by model)")] = None,
-    unit: options.Unit = None,
-    window: options.Window = None,
-    margin: options.Margin = None,
-    distance: options.Distance = None,
-    normalize: options.Normalize = False,
-    splitter: options.Splitter = None,
-    tagger: options.Tagger = None,
-    drop_tags: options.DropTags = None,
-    dtype: options.Dtype = None,
-    device: options.Device = None,
-    token_budget: options.TokenBudget = None,
-) -> None:
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    layer: Annotated[int | None, Parameter(alias="-l", help="Hidden layer. (default: by model)")] = None,
+    units: options.UnitOptions = options.UnitOptions(),
+) -> int:
     """Show what stands behind the alarms: each word's verdict and its evidence in the source.
 
     Exit status: 0, all that was asked for is shown; 1, some rows hold no pair, the rest is shown; 2, nothing could be
@@ -75,34 +62,29 @@ def explain(
     """
     typed = summary is not None or source is not None
     if (file is not None) + example + typed != 1 or (summary is None) != (source is None):
-        raise typer.BadParameter("give a FILE, --example, or --summary with --source, one of the three.")
-    chosen = options.chosen({**locals(), "model": EMBEDDED_MODEL if example and model is None else model})
+        raise ValueError("Give a FILE, --example, or --summary with --source, one of the three.")
+    chosen = {**({"model": EMBEDDED_MODEL} if example else {}), **units.given()}
     if layer is not None:
         chosen["layers"] = layer
-    try:
-        if output is not None:
-            _check_output(output)
-        if summary is not None and source is not None:
-            if row:
-                raise ValueError("Expected --row with a FILE or --example, but got it with --summary.")
-            pairs = files.Pairs(lines=[1], sources=[source], summaries=[summary], others=[{}])
-        else:
-            pairs = files.read_pairs(file or EXAMPLES, source_column, summary_column)
-            pairs = _only(pairs, row or ([EXAMPLE_ROW] if example else []))
-        for problem in pairs.problems:
-            typer.secho(f"skipped {problem}", fg="yellow", err=True)
-        _check_number(pairs, output, file)
-        from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+    if output is not None:
+        _check_output(output)
+    if summary is not None and source is not None:
+        if row:
+            raise ValueError("Expected --row with a FILE or --example, but got it with --summary.")
+        pairs = files.Pairs(lines=[1], sources=[source], summaries=[summary], others=[{}])
+    else:
+        pairs = files.read_pairs(file or EXAMPLES, source_column, summary_column)
+        pairs = _only(pairs, row or ([EXAMPLE_ROW] if example else []))
+    for problem in pairs.problems:
+        warn(f"skipped {problem}")
+    _check_number(pairs, output, file)
+    from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-        scorer = EstimeScorer(**chosen)
-        shown = scorer.explain_pairs(pairs.summaries, pairs.sources)
-        headings = [f"line {line}" for line in pairs.lines] if len(shown) > 1 else [""]
-        _show(shown, headings) if output is None else _write(output, shown, headings, pairs)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
-    if pairs.problems:
-        raise typer.Exit(1)
+    scorer = EstimeScorer(**chosen)
+    shown = scorer.explain_pairs(pairs.summaries, pairs.sources)
+    headings = [f"line {line}" for line in pairs.lines] if len(shown) > 1 else [""]
+    _show(shown, headings) if output is None else _write(output, shown, headings, pairs)
+    return 1 if pairs.problems else 0
 
 
 def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 from estime_metric.cli import options
-from estime_metric.cli.grids import DOCUMENT_COLUMNS, SYSTEM_COLUMNS, name_pair, read_grids
+from estime_metric.cli.console import say, warn
 from estime_metric.cli.screen import print_table
-from estime_metric.config import HIGHER_IS_BETTER
+from estime_metric.config import BASE_MEASURES, HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,106 +21,116 @@ if TYPE_CHECKING:
 
 WRITABLE = (".csv", ".md", ".tex")
 
+#: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of it was checked.
+NOT_MEASURES = ("line", *(name for name in BASE_MEASURES if name not in HIGHER_IS_BETTER))
+
 
 def meta_evaluate(
     scores: Annotated[
         Path,
-        typer.Argument(help="CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure."),
+        Parameter(help="CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure."),
     ],
-    judgements: Annotated[Path, typer.Argument(help="CSV, JSON Lines or Parquet, a row for each summary.")],
+    judgements: Annotated[Path, Parameter(help="CSV, JSON Lines or Parquet, a row for each summary.")],
+    /,
+    *,
     measure: Annotated[
-        str | None, typer.Option(metavar="NAME[,NAME...]", help="Columns of scores. (default: all that hold numbers)")
+        str | None,
+        Parameter(
+            help="Columns of scores, with commas between. (default: all that hold numbers, but for "
+            f"{', '.join(NOT_MEASURES)})",
+        ),
     ] = None,
     judgement: Annotated[
         str | None,
-        typer.Option(metavar="NAME[,NAME...]", help="Columns of judgements. (default: all that hold numbers)"),
+        Parameter(help="Columns of judgements, with commas between. (default: all that hold numbers)"),
     ] = None,
     lower: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME[,NAME...]", help="Measures of which lower is better, as alarms are; they are negated."
-        ),
+        Parameter(help="Measures of which lower is better, as alarms are, with commas between; they are negated."),
     ] = None,
     document_column: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME[,NAME]",
-            help=f"Column of the documents, in SCORES and in JUDGEMENTS. (default: {', '.join(DOCUMENT_COLUMNS)})",
+        Parameter(
+            help="Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. "
+            "(default: document, doc, doc_id, document_id)",
         ),
     ] = None,
     system_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME[,NAME]", help=f"Column of the systems. (default: {', '.join(SYSTEM_COLUMNS)})"),
+        Parameter(help="Column of the systems, likewise. (default: system, system_id, summarizer, model, model_id)"),
     ] = None,
-    level: Annotated[
-        str, typer.Option(metavar="NAME[,NAME...]", help="summary, system, pairwise, intra_system, or all.")
-    ] = "all",
+    level: Annotated[str, Parameter(help="summary, system, pairwise, intra_system, or all.")] = "all",
     method: Annotated[
         str,
-        typer.Option(
-            metavar="NAME[,NAME...]",
+        Parameter(
             help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.",
         ),
     ] = "spearman,kendall_b",
-    resample: Annotated[str, typer.Option(help="What the intervals draw anew: documents, systems or both.")] = "both",
-    n: Annotated[int, typer.Option("-n", help="Number of resamples or permutations.")] = 1000,
-    confidence: Annotated[float, typer.Option(help="Share of the resamples within an interval.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    resample: Annotated[str, Parameter(help="What the intervals draw anew: documents, systems or both.")] = "both",
+    n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples or permutations.")] = 1000,
+    confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
+    seed: options.Seed = 0,
     significance: Annotated[
         str | None,
-        typer.Option(metavar="TEST", help="Also test every two measures: permutation, bootstrap or williams."),
+        Parameter(help="Also test every two measures: permutation, bootstrap or williams."),
     ] = None,
-    drop_missing: Annotated[
-        bool, typer.Option("--drop-missing", help="Leave out, and name, what only one of the tables holds.")
-    ] = False,
+    drop_missing: Annotated[bool, Parameter(help="Leave out, and name, what only one of the tables holds.")] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A .csv, .md or .tex file for the agreement, or a folder for everything."),
+        Parameter(alias="-o", help="A .csv, .md or .tex file for the agreement, or a folder for everything."),
     ] = None,
 ) -> None:
     """How well do scores agree with judgements? Correlations on four levels, with bootstrap intervals.
 
     Exit status: 0, done; 2, it could not be done; the first cells that are in the way are named.
     """
-    try:
-        _check_output(output, significance)
-        from estime_metric.meta.evaluation import compare_all, evaluate_all  # brings pandas, which takes its time
+    _check_output(output, significance)
+    from estime_metric.meta import compare_all, evaluate_all, read_grids  # brings pandas, which takes its time
 
-        columns = (name_pair(document_column), name_pair(system_column))
-        grids = read_grids(scores, judgements, measure, judgement, lower, columns, drop_missing)
-        asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
-        agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
-        tables = [_agreement_table(agreement, grids, resample, n, confidence)]
-        frames = {"agreement": agreement}
-        if significance is not None:
-            extra: dict[str, dict[str, Any]] = {
-                "permutation": {"n": n, "seed": seed},
-                "bootstrap": {"n": n, "seed": seed, "resample": resample, "confidence": confidence},
-            }
-            found = compare_all(grids, test=significance, **extra.get(significance, {}), **asked)
-            tables.append(_difference_table(found, significance))
-            frames["differences"] = found
-        if output is not None:
-            _write(output, tables, frames)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        message = str(error).replace('missing="drop"', "--drop-missing")
-        typer.secho(f"error: {message}", fg="red", err=True)
-        raise typer.Exit(2) from error
+    negated = options.parse_names(lower) or ()
+    grids = read_grids(
+        scores, judgements, measures=options.parse_names(measure), qualities=options.parse_names(judgement),
+        lower_is_better=negated, not_measures=NOT_MEASURES, document=_name_pair(document_column),
+        system=_name_pair(system_column), missing="drop" if drop_missing else "error",
+    )  # fmt: skip
+    if significance is not None and len({grid.measure for grid in grids}) < 2:
+        raise ValueError(f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}.")
+    asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
+    agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
+    tables = [_agreement_table(agreement, grids, resample, n, confidence)]
+    frames = {"agreement": agreement}
+    if significance is not None:
+        extra: dict[str, dict[str, Any]] = {
+            "permutation": {"n": n, "seed": seed},
+            "bootstrap": {"n": n, "seed": seed, "resample": resample, "confidence": confidence},
+        }
+        found = compare_all(grids, test=significance, **extra.get(significance, {}), **asked)
+        tables.append(_difference_table(found, significance))
+        frames["differences"] = found
+    if output is not None:
+        _write(output, tables, frames)
     for name in dict.fromkeys(grid.measure for grid in grids):
-        if HIGHER_IS_BETTER.get(name, True) or name in (options.parse_names(lower) or ()):
-            continue
-        typer.secho(
-            f"note: {name!r} is taken as higher is better; for ESTIME's say --lower {name}", fg="yellow", err=True
-        )
+        if not HIGHER_IS_BETTER.get(name.split("@")[0], True) and name not in negated:
+            warn(f"note: {name!r} is taken as higher is better; for ESTIME's say --lower {name}")
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
-        typer.secho(f"left out: {line}", fg="yellow", err=True)
+        warn(f"left out: {line}")
     for table in tables:
         for section in table.sections:
             title = f"{table.title}: {section.title}"
             print_table(replace(table, title=title, sections=(replace(section, title=""),)))
-        typer.echo("\n".join([*table.notes, ""]))
+        say("\n".join([*table.notes, ""]))
     if output is not None:
-        typer.echo(f"written: {output}")
+        say(f"written: {output}")
+
+
+def _name_pair(text: str | None) -> tuple[str | None, str | None]:
+    """``"doc,doc_id"`` as two names, ``"doc"`` as the same name twice."""
+    names = options.parse_names(text)
+    if names is None:
+        return None, None
+    if len(names) > 2:
+        raise ValueError(f"Expected one or two names of columns, but got {text!r}.")
+    return names[0], names[-1]
 
 
 def _chosen(text: str, what: str) -> tuple[str, ...]:
@@ -210,12 +220,12 @@ def _difference_table(found: DataFrame, test: str) -> Table:
     columns = (
         Column("first", text=True),
         Column("second", text=True),
-        Column("first value"),
-        Column("second value"),
+        Column("first", group="value"),
+        Column("second", group="value"),
         Column("difference"),
         *([Column("interval", text=True)] if intervals else []),
-        Column("p", decimals=4),
-        Column("p (Holm)", decimals=4),
+        Column("alone", group="p", decimals=4),
+        Column("Holm", group="p", decimals=4),
     )
     sections = []
     for (judgement, level, method), part in found.groupby(["judgement", "level", "method"], sort=False):
@@ -233,7 +243,7 @@ def _difference_table(found: DataFrame, test: str) -> Table:
             for row in part.itertuples()
         ]
         sections.append(Section(f"{judgement}, {level}, {method}", tuple(rows)))
-    notes = ("p is two-sided; p (Holm) is corrected for the pairs of its section.",)
+    notes = ("p is two-sided; Holm: corrected for the pairs of its section.",)
     return Table("differences", f"Differences between measures, {test} test", columns, tuple(sections), notes)
 
 

@@ -1,60 +1,104 @@
-"""The options of the measure as they stand on the command line, shared by the commands."""
+"""The options that several commands share; those of the measure stand here alone.
 
-from __future__ import annotations
+A command takes a group of options as one keyword argument, ``options: MeasureOptions = MeasureOptions()``, and passes
+``**options.given()`` on. Command-line names and help are derived from the fields.
+"""
 
-from collections.abc import Mapping
+# Annotations are evaluated here, not postponed: Cyclopts reads them also where another module extends a group.
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
-from estime_metric.config import ALL_UNIT_MEASURES, DTYPES, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
+from estime_metric.config import ALL_UNIT_MEASURES, DTYPES, FAST, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
 
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        help=f"Hub name or local folder of the encoder, or 'embedded' for the small one in the package. "
-        f"(default: {PAPER_MODEL})",
-    ),
-]
-Revision = Annotated[str | None, typer.Option(help="Commit, tag or branch of a Hub model.")]
+SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
+SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
+Quiet = Annotated[bool, Parameter(alias="-q", help="No progress bar.")]
+Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
+Count = Annotated[int, Parameter(validator=Number(gte=0))]
+PositiveCount = Annotated[int, Parameter(validator=Number(gte=1))]
+PairsFile = Annotated[Path, Parameter(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")]
+
 Layers = Annotated[
     str | None,
-    typer.Option(
-        "--layers",
-        "-l",
-        metavar="LAYER[,LAYER...]",
-        help="Hidden layer(s), for example 21 or 12,21,24, or 'all'. (default: by model)",
+    Parameter(
+        alias="-l",
+        help="Hidden layers, for example 21 or 12,21,24, or 'all'. (default: by model)",
     ),
 ]
-Unit = Annotated[str | None, typer.Option(help=f"What is compared: {', '.join(UNITS)}. (default: token)")]
-Window = Annotated[int | None, typer.Option(help="Tokens the encoder sees at once. (default: 450)")]
-Margin = Annotated[int | None, typer.Option(help="Unmasked tokens at a window's edge. (default: 50)")]
-Distance = Annotated[int | None, typer.Option(help="Least distance of two masked units. (default: 8)")]
-Normalize = Annotated[bool, typer.Option("--normalize", help="Compare embeddings scaled to length one.")]
-Measures = Annotated[
-    str | None,
-    typer.Option(metavar="NAME[,NAME...]", help=f"Further measures: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
-]
-SoftModel = Annotated[str | None, typer.Option(help="Encoder whose input embeddings 'soft' compares. (default: own)")]
-Splitter = Annotated[str | None, typer.Option(help=f"Text to words: {', '.join(SPLITTERS)}. (default: regex)")]
-Tagger = Annotated[str | None, typer.Option(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")]
-DropTags = Annotated[
-    str | None, typer.Option(metavar="TAG[,TAG...]", help="Parts of speech to leave out; needs --tagger.")
-]
-Fast = Annotated[
-    bool, typer.Option("--fast", help="Preset: distance 2 in bfloat16, where these are not given; another measure.")
-]
-Dtype = Annotated[str | None, typer.Option(help=f"{', '.join(DTYPES)}. (default: float32)")]
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ... (default: cuda if there, else cpu)")]
-TokenBudget = Annotated[int | None, typer.Option(help="Tokens in one forward pass; sets memory and speed only.")]
 
-#: Arguments of the commands that are options of the measure.
-NAMES = (
-    "model", "revision", "layers", "unit", "window", "margin", "distance", "normalize", "measures", "soft_model",
-    "splitter", "tagger", "drop_tags", "dtype", "device", "token_budget",
-)  # fmt: skip
+
+@Parameter(name="*", group=Group("Encoder", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class EncoderOptions:
+    """Which encoder is used, and where it runs. ``None`` leaves an option at the default of `EstimeConfig`."""
+
+    model: Annotated[
+        str | None,
+        Parameter(
+            alias="-m",
+            help="Hub name or local folder of the encoder, or 'embedded' for the small one in the package. "
+            f"(default: {PAPER_MODEL})",
+        ),
+    ] = None
+    revision: Annotated[str | None, Parameter(help="Commit, tag or branch of a Hub model.")] = None
+    dtype: Annotated[str | None, Parameter(help=f"{', '.join(DTYPES)}. (default: float32)")] = None
+    device: Annotated[
+        str | None, Parameter(help="cpu, cuda, cuda:1, mps ... (default: cuda if available, else cpu)")
+    ] = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that were given, as `EstimeConfig` takes them."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        fast = found.pop("fast", False)
+        found = {name: value for name, value in found.items() if value is not None and value is not False}
+        for name in found:
+            if name in _SPLIT:
+                found[name] = _SPLIT[name](found[name])
+        return {**FAST, **found} if fast else found
+
+
+@Parameter(name="*", group=Group("Measure", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class UnitOptions(EncoderOptions):
+    """What is masked and compared."""
+
+    unit: Annotated[str | None, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")] = None
+    window: Annotated[int | None, Parameter(help="Tokens the encoder sees at once. (default: 450)")] = None
+    margin: Annotated[int | None, Parameter(help="Unmasked tokens at a window's edge. (default: 50)")] = None
+    distance: Annotated[int | None, Parameter(help="Least distance of two masked units. (default: 8)")] = None
+    normalize: Annotated[bool, Parameter(help="Compare embeddings scaled to length one.")] = False
+    splitter: Annotated[str | None, Parameter(help=f"Text to words: {', '.join(SPLITTERS)}. (default: regex)")] = None
+    tagger: Annotated[
+        str | None, Parameter(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")
+    ] = None
+    drop_tags: Annotated[
+        str | None, Parameter(help="Parts of speech to leave out, with commas between; needs --tagger.")
+    ] = None
+    token_budget: Annotated[int | None, Parameter(help="Tokens in one forward pass; sets memory and speed only.")] = (
+        None
+    )
+
+
+@Parameter(name="*", group=Group("Measure", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions(UnitOptions):
+    """All options of the measure."""
+
+    layers: Layers = None
+    measures: Annotated[
+        str | None,
+        Parameter(help=f"Further measures, with commas between: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
+    ] = None
+    soft_model: Annotated[
+        str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
+    ] = None
+    fast: Annotated[
+        bool, Parameter(help="Preset: distance 2 in bfloat16, where these are not given; another measure.")
+    ] = False
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:
@@ -62,27 +106,21 @@ def parse_names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(","))
 
 
-def parse_layers(text: str | None) -> tuple[int, ...] | str | None:
+def parse_layers(text: str) -> tuple[int, ...] | str:
     """``"12,21"`` as ``(12, 21)``; ``"all"`` as it is.
 
     Raises:
-        typer.BadParameter: it is no list of integers.
+        ValueError: it is no list of integers.
     """
-    if text is None or text == "all":
+    if text == "all":
         return text
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:
-        raise typer.BadParameter(f"expected integers with commas between, but got {text!r}.") from error
+        raise ValueError(
+            f"Expected --layers to be integers with commas between, or 'all', but got {text!r}."
+        ) from error
 
 
-def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the measure that were given, as `EstimeConfig` takes them; ``values`` may hold others.
-
-    Raises:
-        typer.BadParameter: the layers are no integers.
-    """
-    found = {name: values.get(name) for name in NAMES}
-    found["layers"] = parse_layers(found["layers"])
-    found |= {name: parse_names(found[name]) for name in ("measures", "drop_tags")}
-    return {name: value for name, value in found.items() if value is not None}
+#: Options whose text holds several values.
+_SPLIT = {"layers": parse_layers, "measures": parse_names, "drop_tags": parse_names}

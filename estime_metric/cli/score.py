@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -13,7 +13,8 @@ from rich.text import Text
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.config import EMBEDDED_MODEL, EstimeConfig
+from estime_metric.cli.console import say, warn
+from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
 if TYPE_CHECKING:
@@ -24,66 +25,45 @@ LISTED = 30
 
 
 def score(
-    file: Annotated[
-        Path | None, typer.Argument(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")
-    ] = None,
+    file: options.PairsFile | None = None,
+    /,
+    *,
     example: Annotated[
-        bool, typer.Option("--example", help="Score the pairs that ship with the package, with its own encoder.")
+        bool, Parameter(help="Score the pairs that ship with the package, with its own encoder.")
     ] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write scores to a .jsonl or .csv file; '-' for the screen.")
+        Path | None, Parameter(alias="-o", help="Write scores to a .jsonl or .csv file; '-' for the screen.")
     ] = None,
-    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
-    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
-    model: options.Model = None,
-    revision: options.Revision = None,
-    layers: options.Layers = None,
-    unit: options.Unit = None,
-    window: options.Window = None,
-    margin: options.Margin = None,
-    distance: options.Distance = None,
-    normalize: options.Normalize = False,
-    measures: options.Measures = None,
-    soft_model: options.SoftModel = None,
-    splitter: options.Splitter = None,
-    tagger: options.Tagger = None,
-    drop_tags: options.DropTags = None,
-    fast: options.Fast = False,
-    dtype: options.Dtype = None,
-    device: options.Device = None,
-    token_budget: options.TokenBudget = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
-) -> None:
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False,
+    measure: options.MeasureOptions = options.MeasureOptions(),
+) -> int:
     """Score summaries against their sources: the number of alarms, lower is better.
 
     Exit status: 0, all rows scored; 1, some rows hold no pair, the rest is scored; 2, nothing could be scored.
     """
     if (file is None) != example:
-        raise typer.BadParameter("give a FILE or --example, one of the two.")
-    given = options.chosen({**locals(), "model": EMBEDDED_MODEL if example and model is None else model})
-    try:
-        if output is not None:
-            files.check_writable(output)
-        pairs = files.read_pairs(file or EXAMPLES, source_column, summary_column)
-        for problem in pairs.problems:
-            typer.secho(f"skipped {problem}", fg="yellow", err=True)
-        if not pairs.lines:
-            raise ValueError(f"There is no pair in {file}.")
-        from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+        raise ValueError("Give a FILE or --example, one of the two.")
+    given = {**({"model": EMBEDDED_MODEL} if example else {}), **measure.given()}
+    if output is not None:
+        files.check_writable(output)
+    pairs = files.read_pairs(file or EXAMPLES, source_column, summary_column)
+    for problem in pairs.problems:
+        warn(f"skipped {problem}")
+    if not pairs.lines:
+        raise ValueError(f"There is no pair in {file}.")
+    from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-        scorer = EstimeScorer(EstimeConfig.fast() if fast else None, **given)
-        result = scorer.score(pairs.summaries, pairs.sources, progress=not quiet)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
+    scorer = EstimeScorer(**given)
+    result = scorer.score(pairs.summaries, pairs.sources, progress=not quiet)
     if output is not None:
         files.write_rows(output, files.score_rows(pairs, result))
     elif len(result) <= LISTED:
         _print_pairs(pairs, result)
     if str(output) != "-":
         _print_summary(pairs, result)
-    if pairs.problems:
-        raise typer.Exit(1)
+    return 1 if pairs.problems else 0
 
 
 def _print_pairs(pairs: files.Pairs, result: EstimeResult) -> None:
@@ -110,24 +90,24 @@ def _print_pairs(pairs: files.Pairs, result: EstimeResult) -> None:
 
 
 def _print_summary(pairs: files.Pairs, result: EstimeResult) -> None:
-    typer.echo(f"{len(result)} pairs scored, {len(pairs.problems)} rows skipped")
+    say(f"{len(result)} pairs scored, {len(pairs.problems)} rows skipped")
     for layer in result.layers:
-        typer.echo(
+        say(
             f"layer {layer}: {_mean(result, 'alarms', layer):.3f} alarms a summary, "
             f"alarm rate {_mean(result, 'alarm_rate', layer):.4f}, "
             f"unsupported rate {_mean(result, 'unsupported_rate', layer):.4f} (lower is better); "
             f"coverage {result.coverage:.4f}"
         )
         for measure in result.config.measures:
-            typer.echo(f"layer {layer}: mean {measure} {_mean(result, measure, layer):.4f}")
+            say(f"layer {layer}: mean {measure} {_mean(result, measure, layer):.4f}")
     for indices, said in (
         (result.unchecked, "pairs share no token, so nothing was checked in them"),
         (result.blank, "of the summaries are blank, and left out of every rate"),
     ):
         if indices:
             lines = ", ".join(str(pairs.lines[index]) for index in indices[:10])
-            typer.echo(f"{len(indices)} {said}: line {lines}")
-    typer.echo(result.signature)
+            say(f"{len(indices)} {said}: line {lines}")
+    say(result.signature)
 
 
 def _mean(result: EstimeResult, measure: str, layer: int) -> float:

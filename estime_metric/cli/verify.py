@@ -7,9 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 from estime_metric import files
+from estime_metric.cli.console import say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
@@ -17,9 +18,7 @@ from estime_metric.examples import PATH as EXAMPLES
 GOLDEN = EXAMPLES.parent / "golden.json"
 
 
-def verify(
-    record: Annotated[bool, typer.Option("--record", hidden=True, help="Write the numbers anew.")] = False,
-) -> None:
+def verify(*, record: Annotated[bool, Parameter(show=False, help="Write the numbers anew.")] = False) -> int:
     """Score the example pairs with the embedded encoder and compare with the numbers recorded at release.
 
     Exit status: 0, all equal; 1, some differ; they are listed.
@@ -27,8 +26,8 @@ def verify(
     measured = _measure()
     if record:
         GOLDEN.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
-        typer.echo(f"recorded {GOLDEN.name}")
-        return
+        say(f"recorded {GOLDEN.name}")
+        return 0
     recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))
     differing = [
         f"{unit}, layer {layer}, {measure}: expected {expected}, got {measured['scores'][unit][layer][measure]}"
@@ -40,11 +39,10 @@ def verify(
     if measured["encoder"] != recorded["encoder"]:
         differing.insert(0, f"encoder: expected {recorded['encoder']}, got {measured['encoder']}")
     for line in differing:
-        typer.secho(line, fg="red", err=True)
-    typer.echo(f"{len(differing)} differences from the recorded numbers" if differing else "all recorded numbers met")
-    typer.echo(measured["versions"])
-    if differing:
-        raise typer.Exit(1)
+        warn(line)
+    say(f"{len(differing)} differences from the recorded numbers" if differing else "all recorded numbers met")
+    say(measured["versions"])
+    return 1 if differing else 0
 
 
 def _measure() -> dict[str, Any]:

@@ -11,12 +11,12 @@ from estime_metric.comparison.reading import read_sides
 from estime_metric.comparison.rows import Joined, Row, join_rows
 from estime_metric.comparison.verdicts import (
     DEFAULT_MEASURES,
-    LOW_COVERAGE,
     SMALL_SAMPLE,
     Comparison,
     compare_results,
     compare_rows,
 )
+from estime_metric.config import LOW_COVERAGE
 
 __all__ = [
     "DEFAULT_MEASURES",

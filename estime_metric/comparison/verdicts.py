@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.comparison.rows import Row, join_rows, one_signature
-from estime_metric.config import HIGHER_IS_BETTER
+from estime_metric.config import HIGHER_IS_BETTER, LOW_COVERAGE
 from estime_metric.meta.paired import LEVEL, PairedComparison, compare_paired
 
 if TYPE_CHECKING:
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 #: What is compared where nothing else is asked for.
 DEFAULT_MEASURES = ("alarms", "alarm_rate", "unsupported_rate")
-
-#: Mean share of a summary's tokens that were checked below which no winner is declared: most were not.
-LOW_COVERAGE = 0.5
 
 #: Fewer examples than this are called few.
 SMALL_SAMPLE = 30

@@ -1,4 +1,4 @@
-"""The page in Gradio: what stands where, and what calls what."""
+"""The page in Gradio: its layout, and which event calls which handler."""
 
 from __future__ import annotations
 
@@ -13,40 +13,44 @@ import gradio as gr
 from estime_metric.demo import page, theme
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers, read_examples
-from estime_metric.demo.limits import RefusedError
+from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
 
-#: Number of the example with which the page opens; with the one before it, the comparison does.
+#: Index of the example with which the page opens; the comparison opens with it and the one before.
 OPENING = 3
 
-#: Requests that run at once. Explanations share the encoder batch by batch; a file never holds them up.
+#: Requests that run at once. Explanations share the encoder batch by batch and never wait for a file.
 EXPLAINING, SCORING, LOADING = 4, 1, 1
 
-#: Requests that wait; to any more the page says that it is busy.
+#: Requests that wait; further ones are told that the page is busy.
 WAITING = 30
 
-#: Seconds: how often uploaded files and scores are looked through, and how old they grow.
+#: Seconds: how often old uploads and scores are deleted, and from what age.
 CLEANING, AGE = 600, 1800
 
 #: On a narrow page the result lies below the texts: brings it into view.
 SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('%s').scrollIntoView({block: 'start'}); }"
 
-#: Options of an event that costs nothing.
-_QUIET: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+#: Options of an event that takes no time.
+_INSTANT: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
-def launch(models: Sequence[str] = CHOICES, **options: Any) -> None:
+def launch(
+    models: Sequence[str] = CHOICES, *, limits: Limits | None = None, any_model: bool = False, **options: Any
+) -> None:
     """Starts the page and serves it until it is interrupted.
 
     Args:
-        models: as `build`.
+        models: the encoders on offer, as `EstimeConfig.model`; the page opens with the first.
+        limits: what one request may ask for.
+        any_model: whether visitors may name other encoders too. Leave it off on a public page.
         options: as ``gradio.Blocks.launch`` takes them: ``server_name``, ``server_port``, ``inbrowser``.
 
     Raises:
-        RefusedError: the first encoder cannot be had.
+        RefusedError: the first encoder cannot be loaded.
         OSError: the port is taken.
     """
-    handlers = Handlers(Encoders(models))
+    handlers = Handlers(Encoders(models, limits, any_model))
     blocks = build(handlers).queue(max_size=WAITING, default_concurrency_limit=1, api_open=False)
     blocks.launch(
         theme=theme.calm(),
@@ -55,7 +59,7 @@ def launch(models: Sequence[str] = CHOICES, **options: Any) -> None:
         run_history=False,
         enable_monitoring=False,
         ssr_mode=False,
-        max_file_size=handlers.encoders.limits.file_bytes,
+        max_file_size=handlers.encoders.limits.max_file_bytes,
         prevent_thread_lock=True,
         **options,
     )
@@ -67,7 +71,7 @@ def build(handlers: Handlers) -> gr.Blocks:
     """The page, opened with an example already explained.
 
     Raises:
-        RefusedError: the first encoder cannot be had.
+        RefusedError: the first encoder cannot be loaded.
     """
     encoders = handlers.encoders
     first = encoders.info(encoders.names[0])
@@ -77,7 +81,13 @@ def build(handlers: Handlers) -> gr.Blocks:
         _html(page.HEADER)
         with gr.Row(elem_id="settings"):
             model = gr.Dropdown(
-                encoders.labels, value=first.name, label="Encoder", elem_id="model", filterable=False, min_width=220
+                encoders.labels,
+                value=first.name,
+                label="Encoder (any name from the Hub, or a folder)" if encoders.any_name else "Encoder",
+                elem_id="model",
+                filterable=encoders.any_name,
+                allow_custom_value=encoders.any_name,
+                min_width=220,
             )
             unit = gr.Radio([("tokens", "token"), ("words", "word")], value="token", label="Unit", elem_id="unit")
             layer = gr.Slider(
@@ -95,10 +105,10 @@ def build(handlers: Handlers) -> gr.Blocks:
                 _file_tab(handlers, setting)
         with gr.Accordion("How to read this", open=False, elem_id="help"):
             _html(page.HELP)
-        explain(explain_tab.select(lambda: "explain", outputs=selected, **_QUIET).then)
-        compare(compare_tab.select(lambda: "compare", outputs=selected, **_QUIET).then)
-        file_tab.select(lambda: "file", outputs=selected, **_QUIET)
-        switched = model.select(
+        explain(explain_tab.select(lambda: "explain", outputs=selected, **_INSTANT).then)
+        compare(compare_tab.select(lambda: "compare", outputs=selected, **_INSTANT).then)
+        file_tab.select(lambda: "file", outputs=selected, **_INSTANT)
+        switched = model.input(
             lambda name, before: _switch(encoders, name, before),
             [model, served],
             [model, layer, served],
@@ -111,20 +121,24 @@ def build(handlers: Handlers) -> gr.Blocks:
     return blocks
 
 
-def _switch(encoders: Encoders, name: str, before: str) -> tuple[Any, Any, str]:
-    """Loads the encoder that was chosen and fits the layers to it; back to the one before where it cannot be had."""
+def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any, str]:
+    """Loads the chosen encoder and sets the range of layers; returns to the one before if it cannot be loaded."""
     try:
-        info = encoders.info(name)
-    except RefusedError as error:
-        gr.Warning(str(error), duration=15, title="Not available")
+        info = encoders.info((name or "").strip())
+    except ValueError as error:
+        gr.Warning(page.with_code(str(error)), duration=15, title="Not available")
         return gr.update(value=before), gr.skip(), before
-    return gr.skip(), gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer)), name
+    return (
+        gr.update(value=info.name),
+        gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer)),
+        info.name,
+    )
 
 
 def _explain_tab(
     handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting, changes: list[Any]
 ) -> Callable[[Any], None]:
-    """One pair, explained. Returns what redraws it at a further event."""
+    """One pair, explained. Returns a function that adds an event at which it is redrawn."""
     examples = read_examples()
     texts = list(zip(examples.sources, examples.summaries, strict=True))
     source, summary = texts[OPENING]
@@ -141,31 +155,35 @@ def _explain_tab(
             ]
             button = gr.Button("Explain", variant="primary", elem_id="explain")
         with gr.Column(scale=3, min_width=320):
-            shown = _html(handlers.explain(source, summary, opening), elem_id="explained", min_height=300)
-            with gr.Accordion("Where the matches lie", open=False, elem_id="picture") as accordion:
+            explained, drawable = handlers.explain(source, summary, opening)
+            shown = _html(explained, elem_id="explained", min_height=300)
+            with gr.Accordion("Plot of the matches", open=False, elem_id="picture", visible=drawable) as accordion:
                 picture = _html("", elem_id="drawn", min_height=200)
-    opened = gr.State(False)  # the picture is drawn only where it is seen
+    opened = gr.State(False)  # the plot is drawn only while it is seen
 
-    def run(opened: bool, source: str | None, summary: str | None, *chosen: Any) -> tuple[str, str]:
+    def run(opened: bool, source: str | None, summary: str | None, *chosen: Any) -> tuple[Any, ...]:
         given = source or "", summary or "", _setting(*chosen)
-        return handlers.explain(*given), handlers.draw(*given) if opened else ""
+        explained, drawable = handlers.explain(*given)
+        return explained, handlers.draw(*given) if opened and drawable else "", gr.update(visible=drawable)
 
     def draw(source: str | None, summary: str | None, *chosen: Any) -> str:
         return handlers.draw(source or "", summary or "", _setting(*chosen))
 
-    accordion.expand(lambda: True, None, opened, **_QUIET).then(
+    accordion.expand(lambda: True, None, opened, **_INSTANT).then(
         draw, [*boxes, *setting], picture, **_sharing("explain", EXPLAINING)
     )
-    accordion.collapse(lambda: False, None, opened, **_QUIET)
-    filled = example.select(lambda number: texts[number], example, boxes, **_QUIET)
+    accordion.collapse(lambda: False, None, opened, **_INSTANT)
+    filled = example.select(lambda number: texts[number], example, boxes, **_INSTANT)
     starts = [filled.then, button.click]
-    return _connect("explain", run, [opened, *boxes], setting, [shown, picture], opening, selected, starts, changes)
+    return _connect(
+        "explain", run, [opened, *boxes], setting, [shown, picture, accordion], opening, selected, starts, changes
+    )
 
 
 def _compare_tab(
     handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting, changes: list[Any]
 ) -> Callable[[Any], None]:
-    """Two summaries of one source side by side. Returns what redraws them at a further event."""
+    """Two summaries of one source. Returns a function that adds an event at which they are redrawn."""
     examples = read_examples()
     summaries: dict[str, list[str]] = {}
     for text, summary in zip(examples.sources, examples.summaries, strict=True):
@@ -182,22 +200,20 @@ def _compare_tab(
             ]
             button = gr.Button("Compare", variant="primary", elem_id="compare")
         with gr.Column(scale=3, min_width=320):
-            verdict, *drawn = handlers.compare(source, first, second, opening)
-            shown = [_html(verdict, elem_id="verdict")]
-            with gr.Row(elem_classes="demo-pair"):
-                shown += [_html(html, elem_id=f"compared-{name}") for name, html in zip("ab", drawn, strict=True)]
+            verdict, compared = handlers.compare(source, first, second, opening)
+            shown = [_html(verdict, elem_id="verdict"), _html(compared, elem_id="compared", min_height=300)]
 
-    def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str, str]:
+    def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str]:
         return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
 
-    filled = example.select(lambda number: texts[number], example, boxes, **_QUIET)
+    filled = example.select(lambda number: texts[number], example, boxes, **_INSTANT)
     starts = [filled.then, button.click]
     return _connect("compare", run, boxes, setting, shown, opening, selected, starts, changes)
 
 
 def _connect(
     tab: str,
-    run: Callable[..., tuple[str, ...]],
+    run: Callable[..., tuple[Any, ...]],
     given: list[Any],
     setting: list[Any],
     shown: list[Any],
@@ -206,9 +222,9 @@ def _connect(
     starts: list[Any],
     changes: list[Any],
 ) -> Callable[[Any], None]:
-    """Runs a tab at its own events, and at a change of the setting if it is the tab that is looked at.
+    """Runs a tab at its own events, and at a change of the setting while the tab is selected.
 
-    Returns what does the latter at a further event.
+    Returns a function that adds a further event of the latter kind.
     """
     drawn = gr.State(opening)  # the setting of what is shown
     inputs, outputs = [*given, *setting], [*shown, drawn]
@@ -233,7 +249,7 @@ def _connect(
 
 
 def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
-    """A file of pairs, scored, and its scores to take away."""
+    """A file of pairs, and the download of its scores."""
     limits = handlers.encoders.limits
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
@@ -275,7 +291,7 @@ def _html(value: str, **options: Any) -> gr.HTML:
 
 def _examples(labels: Sequence[str], number: int, name: str) -> gr.Dropdown:
     """A choice of examples by their numbers."""
-    choices = [(label, place) for place, label in enumerate(labels)]
+    choices = [(label, index) for index, label in enumerate(labels)]
     return gr.Dropdown(choices, value=number, label="Example", elem_id=name, filterable=False)
 
 
@@ -291,7 +307,7 @@ def _text_box(label: str, value: str, name: str, lines: int) -> gr.Textbox:
 
 
 def _sharing(name: str, limit: int) -> dict[str, Any]:
-    """Options of an event that shares its place in the queue with others of that name."""
+    """Options of an event that shares a queue with others of that name."""
     return {"concurrency_id": name, "concurrency_limit": limit, "api_visibility": "private"}
 
 

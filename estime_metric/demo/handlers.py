@@ -1,4 +1,4 @@
-"""What happens when a visitor asks for something: texts and settings in, HTML out. Knows nothing of Gradio."""
+"""The requests of a visitor: texts and settings in, HTML out. Knows nothing of Gradio."""
 
 from __future__ import annotations
 
@@ -28,53 +28,51 @@ def read_examples() -> files.Pairs:
 class Handlers:
     """Explains, compares and scores with the encoders on offer.
 
-    Whatever goes wrong comes back as a message for the page; the log gets the kind of the error and no text.
+    An error becomes a message for the page; the log gets its type and no text.
     """
 
     def __init__(self, encoders: Encoders) -> None:
         self.encoders = encoders
         self._drawing = threading.Lock()  # matplotlib draws one figure at a time
 
-    def explain(self, source: str, summary: str, setting: Setting) -> str:
-        """The explanation of one pair, or a message."""
+    def explain(self, source: str, summary: str, setting: Setting) -> tuple[str, bool]:
+        """The explanation of one pair, or a message; and whether there is something for `draw` to draw."""
+        found: list[Explanation] = []
 
-        def draw() -> str:
+        def show() -> str:
             if not source.strip() and not summary.strip():
                 return page.notice(_PASTE)
-            return page.explained(self.encoders.explain([summary], source, setting)[0], "estime-explained")
+            found.extend(self.encoders.explain([summary], source, setting))
+            return page.explained(found[0], "estime-explained")
 
-        return _guarded(draw)
+        return _guarded(show), any(_has_match(explanation) for explanation in found)
 
     def draw(self, source: str, summary: str, setting: Setting) -> str:
-        """The picture of one pair: where in the source each word of the summary has its best match. Or a message."""
+        """The plot of one pair: the position in the source of each summary word's best match.
 
-        def draw() -> str:
-            if not source.strip() and not summary.strip():
-                return page.notice(_PASTE)
+        Or a message; nothing where there is no match.
+        """
+
+        def show() -> str:
             explanation = self.encoders.explain([summary], source, setting)[0]
+            if not _has_match(explanation):
+                return ""
             with self._drawing:
                 return page.picture(plot_alarms(explanation), explanation)
 
-        return _guarded(draw)
+        return _guarded(show)
 
-    def compare(self, source: str, first: str, second: str, setting: Setting) -> tuple[str, str, str]:
-        """A sentence on two summaries of one source and the explanation of each; or a message and two blanks."""
-        shown: list[Explanation] = []
+    def compare(self, source: str, first: str, second: str, setting: Setting) -> tuple[str, str]:
+        """A sentence on two summaries of one source, and their explanations; or a message and nothing."""
+        found: list[Explanation] = []
 
-        def draw() -> str:
+        def show() -> str:
             if not source.strip() or not first.strip() or not second.strip():
                 return page.notice("Paste a source and two summaries of it, or pick an example.")
-            shown.extend(self.encoders.explain([first, second], source, setting))
-            return page.compared(shown)
+            found.extend(self.encoders.explain([first, second], source, setting))
+            return page.verdict(found)
 
-        verdict = _guarded(draw)
-        if not shown:
-            return verdict, "", ""
-        first_drawn, second_drawn = (
-            page.explained(explanation, f"estime-{name}", f"Summary {name}")
-            for name, explanation in zip("AB", shown, strict=True)
-        )
-        return verdict, first_drawn, second_drawn
+        return _guarded(show), page.compared(found, "estime-compared") if found else ""
 
     def score_file(
         self, path: str | None, source_column: str, summary_column: str, setting: Setting, folder: Path
@@ -83,6 +81,7 @@ class Handlers:
         if path is None:
             yield page.notice("Choose a file first."), None
             return
+        yield page.waiting(), None
         try:
             pairs = upload.read(Path(path), source_column, summary_column, self.encoders)
             for progress in upload.score(pairs, self.encoders, setting):
@@ -95,18 +94,22 @@ class Handlers:
             yield _message(error), None
 
 
-def _guarded(draw: Callable[[], str]) -> str:
+def _has_match(explanation: Explanation) -> bool:
+    return any(word.best is not None for word in explanation.words)
+
+
+def _guarded(show: Callable[[], str]) -> str:
     try:
-        return draw()
+        return show()
     except Exception as error:
         return _message(error)
 
 
 def _message(error: Exception) -> str:
-    """What the visitor is told; what is logged holds no text of his."""
+    """The message for the visitor; what is logged holds no text of theirs."""
     if isinstance(error, RefusedError):
         return page.notice(str(error))
     _LOG.error("a request failed with %s", type(error).__name__)
     if isinstance(error, ValueError):
         return page.notice(f"This cannot be scored: {error}")
-    return page.notice(f"Something went wrong here ({type(error).__name__}). Please try again.")
+    return page.notice(f"Something went wrong ({type(error).__name__}). Please try again.")

@@ -1,66 +1,76 @@
-"""What one visitor may ask for, so that the others are served too."""
+"""The limits of one request, so that other visitors are served too."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 
-#: Work that about a minute of two CPU cores does on one source: tokens times blocks times width squared.
+#: Work of about a minute on two CPU cores for one source: tokens times blocks times width squared.
 WORK = 20_000_000_000
 
-#: What every refusal of a long text ends in.
-ANY_LENGTH = "The package itself scores texts of any length."
+#: Most tokens of a text where `Limits.max_tokens` leaves it open.
+TOKENS = 4_000
 
 
 class RefusedError(ValueError):
-    """What was asked for is not done; the message is for the visitor and holds none of his text."""
+    """A request that the demo refuses; the message is for the visitor and holds no text of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one request.
+    """The limits of one request; ``estime demo --help`` shows these descriptions.
 
     Attributes:
-        source_characters, summary_characters: longest texts, in characters.
-        tokens: longest text, in tokens, with the embedded encoder; a larger encoder takes less, see `most_tokens`.
-        file_bytes: largest file.
-        rows: most pairs in a file.
-        seconds: after that time no further pair of a file is begun.
+        max_source_chars: Longest source, in characters.
+        max_summary_chars: Longest summary, in characters.
+        max_tokens: Longest text, in tokens. (default: 4000, fewer for large encoders)
+        max_file_bytes: Largest file.
+        max_pairs: Most pairs in a file.
+        max_seconds: Time for one file; after it no further pair is begun.
     """
 
-    source_characters: int = 20_000
-    summary_characters: int = 5_000
-    tokens: int = 4_000
-    file_bytes: int = 2_000_000
-    rows: int = 500
-    seconds: float = 120.0
+    max_source_chars: int = 20_000
+    max_summary_chars: int = 5_000
+    max_tokens: int | None = None
+    max_file_bytes: int = 2_000_000
+    max_pairs: int = 500
+    max_seconds: float = 120.0
 
-    def most_tokens(self, blocks: int, width: int) -> int:
-        """The longest text, in tokens, that an encoder of this size takes.
+    def tokens_for(self, blocks: int, width: int) -> int:
+        """Most tokens of a text for an encoder of this size.
 
         Example:
-            >>> [Limits().most_tokens(blocks, width) for blocks, width in ((6, 384), (12, 768), (24, 1024))]
+            >>> [Limits().tokens_for(blocks, width) for blocks, width in ((6, 384), (12, 768), (24, 1024))]
             [4000, 2825, 794]
+            >>> Limits(max_tokens=10_000).tokens_for(24, 1024)
+            10000
         """
-        return min(self.tokens, WORK // (blocks * width**2))
-
-    def check_text(self, name: str, text: str, most: int) -> None:
-        """Refuses a text of more than ``most`` characters.
-
-        Raises:
-            RefusedError: it is longer.
-        """
-        if len(text) > most:
-            raise RefusedError(f"The {name} has {len(text):,} characters; the demo takes up to {most:,}. {ANY_LENGTH}")
+        return min(TOKENS, WORK // (blocks * width**2)) if self.max_tokens is None else self.max_tokens
 
     def check_pair(self, source: str, summary: str) -> None:
         """Refuses a pair with a text of too many characters.
 
         Raises:
-            RefusedError: the message tells which.
+            RefusedError: the message says which.
         """
-        self.check_text("source", source, self.source_characters)
-        self.check_text("summary", summary, self.summary_characters)
+        for name, text, most in (
+            ("source", source, self.max_source_chars),
+            ("summary", summary, self.max_summary_chars),
+        ):
+            if len(text) > most:
+                raise RefusedError(
+                    f"The {name} has {len(text):,} characters; this page takes up to {most:,}. "
+                    f"{raised_by(f'max-{name}-chars')}"
+                )
+
+
+def raised_by(option: str) -> str:
+    """How to raise a limit, as every refusal ends.
+
+    Args:
+        option: of ``estime demo``, without the dashes.
+    """
+    return f"On your own machine, `estime demo --{option}` raises this limit."
 
 
 class Clock:
@@ -70,6 +80,6 @@ class Clock:
         self._end = time.monotonic() + seconds
 
     @property
-    def out(self) -> bool:
+    def expired(self) -> bool:
         """Whether the time is over."""
         return time.monotonic() >= self._end

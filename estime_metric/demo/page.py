@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from io import BytesIO
-from itertools import islice
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
+from estime_metric.config import LOW_COVERAGE
 from estime_metric.demo.limits import Limits
-from estime_metric.demo.upload import Progress
+from estime_metric.demo.upload import Progress, Scored
 from estime_metric.explain import html
+from estime_metric.explain.wording import share
 from estime_metric.explanation import Explanation
 
 if TYPE_CHECKING:
@@ -36,12 +39,15 @@ HEADER = """
 HELP = """
 <div class="demo-help">
 <ul>
-<li><b>Alarm</b>: the word stands in the source, but the place that looks most like its own holds another word. Point at
-it or tap it to see that place. <em>Forty</em> seals for <em>three</em> years, or the other way round?</li>
-<li><b>The number of alarms is the score</b>, lower is better. No threshold separates good from bad, and a faithful
-summary has alarms too: compare summaries of one source, with one setting.</li>
-<li><b>Not checked</b> are words that the source lacks. A wrong name that does not occur in the source raises no
-alarm.</li>
+<li><b>Alarm</b>: the word occurs in the source, but the position that looks most like its own holds another word. Point
+at it or tap it to see that position. <em>Forty</em> seals for <em>three</em> years, or the other way round?</li>
+<li><b>The number of alarms is the paper's score</b>, lower is better. No threshold separates good from bad, and a
+faithful summary has alarms too.</li>
+<li><b>Compare summaries by the unsupported rate</b>, with one setting: alarms and words that the source lacks, as a
+share of all words, lower is better. Length does not count, gibberish and foreign words do. Its trap: a summary that
+copies the source wins.</li>
+<li><b>Coverage</b> is the share of the summary that occurs in the source and is checked. A wrong name that does not
+occur in the source raises no alarm, so where coverage is low, few alarms mean little.</li>
 <li><b>Layer</b>: how deep in the encoder the gaps are compared. <b>Unit</b>: the paper counts the encoder's tokens, the
 authors' code whole words.</li>
 <li>Negation, errors across sentences and true paraphrase may be missed, or raise a false alarm. The encoders know
@@ -57,77 +63,93 @@ are deleted within the hour.</p>
 LISTED = 100
 
 
-def explained(explanation: Explanation, key: str, heading: str = "") -> str:
-    """One explanation.
+def explained(explanation: Explanation, key: str) -> str:
+    """One explanation."""
+    return _renamed(html.fragment(explanation, key=key))
 
-    It stands in an element whose name goes with its content: Gradio changes what is on the page element by element, and
-    only another name makes it take the new one whole, so that nothing chosen in the old one stays.
+
+def compared(explanations: Sequence[Explanation], key: str) -> str:
+    """Two summaries of one source: their counts, the summaries, and the source."""
+    return _renamed(html.comparison(explanations, [f"Summary {name}" for name in "AB"], key=key))
+
+
+def _renamed(inner: str) -> str:
+    """A result in an element whose name depends on its content.
+
+    Gradio updates a page element by element; only another name makes it replace the old result whole, so that nothing
+    selected in the old one stays.
     """
-    inner = html.fragment(explanation, key=key, heading=heading)
     name = f"estime-{sha256(inner.encode()).hexdigest()[:12]}"
     return f"<{name}>{inner}</{name}>"
 
 
 def picture(figure: Figure, explanation: Explanation) -> str:
-    """A figure as an image."""
+    """A figure as an image without background; the style inverts it on a dark page."""
     drawn = BytesIO()
-    figure.savefig(drawn, format="svg")
-    told = f"Places in the source of the best matches of {len(explanation.words)} words"
+    figure.savefig(drawn, format="svg", transparent=True)
+    description = f"Positions in the source of the best matches of {len(explanation.words)} words"
     code = b64encode(drawn.getvalue()).decode("ascii")
-    return f'<img class="demo-picture" alt="{told}" src="data:image/svg+xml;base64,{code}">'
+    return f'<img class="demo-picture" alt="{description}" src="data:image/svg+xml;base64,{code}">'
 
 
-def compared(explanations: Sequence[Explanation]) -> str:
-    """What two explanations say beside each other, in a sentence."""
-    first, second = (explanation.alarms for explanation in explanations)
-    units = f"{explanations[0].unit}s"
-    if not all(explanation.overlap for explanation in explanations):
-        verdict = "One of them has nothing that could be checked, so they cannot be compared."
-    elif first == second:
-        verdict = f"Both raise {_alarms(first)}."
-    else:
-        fewer, more = ("A", "B") if first < second else ("B", "A")
-        verdict = (
-            f"<b>{fewer}</b> raises {_alarms(min(first, second))}, <b>{more}</b> {max(first, second)}: "
-            f"by this count {fewer} is the more consistent one."
+def verdict(explanations: Sequence[Explanation]) -> str:
+    """Which of two summaries is the more consistent one, in a sentence; or why that cannot be said."""
+    unit = explanations[0].unit
+    named = dict(zip("AB", explanations, strict=True))
+    rates = {name: explanation.value("unsupported_rate") for name, explanation in named.items()}
+    low = {name: shown for name, shown in named.items() if not shown.value("coverage") >= LOW_COVERAGE}
+    if low:
+        reasons = " and ".join(
+            f"only {shown.overlap} of {shown.tokens} {unit}s of {name}" for name, shown in low.items()
         )
-    lengths = [explanation.tokens for explanation in explanations]
-    if max(lengths) > 1.25 * min(lengths):
-        verdict += f" Mind the lengths, {lengths[0]} and {lengths[1]} {units}: the alarm rate takes them into account."
-    return f'<p class="demo-verdict" role="status">{verdict}</p>'
+        text = f"<b>No winner:</b> {reasons} occur in the source, too few to judge by."
+    elif rates["A"] == rates["B"]:
+        text = f"Both have an unsupported rate of {share(rates['A'])}."
+    else:
+        better, worse = sorted(rates, key=lambda name: rates[name])
+        text = (
+            f"<b>{better}</b> is the more consistent one by the unsupported rate: {share(rates[better])} against "
+            f"{share(rates[worse])} for <b>{worse}</b>."
+        )
+    return f'<p class="demo-verdict" role="status">{text}</p>'
 
 
 def empty_file(limits: Limits) -> str:
-    """What stands where the scores of a file will."""
+    """Stands where the scores of a file will be."""
     return (
         '<div class="demo-empty"><p><b>Each row is a pair:</b> a column with the source, a column with the summary. '
         "Further columns are kept.</p>"
         '<pre tabindex="0"><code>{"source": "A cat slept while two dogs ran.", "summary": "Two cats slept."}\n'
         '{"source": "A cat slept while two dogs ran.", "summary": "A cat slept."}</code></pre>'
-        "<p>The scores can be downloaded in the form of the file: CSV or JSON Lines, a row for each pair.</p>"
-        f"<p>Up to {limits.rows:,} pairs, {limits.file_bytes / 1e6:g} MB and {limits.seconds / 60:g} minutes. "
-        "For more, run <code>estime score pairs.jsonl</code> on your own machine.</p></div>"
+        "<p>The scores can be downloaded in the format of the file: CSV or JSON Lines, a row for each pair.</p>"
+        f"<p>Up to {limits.max_pairs:,} pairs, {limits.max_file_bytes / 1e6:g} MB and {limits.max_seconds / 60:g} "
+        "minutes. For more, run <code>estime score pairs.jsonl</code> on your own machine.</p></div>"
     )
 
 
+def waiting() -> str:
+    """Stands there until the first pair is scored."""
+    return '<div class="demo-progress" role="status"><p>Reading the file \u2026</p><progress></progress></div>'
+
+
 def stopped() -> str:
-    """What stands there once a visitor has stopped it."""
+    """Stands there once a visitor has stopped the scoring."""
     return notice("Stopped.")
 
 
 def notice(message: str) -> str:
-    """A message in place of a result; nothing in it is read as HTML."""
-    return f'<p class="demo-notice" role="alert" dir="auto">{escape(message)}</p>'
+    """A message in place of a result. What stands between backticks is set as code; nothing in it is read as HTML."""
+    return f'<p class="demo-notice" role="alert" dir="auto">{with_code(message)}</p>'
 
 
 def scored(progress: Progress) -> str:
     """How far a file has come and, once it is done, its scores."""
-    count = f"{len(progress.rows):,} of {progress.pairs:,} pairs scored"
+    count = f"{len(progress.scored):,} of {progress.rows_in_file:,} rows scored"
     if not progress.done:
-        share = len(progress.rows) / max(1, progress.pairs)
+        done = (len(progress.scored) + len(progress.problems)) / max(1, progress.rows_in_file)
         return (
             f'<div class="demo-progress" role="status"><p>{count}</p>'
-            f'<progress value="{share:.3f}" aria-label="{count}"></progress></div>'
+            f'<progress value="{done:.3f}" aria-label="{count}"></progress></div>'
         )
     return "".join(["<div>", *_report(progress, count), "</div>"])
 
@@ -135,44 +157,59 @@ def scored(progress: Progress) -> str:
 def _report(progress: Progress, count: str) -> Iterator[str]:
     if progress.late:
         yield notice(f"The time for one file is over: {count}. The rest is not in the download.")
-    rows = progress.rows
-    if rows:
-        mean = sum(row["alarms"] for row in rows) / len(rows)
-        yield f'<p class="demo-verdict" role="status">{count}, {mean:.2f} alarms a summary (lower is better).</p>'
-        yield _table(progress)
-        if len(rows) > LISTED:
-            yield f"<p>The first {LISTED} are shown; the download has all {len(rows):,}.</p>"
-        yield f'<p class="demo-signature">{escape(rows[0]["signature"])}</p>'
     if progress.problems:
-        shown = "".join(f'<li dir="auto">{_text(problem)}</li>' for problem in progress.problems[:20])
+        count += f", {len(progress.problems):,} skipped"
+    pairs = progress.scored
+    if pairs:
+        alarms, rate, coverage = (
+            _mean(getattr(pair, name) for pair in pairs) for name in ("alarms", "unsupported_rate", "coverage")
+        )
+        caution = (
+            " Coverage is low: most of these summaries does not occur in the source and raises no alarm."
+            if coverage < LOW_COVERAGE
+            else ""
+        )
+        yield (
+            f'<p class="demo-verdict" role="status">{count}. Mean unsupported rate <b>{share(rate)}</b> (lower is '
+            f"better; compare by this), {alarms:.2f} alarms a summary, coverage {share(coverage)}.{caution}</p>"
+        )
+        yield _table(pairs)
+        if len(pairs) > LISTED:
+            yield f"<p>The first {LISTED} are shown; the download has all {len(pairs):,}.</p>"
+        yield f'<p class="demo-signature">{escape(progress.signature)}</p>'
+    if progress.problems:
+        shown = "".join(f'<li dir="auto">{with_code(_beginning(text))}</li>' for text in progress.problems[:20])
         more = f"<li>and {len(progress.problems) - 20:,} more</li>" if len(progress.problems) > 20 else ""
         yield f'<p class="demo-problems">Rows that were not scored:</p><ul class="demo-problems">{shown}{more}</ul>'
 
 
-def _table(progress: Progress) -> str:
-    listed = zip(progress.lines, progress.rows, progress.summaries, strict=True)
+def _table(pairs: Sequence[Scored]) -> str:
     cells = "".join(
-        f'<tr><td>{line}</td><td class="demo-alarms">{row["alarms"]}</td><td>{row["overlap"]}</td>'
-        f'<td>{_rate(row["alarm_rate"])}</td><td dir="auto" class="demo-text">{_text(summary)}</td></tr>'
-        for line, row, summary in islice(listed, LISTED)
+        f"<tr><td>{pair.line}</td><td>{share(pair.unsupported_rate)}</td>"
+        f'<td class="{"demo-alarms" if pair.alarms else ""}">{pair.alarms:.0f}</td>'
+        f'<td>{share(pair.coverage)}</td><td dir="auto" class="demo-text">{escape(_beginning(pair.summary))}</td></tr>'
+        for pair in pairs[:LISTED]
     )
-    names = "".join(f'<th scope="col">{name}</th>' for name in ("line", "alarms", "checked", "rate", "summary"))
+    heads = ("line", "unsupported rate", "alarms", "coverage", "summary")
+    names = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return (
         '<div class="demo-table" tabindex="0" role="region" aria-label="Scores">'
         f"<table><thead><tr>{names}</tr></thead><tbody>{cells}</tbody></table></div>"
     )
 
 
-def _rate(value: float | None) -> str:
-    """A rate of nothing is none."""
-    return "\u2013" if value is None else f"{value:.3f}"
+def _mean(values: Iterable[float]) -> float:
+    """The mean of those that are defined; NaN where none is."""
+    defined = [value for value in values if not isnan(value)]
+    return sum(defined) / len(defined) if defined else nan
 
 
-def _text(text: str) -> str:
+def _beginning(text: str) -> str:
     """The beginning of a text, on one line."""
     line = " ".join(text[:400].split())
-    return escape(line[:160] + ("\u2026" if len(line) > 160 or len(text) > 400 else ""))
+    return line[:160] + ("\u2026" if len(line) > 160 or len(text) > 400 else "")
 
 
-def _alarms(count: int) -> str:
-    return "1 alarm" if count == 1 else f"{count} alarms" if count else "no alarm"
+def with_code(text: str) -> str:
+    """A text as HTML, with what stands between backticks set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

@@ -1,9 +1,13 @@
 """The measure itself; knows no toolkit.
 
-A text flows through these rooms in this order::
+Data flow one way, one stage a module; a stage imports those before it::
 
-    text -> units (words.py, text.py) -> windows (masking.py) -> batches (batching.py)
-         -> embeddings (encoder.py, with loading.py, blocks.py, last_block.py and packed.py; cache.py keeps those of
-            sources)
-         -> best matches -> statistics (matching.py) -> measures (measures.py)
+    texts -> units          words.py, text.py; chunking.py: chunks of pairs
+          -> windows        masking.py
+          -> batches        batching.py
+          -> embeddings     encoder.py, with loading.py, blocks.py, last_block.py, packed.py; store.py holds encoders,
+                            cache.py embeddings of sources
+          -> matches        matching.py
+          -> statistics     statistics.py
+          -> measures       measures.py
 """

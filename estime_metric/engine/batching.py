@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from estime_metric.engine.masking import Window
+from estime_metric.engine.masking import MaskedText, Window
 from estime_metric.engine.text import BoolArray, IntArray
 
 #: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own, for the sake of less
@@ -19,21 +19,6 @@ _BUSY = (500, 4_000)
 
 #: The share of padding at which such a batch ends.
 _MOST_PADDING = 0.03
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class MaskedText:
-    """One text with its windows.
-
-    Attributes:
-        ids: token ids of the whole text, int64 of shape (n,).
-        windows: the windows to run, in any order.
-        wanted: how many positions are read in all windows together.
-    """
-
-    ids: IntArray
-    windows: Sequence[Window]
-    wanted: int
 
 
 @dataclass(frozen=True, slots=True)

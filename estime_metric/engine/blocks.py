@@ -16,6 +16,10 @@ from torch import Tensor, nn
 from estime_metric.engine.last_block import LastBlock
 
 
+class _DeepestReadError(Exception):
+    """Ends a forward pass that has nothing more to read."""
+
+
 class BlockTaps:
     """Taps on the blocks of one model.
 
@@ -65,7 +69,8 @@ class BlockTaps:
     ) -> list[Tensor]:
         """Runs the model once and returns ``pick`` of each of the layers, in their order.
 
-        Hidden states that are not picked are let go at once: memory does not grow with the number of layers.
+        Hidden states that are not picked are let go at once: memory does not grow with the number of layers. Blocks
+        above the deepest of the layers are not run.
 
         Args:
             ids: token ids, int64 of shape (b, p).
@@ -78,10 +83,13 @@ class BlockTaps:
         """
         taken: dict[int, Tensor] = {}
         calls = 0
+        deepest = max(layers)
 
         def before_block(module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
             if calls in layers:
                 taken[calls] = pick(arguments[0] if arguments else named["hidden_states"])
+            if calls == deepest:
+                raise _DeepestReadError
 
         def after_block(module: nn.Module, arguments: tuple[Any, ...], output: Any) -> None:
             nonlocal calls
@@ -96,7 +104,10 @@ class BlockTaps:
             if self._last is not None:
                 self._last.only = only
             mask = None if attended is None else attended.long()  # some encoders calculate with it: no bool
-            last = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
+            try:
+                last = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
+            except _DeepestReadError:
+                last = None
         if self._blocks in layers:
             taken[self._blocks] = pick(last)
         return [taken[layer] for layer in layers]

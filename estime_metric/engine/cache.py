@@ -15,7 +15,7 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,11 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import load, save
 from torch import Tensor
+
+from estime_metric.engine.chunking import EncodedUnits
+
+#: Sources with their keys.
+Keys = list[tuple[EncodedUnits, str]]
 
 #: Most bytes in a folder where nothing else is said.
 FOLDER_BYTES = 10_000_000_000
@@ -237,6 +242,36 @@ class SourceCache:
 
     def _file(self, key: str) -> Path:
         return Path(self.folder or "") / f"{key}.source.safetensors"
+
+
+def recall(cache: SourceCache | None, sources: Sequence[EncodedUnits], signature: str, device: torch.device) -> Keys:
+    """Gives sources the embeddings that the cache has of them; returns the keys of those that it lacks.
+
+    Args:
+        cache: the cache, if there is one.
+        sources: the sources to look up.
+        signature: the complete signature of the configuration.
+        device: where the embeddings are wanted.
+    """
+    missing: Keys = []
+    if cache is None:
+        return missing
+    for source in sources:
+        units = source.units
+        key = source_key(signature, units.tokens, units.first, units.stop, units.index)
+        known = cache.get(key)
+        if known is None:
+            missing.append((source, key))
+        else:
+            source.embeddings = known.to(device)
+    return missing
+
+
+def remember(cache: SourceCache | None, missing: Keys) -> None:
+    """Puts into the cache what `recall` did not find there and what has been encoded since."""
+    for source, key in missing:
+        if cache is not None and source.embeddings is not None:
+            cache.put(key, source.embeddings)
 
 
 def source_key(signature: str, *arrays: NDArray[np.int64]) -> str:

@@ -1,4 +1,4 @@
-"""The encoder: shared, cut to the blocks that are needed, run on windows under a token budget.
+"""Windows -> embeddings: the encoder, cut to the blocks that are needed, run on batches under a token budget.
 
 Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions read, ``l`` layers, ``d`` hidden width.
 """
@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -19,9 +18,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.batching import Batch, MaskedText, assemble, jobs_of, pack
+from estime_metric.engine.batching import Batch, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
-from estime_metric.engine.loading import Pretrained, load_pretrained, location
+from estime_metric.engine.loading import Pretrained, load_pretrained
+from estime_metric.engine.masking import MaskedText
+from estime_metric.engine.memory import return_memory
 from estime_metric.engine.packed import pack_linears
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
@@ -36,7 +37,7 @@ class MaskedEncoder:
     """A BERT-like encoder that returns hidden states at masked positions; nobody's submodule.
 
     It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a module that holds it.
-    It stays in eval mode and in its own dtype whatever surrounds it. Ask for one with `shared`.
+    It stays in eval mode and in its own dtype whatever surrounds it. `estime_metric.engine.store` shares it.
 
     Attributes:
         info: the model's name, revision, size and special tokens.
@@ -67,30 +68,20 @@ class MaskedEncoder:
         return self._dtype.itemsize
 
     @classmethod
-    def shared(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """The encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
-
-        Asking twice for the same model, dtype, device and depth gives the same object. It is held weakly: when the
-        last holder lets go, its memory is free.
+    def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
+        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
 
         Raises:
-            EncoderUnavailableError: the model cannot be had; the message says what to do.
+            EncoderUnavailableError: the model cannot be loaded; the message says what to do.
             ValueError: the model has no mask token, a layer is out of its range, or the window exceeds its positions.
         """
         device = choose_device(config.device)
-        key = (location(config.model), config.revision, config.dtype, str(device))
-        with _SHARED_LOCK:
-            family = _SHARED.setdefault(key, WeakValueDictionary())
-            for relative in list(family.values()):
-                resolved = relative.info.resolve(config)
-                encoder = family.get(max(resolved.layer_tuple))
-                if encoder is not None:
-                    return encoder, resolved
-            pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
-            resolved = pretrained.info.resolve(config)
-            encoder = cls(pretrained, max(resolved.layer_tuple), device)
-            family[encoder.depth] = encoder
-            return encoder, resolved
+        pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+        resolved = pretrained.info.resolve(config)
+        encoder = cls(pretrained, max(resolved.layer_tuple), device)
+        del pretrained
+        return_memory()  # the blocks above, the weights before they were packed
+        return encoder, resolved
 
     def encode(
         self,
@@ -174,7 +165,7 @@ class MaskedEncoder:
 
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
-        row, column, target = (self._put(places) for places in (batch.row, batch.column, batch.target))  # (r,) each
+        row, column, target = (self._put(array) for array in (batch.row, batch.column, batch.target))  # (r,) each
         ids = self._put(batch.ids)  # (b, p)
         attended = None if batch.attended is None else self._put(batch.attended)  # (b, p)
         states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], (row, column))
@@ -224,7 +215,3 @@ def inference_context(device: torch.device) -> Iterator[None]:
     finally:
         if precision != "highest":
             torch.set_float32_matmul_precision(precision)
-
-
-_SHARED: dict[tuple[object, ...], WeakValueDictionary[int, MaskedEncoder]] = {}
-_SHARED_LOCK = threading.Lock()

@@ -1,6 +1,6 @@
 """Loads an encoder from the Hub, a folder or the package, and states the info that the measure needs of it.
 
-The only room of the engine that imports ``transformers``.
+The only module of the engine that imports ``transformers``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from estime_metric.engine.batching import SpecialTokens
 
 
 class EncoderUnavailableError(OSError):
-    """The encoder cannot be had: no such model, no network, no safetensors, no masked language model.
+    """The encoder cannot be loaded: no such model, no network, no safetensors, no masked language model.
 
     The message says what to do.
     """
@@ -108,7 +109,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     """Loads tokenizer and weights: safetensors only, no code from the Hub, no head, on the CPU, in eval mode.
 
     Raises:
-        EncoderUnavailableError: the model cannot be had.
+        EncoderUnavailableError: the model cannot be loaded.
         ValueError: it has no mask token, no fast tokenizer, or a weight of it is missing.
     """
     source = str(embedded.PATH) if model == EMBEDDED_MODEL else model
@@ -138,7 +139,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     blocks = int(config.num_hidden_layers)
     info = EncoderInfo(
         name=model,
-        revision=_commit(source, revision),
+        revision=revision_of(model, revision),
         blocks=blocks,
         width=int(config.hidden_size),
         positions=_positions(base, config),
@@ -147,6 +148,22 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     )
     # What `_check_weights` lets pass belongs to the head.
     return Pretrained(base.eval(), dtype, tokenizer, info, headed.eval(), bool(report["missing_keys"]))
+
+
+def revision_of(model: str, revision: str | None) -> str:
+    """The commit of a Hub model; for a folder a hash of its content.
+
+    Raises:
+        EncoderUnavailableError: there is no such model, or no network and no copy of it.
+    """
+    where = location(model)
+    if len(where) > 1:
+        return _content_hash(where)
+    try:
+        commit: str | None = extract_commit_hash(cached_file(model, "config.json", revision=revision), None)
+    except _FAILURES as error:
+        raise EncoderUnavailableError(_advice(model, error)) from error
+    return commit or revision or "main"
 
 
 def location(model: str) -> tuple[str, ...]:
@@ -227,23 +244,16 @@ def _special_tokens(tokenizer: Any) -> SpecialTokens:
     )
 
 
-def _commit(source: str, revision: str | None) -> str:
-    """The commit of a Hub model, from the place of its files in the Hub's cache; for a folder a hash of its content."""
-    if Path(source).is_dir():
-        return _content_hash(Path(source))
-    commit: str | None = extract_commit_hash(cached_file(source, "config.json", revision=revision), None)
-    return commit or revision or "main"
-
-
 def _content_files(folder: Path) -> list[Path]:
     names = ("config.json", "tokenizer.json", "vocab.txt")
     return sorted(file for file in folder.iterdir() if file.name in names or file.suffix == ".safetensors")
 
 
-def _content_hash(folder: Path) -> str:
-    """Twelve digits that change with the weights, the tokenizer or the configuration in a folder."""
+@lru_cache(maxsize=16)
+def _content_hash(where: tuple[str, ...]) -> str:
+    """Twelve digits that change with the content of the files at a `location`."""
     digest = hashlib.sha256()
-    for file in _content_files(folder):
+    for file in _content_files(Path(where[0])):
         digest.update(file.name.encode())
         with file.open("rb") as stream:
             while chunk := stream.read(1 << 20):

@@ -1,4 +1,4 @@
-"""Wanted positions -> windows of masked positions: the masking schedule, pure integers.
+"""Units -> windows in which they are masked: the masking schedule, pure integers.
 
 The schedule is the paper's (Figure 1 of the preprint, edges as in section 2 of the published version). Each window is
 one input of the encoder; every wanted position is masked in exactly one window.
@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.text import IntArray, Units
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,34 @@ class Window:
 
     def __len__(self) -> int:
         return self.stop - self.start
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MaskedText:
+    """One text with its windows.
+
+    Attributes:
+        ids: token ids of the whole text, int64 of shape (n,).
+        windows: the windows to run, in any order.
+        wanted: how many positions are read in all windows together.
+    """
+
+    ids: IntArray
+    windows: Sequence[Window]
+    wanted: int
+
+
+def mask_units(units: Units, config: EstimeConfig) -> MaskedText:
+    """The windows in which the units of a text are masked, by the schedule of ``config.unit``."""
+    length = len(units.tokens)
+    first = units.first.tolist()
+    sizes = {"window": config.window, "margin": config.margin, "distance": config.distance}
+    if config.unit == "word":
+        words = list(zip(first, units.stop.tolist(), strict=True))
+        windows = plan_word_windows(length, words, units.index.tolist(), **sizes)
+    else:
+        windows = plan_token_windows(length, first, **sizes)
+    return MaskedText(units.tokens, windows, len(units))
 
 
 def check_schedule(window: int, margin: int, distance: int) -> None:
@@ -119,7 +150,7 @@ def _check_wanted(length: int, wanted: Sequence[int]) -> None:
 def plan_word_windows(
     length: int,
     words: Sequence[tuple[int, int]],
-    places: Sequence[int],
+    indices: Sequence[int],
     *,
     window: int = 450,
     margin: int = 50,
@@ -139,7 +170,7 @@ def plan_word_windows(
         length: number of tokens in the text.
         words: first and one past the last token of each word that wants an embedding; ascending, not overlapping,
             at least one token each.
-        places: number of each of these words in the text, ascending; what ``distance`` counts.
+        indices: index of each of these words in the text, ascending; what ``distance`` counts.
         window: most tokens in a window (``W``).
         margin: tokens before the first masked word, and kept free at the window's far end (``M``).
         distance: least distance of two masked words in one window, in words (``L``).
@@ -148,7 +179,7 @@ def plan_word_windows(
         The windows, group by group; none where there are no words.
 
     Raises:
-        ValueError: an illegal setting, or ``words`` or ``places`` are out of order.
+        ValueError: an illegal setting, or ``words`` or ``indices`` are out of order.
 
     Source: the authors' released code, ``blanc`` 0.3.4.
 
@@ -159,9 +190,9 @@ def plan_word_windows(
         1 5 (2,) (2,)
     """
     check_schedule(window, margin, distance)
-    _check_words(length, words, places)
+    _check_words(length, words, indices)
     windows = []
-    for group in _groups_apart(places, distance):
+    for group in _groups_apart(indices, distance):
         while group:
             first = words[group[0]][0]
             start = max(0, first - margin)
@@ -174,25 +205,25 @@ def plan_word_windows(
     return windows
 
 
-def _groups_apart(places: Sequence[int], distance: int) -> list[list[int]]:
-    """Rows of ``places`` in groups whose members are at least ``distance`` apart, formed greedily."""
+def _groups_apart(indices: Sequence[int], distance: int) -> list[list[int]]:
+    """Rows of ``indices`` in groups whose members are at least ``distance`` apart, formed greedily."""
     groups = []
-    left = list(range(len(places)))
+    left = list(range(len(indices)))
     while left:
         group: list[int] = []
         rest: list[int] = []
         for row in left:
-            apart = not group or places[row] - places[group[-1]] >= distance
+            apart = not group or indices[row] - indices[group[-1]] >= distance
             (group if apart else rest).append(row)
         groups.append(group)
         left = rest
     return groups
 
 
-def _check_words(length: int, words: Sequence[tuple[int, int]], places: Sequence[int]) -> None:
-    if len(words) != len(places):
+def _check_words(length: int, words: Sequence[tuple[int, int]], indices: Sequence[int]) -> None:
+    if len(words) != len(indices):
         raise ValueError(
-            f"Expected arguments `words` and `places` to be of one length, but got {len(words)} and {len(places)}."
+            f"Expected arguments `words` and `indices` to be of one length, but got {len(words)} and {len(indices)}."
         )
     before = 0
     for first, stop in words:
@@ -202,5 +233,5 @@ def _check_words(length: int, words: Sequence[tuple[int, int]], places: Sequence
                 f"but got {(first, stop)} after token {before}."
             )
         before = stop
-    if any(later <= earlier for earlier, later in pairwise(places)):
-        raise ValueError("Expected argument `places` to ascend strictly.")
+    if any(later <= earlier for earlier, later in pairwise(indices)):
+        raise ValueError("Expected argument `indices` to ascend strictly.")

@@ -1,19 +1,24 @@
-"""Best matches between the units of a summary and those of its source; pure tensors.
+"""Embeddings -> matches: for each summary unit its best matches in the source.
 
 Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from estime_metric.engine.chunking import Chunk, EncodedUnits, SummaryUnits
+from estime_metric.engine.text import IntArray
 
 #: Most dot products held at once: 4 million in float32 are 16 MB.
 CHUNK = 4_000_000
 
-#: Two dot products within this relative distance may change places by rounding alone.
+#: Two dot products within this relative distance may change order by rounding alone.
 TIE_TOLERANCE = 1e-4
 
 
@@ -61,14 +66,34 @@ class Matches:
         """The matches of some summary units; ``rows`` is bool or int64."""
         return Matches(*(getattr(self, name)[:, rows] for name in self.__dataclass_fields__))
 
-    def counts(self) -> dict[str, Tensor]:
-        """Alarms, winners, ties and how many units there are, each of shape (l,)."""
-        return {
-            "alarms": self.alarms.sum(-1),
-            "winners": self.winners.sum(-1),
-            "ties": self.ties.sum(-1),
-            "checked": torch.full((len(self.same),), self.same.shape[1]),
-        }
+    def split(self, sizes: Sequence[int]) -> list[Matches]:
+        """The matches of so many summary units each, one after the other."""
+        fields = (torch.split(getattr(self, name), list(sizes), dim=1) for name in self.__dataclass_fields__)
+        return [Matches(*parts) for parts in zip(*fields, strict=True)]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MatchedPair:
+    """A summary, its source and their matches.
+
+    Attributes:
+        source: the source.
+        summary: the summary.
+        checked: matches of the units that are checked; with words that overlap nowhere, of all.
+        every: matches of all units; of those that are checked where no others were encoded.
+    """
+
+    source: EncodedUnits
+    summary: SummaryUnits
+    checked: Matches
+    every: Matches
+
+
+def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
+    """The matches of every pair of a chunk whose units have been encoded; one product for each source."""
+    return [
+        pair for source, summaries in chunk.groups if summaries for pair in _match_source(source, summaries, normalize)
+    ]
 
 
 def match(
@@ -109,58 +134,35 @@ def match(
     return Matches(*(torch.cat([getattr(part, name) for part in parts], dim=1) for name in fields))
 
 
-def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
-    """Sum over the summary units of the cosine between their context-free embedding and that of their best match.
+def _match_source(source: EncodedUnits, summaries: Sequence[SummaryUnits], normalize: bool) -> list[MatchedPair]:
+    """The matches of some summaries of one source."""
+    sets = [encoded for summary in summaries for encoded in summary.encoded]
+    embeddings = torch.cat([encoded.embeddings for encoded in sets if encoded.embeddings is not None], dim=1)
+    of_source = source.embeddings
+    if of_source is None:  # no unit of any summary in this chunk was encoded; a later chunk may still need it
+        of_source = embeddings.new_empty(len(embeddings), 0, embeddings.shape[-1])
+    ids = _on(embeddings, np.concatenate([encoded.units.ids for encoded in sets]))
+    source_ids = _on(embeddings, source.units.ids[: of_source.shape[1]])
+    found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
+    matched = iter(found.split([len(encoded.units) for encoded in sets]))
+    by_summary = [[next(matched) for _ in summary.encoded] for summary in summaries]
+    overlapping = _overlapping_words(found, summaries) if source.units.of_words else [of[0] for of in by_summary]
+    return [
+        MatchedPair(source, summary, checked if checked.same.shape[1] else of[0], of[-1])
+        for summary, of, checked in zip(summaries, by_summary, overlapping, strict=True)
+    ]
 
-    Args:
-        summary: input embeddings of the summary units, of shape (s, d).
-        source: those of the source units, of shape (t, d).
-        best_at: best contextual match of each summary unit, int64 of shape (l, s).
 
-    Returns:
-        float32 of shape (l,); 0 where either side is empty. Divided by ``s`` it is ``soft``.
-
-    Source: Vasilyev & Bohannon, arXiv 2112.11638.
-    """
-    if not len(summary) or not len(source):
-        return torch.zeros(len(best_at), device=summary.device)
-    units = _floats(summary, normalize=True)  # (s, d)
-    matched = _floats(source, normalize=True)
-    return torch.stack([(units * matched[row]).sum() for row in best_at])
+def _overlapping_words(found: Matches, summaries: Sequence[SummaryUnits]) -> list[Matches]:
+    """Of the matches of all words of some summaries those of the words that occur in the source."""
+    kept = np.flatnonzero(np.concatenate([summary.checked for summary in summaries]))
+    rows = _on(found.same, kept)
+    return found.only(rows).split([int(summary.checked.sum()) for summary in summaries])
 
 
-def kendall_tau_c(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
-    """Kendall tau-c between the order of the summary units and that of their best matches.
-
-    ``2 (C - D) / (s^2 (m - 1) / m)``, where ``C`` and ``D`` count the concordant and the discordant pairs of units and
-    ``m`` is how many different places are matched.
-
-    Args:
-        best_at: best match of each summary unit, in the order of the summary, int64 of shape (l, s).
-        chunk: most pairs held at once.
-
-    Returns:
-        float64 of shape (l,), within -1 .. 1, 1 where the summary follows its source; 0 where there is no order to
-        speak of: fewer than two units, or all matched to one place.
-
-    Source: Stuart 1953; Vasilyev & Bohannon, arXiv 2112.11638.
-
-    Example:
-        >>> kendall_tau_c(torch.tensor([[3, 5, 9], [9, 5, 3], [5, 9, 3], [4, 4, 4]])).round(decimals=4).tolist()
-        [1.0, -1.0, -0.3333, 0.0]
-    """
-    units = best_at.shape[1]
-    height = max(1, chunk // max(1, units))
-    taus = []
-    for places in best_at:
-        order = sum(
-            (torch.sign(places[None, start:] - places[start : start + height, None]).triu(1).sum())
-            for start in range(0, units, height)
-        )
-        distinct = len(torch.unique(places))
-        whole = units**2 * (distinct - 1) / distinct if distinct > 1 else 0
-        taus.append(2 * float(order) / whole if whole else 0.0)
-    return torch.tensor(taus, dtype=torch.float64)
+def _on(like: Tensor, array: IntArray) -> Tensor:
+    """An array on the device of a tensor."""
+    return torch.from_numpy(array).to(like.device)
 
 
 def _match_rows(
@@ -195,10 +197,10 @@ def _match_rows(
 
 def _keep_best(best: Tensor, best_at: Tensor, candidates: Tensor, start: int) -> None:
     """Takes over, in place, the maxima of a block (l, s, block) that exceed the best so far (l, s)."""
-    values, places = candidates.max(dim=-1)
+    values, columns = candidates.max(dim=-1)
     better = values > best
-    best[better] = values[better]
-    best_at[better] = places[better] + start
+    torch.where(better, values, best, out=best)
+    torch.where(better, columns + start, best_at, out=best_at)
 
 
 def _floats(embeddings: Tensor, normalize: bool) -> Tensor:

@@ -12,14 +12,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from estime_metric.engine.words import Splitter, Tagger, locate_in, tags_of
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.words import Splitter, Tagger, find_splitter, find_tagger, locate_in, tags_of
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
 class Tokenizer(Protocol):
-    """The part of a fast ``transformers`` tokenizer that this room uses."""
+    """The part of a fast ``transformers`` tokenizer that is used here."""
 
     all_special_ids: list[int]
 
@@ -37,7 +38,7 @@ class Units:
             as one piece.
         first, stop: the tokens of each unit are ``tokens[first:stop]``; int64 of shape (n,) each.
         spans: start and end of each unit in the text, in characters, int64 of shape (n, 2).
-        place: number of each unit in the text, parts of speech that are left out counted too; int64 of shape (n,).
+        index: number of each unit in the text, parts of speech that are left out counted too; int64 of shape (n,).
         names: what makes two units the same for Eq. 1's ``t_i in T``: token ids, or the words as they are written;
             of shape (n,).
         known: False where the unit may not be checked: a token id that is a special one, most often the unknown
@@ -48,7 +49,7 @@ class Units:
     first: IntArray
     stop: IntArray
     spans: IntArray
-    place: IntArray
+    index: IntArray
     names: NDArray[Any]
     known: BoolArray
 
@@ -56,6 +57,11 @@ class Units:
     def ids(self) -> IntArray:
         """Token id at which two units are compared, the first of each; int64 of shape (n,)."""
         return self.tokens[self.first]
+
+    @property
+    def of_words(self) -> bool:
+        """Whether the units are words."""
+        return bool(self.names.dtype == object)
 
     def __len__(self) -> int:
         return len(self.first)
@@ -67,10 +73,25 @@ class Units:
             self.first[kept],
             self.stop[kept],
             self.spans[kept],
-            self.place[kept],
+            self.index[kept],
             self.names[kept],
             self.known[kept],
         )
+
+
+def units_of(texts: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:
+    """The units of each text, without the parts of speech that ``config`` leaves out."""
+    if config.unit == "word":
+        found = split_into_words(texts, tokenizer, find_splitter(config.splitter))
+    else:
+        found = tokenize(texts, tokenizer)
+    if config.tagger is None:
+        return found
+    splitter, tagger = find_splitter(config.splitter), find_tagger(config.tagger)
+    return [
+        leave_out_tags(text, units, splitter, tagger, config.keep_tags, config.drop_tags)
+        for text, units in zip(texts, found, strict=True)
+    ]
 
 
 def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
@@ -105,7 +126,7 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
         tokenizer: a fast tokenizer.
         splitter: text -> its words in order.
 
-    Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens takes its neighbour's place.
+    Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens is read at its neighbour's position.
     """
     return [_words_of(text, tokenizer, splitter) for text in texts]
 
@@ -123,7 +144,7 @@ def _words_of(text: str, tokenizer: Tokenizer, splitter: Splitter) -> Units:
         first=stop - sizes,
         stop=stop,
         spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
-        place=np.arange(len(words), dtype=np.int64),
+        index=np.arange(len(words), dtype=np.int64),
         names=np.asarray(words, dtype=object),
         known=np.ones(len(words), dtype=np.bool_),
     )
@@ -156,8 +177,8 @@ def leave_out_tags(
     )
     if not len(words):
         return units.only(np.zeros(len(units), dtype=np.bool_))
-    if units.names.dtype == object:  # the units are words, numbered as these are
-        return units.only(kept_word[units.place])
+    if units.of_words:  # numbered as these are
+        return units.only(kept_word[units.index])
     starts = np.asarray([start for start, _ in spans], dtype=np.int64)
     word = np.searchsorted(starts, units.spans[:, 0], side="right") - 1
     return units.only(kept_word[np.clip(word, 0, None)])

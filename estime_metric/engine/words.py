@@ -1,14 +1,15 @@
-"""Words of a text: where they stand, and which parts of speech they are.
+"""Text -> words, with their positions and parts of speech.
 
 Word splitters and taggers are plain callables; NLTK's are looked up by name and need the extra ``words``.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import regex
 
 #: Text -> its words, in order. A word may differ from the text where the splitter rewrites it (NLTK's quotes).
 Splitter = Callable[[str], Sequence[str]]
@@ -18,10 +19,11 @@ Tagger = Callable[[list[str]], Sequence[Any]]
 
 Span = tuple[int, int]
 
-#: Stands for every mark that joins the sign before it: accents of decomposed letters, vowel signs, emoji variants.
-_MARK = "\u0300"
+#: Letters and digits as Python's ``str.isalnum`` has them, each with the marks that join it: accents of decomposed
+#: letters, vowel signs, emoji variants.
+_RUN = r"[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*"
 
-_WORD = re.compile(rf"(?:\w{_MARK}*)+(?:[-'\u2019.,](?:\w{_MARK}*)+)*|[^\w\s]{_MARK}*")
+_WORD = regex.compile(rf"{_RUN}(?:[-'\u2019.,]{_RUN})*|[^\p{{L}}\p{{N}}_\s\x1c-\x1f]\p{{M}}*")
 
 #: What NLTK's splitter writes in place of quotation marks.
 _REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}
@@ -29,17 +31,15 @@ _REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}
 
 def split_words(text: str) -> list[str]:
     """The default splitter: runs of letters and digits, held together by inner hyphens, apostrophes, points and
-    commas; any other sign is a word of its own. Marks stay with the sign before them, so that an accented letter is
-    one whether it is decomposed or not. It needs no data and knows no language.
+    commas; any other character is a word of its own. Marks stay with the character before them, so that an accented
+    letter is one whether it is decomposed or not. It needs no data and knows no language.
 
     Example:
         >>> split_words("It's 1,200 well-kept cars (U.S. made).")
         ["It's", '1,200', 'well-kept', 'cars', '(', 'U.S', '.', 'made', ')', '.']
     """
-    if text.isascii():
-        return _WORD.findall(text)
-    shadow = "".join(_MARK if unicodedata.category(sign)[0] == "M" else sign for sign in text)
-    return [text[found.start() : found.end()] for found in _WORD.finditer(shadow)]
+    words: list[str] = _WORD.findall(text)
+    return words
 
 
 def find_splitter(splitter: str | Splitter) -> Splitter:
@@ -114,7 +114,7 @@ def decompose(text: str) -> tuple[str, list[int]]:
     """``text`` in Unicode form NFKD, as the released code takes it, and the way back.
 
     Returns:
-        The decomposed text, and for each of its characters (and for its end) the place in ``text`` it comes from.
+        The decomposed text, and for each of its characters (and for its end) the position in ``text`` it comes from.
 
     Example:
         >>> decompose("caf\\u00e9!")[1]
@@ -123,7 +123,7 @@ def decompose(text: str) -> tuple[str, list[int]]:
     if text.isascii():
         return text, list(range(len(text) + 1))
     parts: list[str] = []
-    places: list[int] = []
+    positions: list[int] = []
     start = 0
     while start < len(text):
         stop = start + 1
@@ -131,9 +131,9 @@ def decompose(text: str) -> tuple[str, list[int]]:
             stop += 1
         part = unicodedata.normalize("NFKD", text[start:stop])
         parts.append(part)
-        places += range(start, stop) if part == text[start:stop] else [start] * len(part)
+        positions += range(start, stop) if part == text[start:stop] else [start] * len(part)
         start = stop
-    return "".join(parts), [*places, len(text)]
+    return "".join(parts), [*positions, len(text)]
 
 
 def locate_in(text: str, splitter: Splitter) -> tuple[list[str], list[Span]]:
@@ -143,10 +143,10 @@ def locate_in(text: str, splitter: Splitter) -> tuple[list[str], list[Span]]:
         >>> locate_in("caf\\u00e9 au lait", split_words)[1]
         [(0, 4), (5, 7), (8, 12)]
     """
-    decomposed, places = decompose(text)
+    decomposed, positions = decompose(text)
     words = list(splitter(decomposed))
     spans = [
-        (places[start], max(places[end], places[end - 1] + 1) if end > start else places[start])
+        (positions[start], max(positions[end], positions[end - 1] + 1) if end > start else positions[start])
         for start, end in locate_words(decomposed, words)
     ]
     return words, spans

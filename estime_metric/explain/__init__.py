@@ -1,4 +1,4 @@
-"""Explanations drawn: as a web page, in the terminal, as a plot. Each needs what it is drawn with only when it is used.
+"""Explanations drawn: as a web page, in the terminal, as a plot. matplotlib and rich are imported only when used.
 
 Example:
     >>> from estime_metric import EstimeScorer

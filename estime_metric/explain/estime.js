@@ -7,15 +7,15 @@
 
   const chosen = new WeakMap(); // explanation -> the unit that was focused or clicked last
   const unitAt = (target) => (target instanceof Element ? target.closest(".estime-unit") : null);
-  const rootOf = (target) => (target instanceof Element ? target.closest(".estime") : null);
+  const rootOf = (target) => (target instanceof Element ? target.closest(".estime:not(.estime-key)") : null);
 
-  function mark(root, place, name) {
-    if (!place) return [];
-    const [start, end] = place.split("-").map(Number);
+  function mark(root, span, name) {
+    if (!span) return [];
+    const [start, end] = span.split("-").map(Number);
     const found = [...root.querySelectorAll(".estime-source [data-start]")].filter(
-      (span) => Number(span.dataset.start) < end && Number(span.dataset.end) > start,
+      (piece) => Number(piece.dataset.start) < end && Number(piece.dataset.end) > start,
     );
-    found.forEach((span) => span.classList.add(name));
+    found.forEach((piece) => piece.classList.add(name));
     if (found.length) {
       found[0].classList.add("estime-first");
       found[found.length - 1].classList.add("estime-last");
@@ -47,9 +47,15 @@
     if (first) bringIntoView(root.querySelector(".estime-source .estime-text"), first);
   }
 
+  // Where the page is narrow, the style docks the source to the lower edge; the unit must not lie beneath it.
   function choose(root, unit) {
     chosen.set(root, unit);
+    root.classList.toggle("estime-docked", Boolean(unit));
     show(root, unit);
+    const source = root.querySelector(".estime-source");
+    if (!unit || getComputedStyle(source).insetBlockEnd === "auto") return;
+    const covered = unit.getBoundingClientRect().bottom + 12 - source.getBoundingClientRect().top;
+    if (covered > 0) window.scrollBy({ top: covered, behavior: "instant" });
   }
 
   document.addEventListener("mouseover", (event) => {

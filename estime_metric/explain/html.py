@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
-from html import escape
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import itemgetter
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
 
 from estime_metric.explain import wording
-from estime_metric.explanation import Evidence, Explanation, UnitVerdict
+from estime_metric.explanation import Explanation, UnitVerdict
 
 
 def _asset(name: str) -> str:
@@ -26,15 +33,27 @@ SCRIPT = _asset("estime.js")
 
 _HINT = "Point at a word of the summary, tap it or go to it with Tab: its evidence shows here."
 
-_LEGEND = (
-    ("estime-alarm", "word", "alarm; the deeper, the wider its margin"),
-    ("estime-absent", "word", "not in the source, so not checked"),
-    ("estime-best", "word", "best match"),
-    ("estime-same", "word", "best place of the same word"),
-)
+#: Class of the sample -> what it means.
+_LEGEND = {
+    "estime-alarm": "alarm; the deeper, the wider its margin",
+    "estime-absent": "not in the source, so not checked",
+    "estime-best": "best match",
+    "estime-same": "closest occurrence of the same word",
+}
 
 #: Characters that HTML cannot hold, or not as they are.
-_SIGNS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
+_CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """A summary as the template of a fragment takes it."""
+
+    name: str
+    text: str
+    counts: list[wording.Count]
+    remark: str | None
+    pieces: list[tuple[str, dict[str, str]]]
 
 
 def to_html(
@@ -46,14 +65,17 @@ def to_html(
 ) -> str:
     """Draws one explanation or several: the summary with its verdicts beside the source with their evidence.
 
-    Texts are shown as they are; nothing in them is read as HTML.
+    Texts are shown as they are; nothing in them is read as HTML. Several explanations have one legend above them, and
+    one signature where it is the same for all. A whole page begins with an index of them, the largest unsupported rate
+    first.
 
     Args:
-        explanations: what is shown, in this order; none give a page that says so.
-        standalone: a whole page, with style and script inside, that loads nothing from anywhere; else `fragment` of
-            each, for a page that has ``STYLE`` and ``SCRIPT``.
-        title: of the page.
-        headings: one line above each explanation; the default is its number, where there are several.
+        explanations: what is shown, in this order; an empty list gives a page that says so.
+        standalone: a whole page, with style and script inside, that loads nothing from anywhere; else only its
+            fragments, for a page that has ``STYLE`` and ``SCRIPT``.
+        title: title of the page.
+        headings: one line above each explanation, also its name in the index; the default is its number, where there
+            are several.
 
     Raises:
         ValueError: ``headings`` is of another length.
@@ -66,20 +88,39 @@ def to_html(
             f"Expected argument `headings` to have one line for each of the {len(shown)} explanations, "
             f"but got {len(headings)}."
         )
+    several = len(shown) > 1
+    signatures = {explanation.signature for explanation in shown}
     parts = [
-        fragment(explanation, key=f"estime-{number}", heading=heading)
+        _fragment(
+            [explanation],
+            ["Summary"],
+            key=f"estime-{number}",
+            heading=heading,
+            with_legend=not several,
+            signature="" if several and len(signatures) == 1 else explanation.signature,
+        )
         for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True), start=1)
     ]
+    if several:
+        parts.insert(0, _render("key", legend=_LEGEND, signature=signatures.pop() if len(signatures) == 1 else ""))
     if not standalone:
-        return "\n".join(parts)
-    contents = _contents(shown) if len(shown) > 1 else "" if shown else "<p>There is no pair to show.</p>"
-    return _page(title, contents, parts)
+        return "".join(parts)
+    return _render(
+        "page",
+        title=title,
+        unit=shown[0].unit if shown else "",
+        index=_index(shown, headings) if several else [],
+        fragments=[Markup(part) for part in parts],
+        style=Markup(STYLE),
+        script=Markup(SCRIPT),
+        script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
+    )
 
 
 def fragment(explanation: Explanation, *, key: str = "estime", heading: str = "") -> str:
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
-    Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the places of
+    Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the positions of
     its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). The source is cut into
     spans with ``data-start`` and ``data-end`` wherever evidence begins or ends.
 
@@ -88,133 +129,133 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
         key: id of the element; different for each on a page.
         heading: a line above it.
     """
-    remark = wording.remark(explanation)
-    return "\n".join(
-        [
-            f'<div class="estime" id="{_escape(key)}">',
-            *([f"<h2>{_escape(heading)}</h2>"] if heading else []),
-            _counts(explanation),
-            *([f'<p class="estime-remark">{_escape(remark)}</p>'] if remark else []),
-            '<div class="estime-panes">',
-            _pane("Summary", "", explanation.prediction, _summary(explanation)),
-            _pane("Source", _hint(), explanation.source, _source(explanation)),
-            "</div>",
-            _legend(),
-            f'<p class="estime-signature">{_escape(explanation.signature)}</p>',
-            "</div>",
-        ]
+    return _fragment([explanation], ["Summary"], key=key, heading=heading, signature=explanation.signature)
+
+
+def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime") -> str:
+    """Several summaries of one source, which stands there once: a `fragment` with their counts in a table.
+
+    Args:
+        explanations: what is shown, all of the same source, with the same signature.
+        names: what stands above each summary.
+        key: id of the element; different for each on a page.
+
+    Raises:
+        ValueError: there is no explanation, they differ in source or signature, or ``names`` is of another length.
+    """
+    if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
+        raise ValueError(
+            "Expected argument `explanations` to be of one source with one signature, but they differ or there is none."
+        )
+    if len(names) != len(explanations):
+        raise ValueError(
+            f"Expected argument `names` to have {len(explanations)}, one for each explanation, but got {len(names)}."
+        )
+    return _fragment(explanations, names, key=key, signature=explanations[0].signature)
+
+
+def _fragment(
+    explanations: Sequence[Explanation],
+    names: Sequence[str],
+    *,
+    key: str,
+    signature: str,
+    heading: str = "",
+    with_legend: bool = True,
+) -> str:
+    summaries = [
+        _Summary(
+            name,
+            explanation.prediction,
+            wording.counts(explanation),
+            wording.remark(explanation),
+            list(_summary_pieces(explanation)),
+        )
+        for name, explanation in zip(names, explanations, strict=True)
+    ]
+    return _render(
+        "fragment",
+        key=key,
+        heading=heading,
+        summaries=summaries,
+        count_rows=list(zip(*(summary.counts for summary in summaries), strict=True)),
+        source=explanations[0].source,
+        source_pieces=list(_source_pieces(explanations)),
+        hint=_HINT,
+        legend=_LEGEND,
+        with_legend=with_legend,
+        signature=signature,
     )
 
 
-def _page(title: str, contents: str, parts: Sequence[str]) -> str:
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_escape(title)}</title>",
-            f"<style>{STYLE}</style>",
-            "</head>",
-            '<body class="estime-page">',
-            "<main>",
-            f'<h1 dir="auto">{_escape(title)}</h1>',
-            contents,
-            *parts,
-            "</main>",
-            f"<script>{SCRIPT}</script>",
-            "</body>",
-            "</html>",
-            "",
-        ]
+def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
+    """The pairs as the index of a page lists them: the largest unsupported rate first, undefined ones last."""
+    entries = []
+    for number, (explanation, heading) in enumerate(zip(explanations, headings, strict=True), start=1):
+        rate = explanation.value("unsupported_rate")
+        entry = {
+            "key": f"estime-{number}",
+            "heading": heading,
+            "alarms": explanation.alarms,
+            "checked": f"{explanation.overlap} of {explanation.tokens}",
+            "unsupported_rate": wording.share(rate),
+            "beginning": " ".join(explanation.prediction[:300].split()),
+        }
+        entries.append((math.inf if math.isnan(rate) else -rate, number, entry))
+    return [entry for *_, entry in sorted(entries, key=itemgetter(0, 1))]
+
+
+def _render(template: str, **values: Any) -> str:
+    return _templates().get_template(f"{template}.html.jinja").render(values)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__),
+        autoescape=True,
+        finalize=_displayable,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 
-def _contents(explanations: Sequence[Explanation]) -> str:
-    """Links to all explanations, with their alarms and the beginnings of their summaries."""
-    items = [
-        f'<li><a href="#estime-{number}"><b>{shown.alarms} of {shown.overlap}</b>'
-        f'<span dir="auto">{_escape(" ".join(shown.prediction[:300].split()) or "(empty)")}</span></a></li>'
-        for number, shown in enumerate(explanations, start=1)
-    ]
-    return f'<nav aria-label="Pairs"><p>Alarms of what was checked, for each pair:</p><ol>{"".join(items)}</ol></nav>'
+def _displayable(value: object) -> Markup:
+    """What a template prints, escaped, without the characters that HTML cannot hold."""
+    return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
-def _counts(explanation: Explanation) -> str:
-    items = [
-        f'<div class="estime-count"><dt>{_escape(count.name)}</dt><dd class="estime-number">{_escape(count.shown)}</dd>'
-        f'<dd class="estime-meaning">{_escape(count.meaning)}</dd></div>'
-        for count in wording.counts(explanation)
-    ]
-    return f'<dl class="estime-counts">{"".join(items)}</dl>'
-
-
-def _hint() -> str:
-    return f'<p class="estime-note" aria-live="polite" dir="auto" data-hint="{_HINT}">{_HINT}</p>'
-
-
-def _pane(name: str, head: str, text: str, inner: str) -> str:
-    if text.strip():
-        body = f'<div class="estime-text" dir="auto" tabindex="0" role="region" aria-label="{name}">{inner}</div>'
-    else:
-        body = f'<p class="estime-blank">The {name.lower()} is empty.</p>'
-    return f'<section class="estime-pane estime-{name.lower()}"><h3>{name}</h3>{head}{body}</section>'
-
-
-def _summary(explanation: Explanation) -> str:
-    """The summary, each unit in an element, what lies between them as it is."""
-    parts, cursor = [], 0
+def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
+    """The summary in pieces: each unit with the attributes of its element, what lies between them with none."""
+    cursor = 0
     for unit in explanation.words:
-        parts.append(_escape(explanation.prediction[cursor : unit.start]))
-        parts.append(_unit(explanation, unit))
+        yield explanation.prediction[cursor : unit.start], {}
+        yield explanation.prediction[unit.start : unit.end], _attributes(explanation, unit)
         cursor = unit.end
-    return "".join([*parts, _escape(explanation.prediction[cursor:])])
+    yield explanation.prediction[cursor:], {}
 
 
-def _unit(explanation: Explanation, unit: UnitVerdict) -> str:
+def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     attributes = {
         "class": f"estime-unit estime-{unit.verdict}",
         "role": "button",
         "tabindex": "0" if unit.verdict == "alarm" else "-1",
         "aria-label": wording.note(explanation, unit),
-        **_place("best", unit.best),
-        **_place("same", unit.same),
     }
+    for name, evidence in (("data-best", unit.best), ("data-same", unit.same)):
+        if evidence is not None:
+            attributes[name] = f"{evidence.start}-{evidence.end}"
     if unit.verdict == "alarm":
         attributes["style"] = f"--estime-strength:{wording.strength(unit):.2f}"
-    written = " ".join(f'{name}="{_escape(value)}"' for name, value in attributes.items())
-    return f"<span {written}>{_escape(explanation.prediction[unit.start : unit.end])}</span>"
+    return attributes
 
 
-def _place(name: str, evidence: Evidence | None) -> dict[str, str]:
-    return {} if evidence is None else {f"data-{name}": f"{evidence.start}-{evidence.end}"}
-
-
-def _source(explanation: Explanation) -> str:
-    """The source, cut wherever evidence begins or ends."""
-    text = explanation.source
-    edges = sorted({0, len(text), *(edge for place in _evidence(explanation) for edge in (place.start, place.end))})
-    return "".join(
-        f'<span data-start="{start}" data-end="{end}">{_escape(text[start:end])}</span>'
-        for start, end in pairwise(edges)
-    )
-
-
-def _evidence(explanation: Explanation) -> Iterator[Evidence]:
-    for unit in explanation.words:
-        yield from (place for place in (unit.best, unit.same) if place is not None)
-
-
-def _legend() -> str:
-    items = [
-        f'<li><span class="estime-sample {name}">{sample}</span>{meaning}</li>' for name, sample, meaning in _LEGEND
-    ]
-    return f'<ul class="estime-legend" aria-label="Legend">{"".join(items)}</ul>'
-
-
-def _escape(text: str) -> str:
-    return escape(text, quote=True).translate(_SIGNS)
+def _source_pieces(explanations: Sequence[Explanation]) -> Iterator[tuple[int, int, str]]:
+    """The source of one or several explanations, cut wherever evidence begins or ends: start, end, text."""
+    source = explanations[0].source
+    words = chain.from_iterable(explanation.words for explanation in explanations)
+    evidence = [each for word in words for each in (word.best, word.same) if each is not None]
+    edges = {0, len(source), *(edge for each in evidence for edge in (each.start, each.end))}
+    for start, end in pairwise(sorted(edges)):
+        yield start, end, source[start:end]

@@ -1,4 +1,4 @@
-"""Explanations as a plot: where in the source each word of a summary has its best match."""
+"""Explanations as a plot: the position in the source of each summary word's best match."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Colours that colour-blind readers tell apart; the marks differ in shape too.
+#: Colours that colour-blind readers can tell apart; the marks differ in shape too.
 _ALARM, _MATCH, _QUIET = "#b5410a", "#0a669f", "#7a808b"
 
 #: With more words than this, the words are not written along the axis.
@@ -20,16 +20,16 @@ LABELLED = 80
 def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure:
     """Draws each word of the summary, from left to right, at the height of its best match in the source.
 
-    A summary that follows its source is a line that rises, which is what the measure ``coherence`` tells. Dots are
-    matches; crosses are alarms, each with a thin line to a ring at the best place of the same word; small grey points
-    are words that the source lacks. A pair with nothing to match gives empty axes.
+    A summary that follows its source is a rising line, which is what the measure ``coherence`` quantifies. Dots are
+    matches; crosses are alarms, each with a thin line to a ring at the closest occurrence of the same word; small grey
+    points are words that the source lacks. A pair with nothing to match gives empty axes.
 
     Args:
         explanation: what is drawn.
-        title: a line above it; the default tells the counts.
+        title: a line above it; the default states the counts.
 
     Returns:
-        A figure of its own, known to no window: save it with ``savefig``.
+        A figure that belongs to no window: save it with ``savefig``.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -46,7 +46,7 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
     axes.set_title(_drawable(title), loc="left", parse_math=False)
     _draw(axes, words)
     axes.set_xlabel("summary, word by word")
-    axes.set_ylabel("place in the source (character)")
+    axes.set_ylabel("position in the source (character)")
     axes.set_xlim(-1, max(1, len(words)))
     axes.set_ylim(-0.03 * len(explanation.source) - 1, 1.03 * len(explanation.source) + 1)
     axes.grid(color="#e5e1d9", linewidth=0.6)
@@ -97,8 +97,8 @@ def _write_words(axes: Axes, explanation: Explanation) -> None:
 
 
 def _drawable(text: str) -> str:
-    """A text with an empty box for each sign that the font lacks."""
+    """A text with an empty box for each character that the font lacks."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     known = get_font(findfont(FontProperties())).get_charmap()
-    return "".join(sign if ord(sign) in known else "\u25af" for sign in text)
+    return "".join(char if ord(char) in known else "\u25af" for char in text)

@@ -24,13 +24,13 @@ ALARM, ABSENT, BEST, SAME, QUIET = (
     "dim",
 )
 
-#: Narrower than this, each alarm is a block of lines, not a row of a table.
+#: On terminals narrower than this, each alarm is a block of lines instead of a table row.
 NARROW = 80
 
-#: Cells of a row of the table that hold no text: the margin, lines and blanks between the columns.
+#: Cells of a table row that hold no text: the margin, and what separates the columns.
 _BESIDE = 20
 
-#: Signs that would reorder a line for all that follows.
+#: Control characters of direction, which would reorder the rest of a line.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -40,7 +40,7 @@ def to_terminal(explanation: Explanation, console: Console | None = None) -> Non
 
 
 def render(explanation: Explanation) -> TerminalExplanation:
-    """An explanation that a rich console can print, at whatever width it has."""
+    """An explanation that a rich console can print, at any width."""
     return TerminalExplanation(explanation)
 
 
@@ -83,7 +83,7 @@ def _counts(explanation: Explanation) -> Table:
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(style=QUIET)
     for count in wording.counts(explanation):
-        grid.add_row(count.shown, count.name, count.meaning)
+        grid.add_row(count.shown, count.name, f"{count.meaning}: {count.detail}" if count.detail else count.meaning)
     return grid
 
 
@@ -105,19 +105,19 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     """One row for each alarm."""
     word_width = min(max(4, *(cell_len(_own(explanation, alarm)) for alarm in alarms)), width // 5)
     number_width = len(str(len(alarms)))
-    room = (width - _BESIDE - word_width - number_width) // 2
+    context_width = (width - _BESIDE - word_width - number_width) // 2
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("", justify="right", no_wrap=True, width=number_width)
     table.add_column("word", no_wrap=True, overflow="ellipsis", width=word_width)
-    table.add_column("best match in the source", no_wrap=True, overflow="ellipsis", width=room)
-    table.add_column("same word's best place", no_wrap=True, overflow="ellipsis", width=room)
+    table.add_column("best match in the source", no_wrap=True, overflow="ellipsis", width=context_width)
+    table.add_column("closest same word", no_wrap=True, overflow="ellipsis", width=context_width)
     table.add_column("margin", justify="right", no_wrap=True, width=6)
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
             str(number),
             Text.assemble((_own(explanation, alarm), ALARM)),
-            _in_context(explanation.source, alarm.best, room, BEST),
-            _in_context(explanation.source, alarm.same, room, SAME),
+            _in_context(explanation.source, alarm.best, context_width, BEST),
+            _in_context(explanation.source, alarm.same, context_width, SAME),
             wording.margin(alarm),
         )
     return table
@@ -125,13 +125,13 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
 
 def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> RenderResult:
     """Three lines for each alarm."""
-    room = max(8, width - 8)
+    context_width = max(8, width - 8)
     for number, alarm in enumerate(alarms, start=1):
         yield Text.assemble(
             f"[{number}] ", (_own(explanation, alarm), ALARM), (f"  margin {wording.margin(alarm)}", QUIET)
         )
         for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
-            line = Text.assemble((f"{name}  ", QUIET), _in_context(explanation.source, evidence, room, style))
+            line = Text.assemble((f"{name}  ", QUIET), _in_context(explanation.source, evidence, context_width, style))
             yield Padding(line, (0, 0, 0, 2))
 
 
@@ -139,42 +139,42 @@ def _own(explanation: Explanation, word: UnitVerdict) -> str:
     return _line(explanation.prediction[word.start : word.end])
 
 
-def _in_context(text: str, evidence: Evidence | None, room: int, style: str) -> Text:
-    """A place of a text in brackets, with as much of the text around it as fits into ``room`` cells."""
+def _in_context(text: str, evidence: Evidence | None, max_cells: int, style: str) -> Text:
+    """Evidence in brackets, with as much of the text around it as fits into ``max_cells``."""
     if evidence is None:
         return Text("none", QUIET)
     left, found, right = (
-        _line(text[max(0, evidence.start - room) : evidence.start]),
+        _line(text[max(0, evidence.start - max_cells) : evidence.start]),
         _line(text[evidence.start : evidence.end]).strip(),
-        _line(text[evidence.end : evidence.end + room]),
+        _line(text[evidence.end : evidence.end + max_cells]),
     )
-    spare = max(0, room - cell_len(found) - 4)  # brackets and the signs that something is left out
-    left_room = max(spare // 2, spare - cell_len(right))
-    left = _fitting(left[::-1], left_room)[::-1]
+    spare = max(0, max_cells - cell_len(found) - 4)  # brackets and ellipses
+    left_cells = max(spare // 2, spare - cell_len(right))
+    left = _fitting(left[::-1], left_cells)[::-1]
     right = _fitting(right, spare - cell_len(left))
-    before = "\u2026" if evidence.start - room > 0 or len(left) < evidence.start else ""
+    before = "\u2026" if evidence.start - max_cells > 0 or len(left) < evidence.start else ""
     after = "\u2026" if len(right) < len(text) - evidence.end else ""
     return Text.assemble(before, left, "[", (found, style), "]", right, after)
 
 
-def _fitting(text: str, room: int) -> str:
-    """The beginning of a text that takes no more than ``room`` cells."""
-    taken = 0
-    for place, sign in enumerate(text):
-        taken += cell_len(sign)
-        if taken > room:
-            return text[:place]
+def _fitting(text: str, max_cells: int) -> str:
+    """The longest beginning of a text of at most ``max_cells``."""
+    cells = 0
+    for index, char in enumerate(text):
+        cells += cell_len(char)
+        if cells > max_cells:
+            return text[:index]
     return text
 
 
 def _line(text: str) -> str:
-    """A text in one line: each white space is a blank."""
-    return "".join(" " if sign.isspace() else sign for sign in _safe(text))
+    """A text on one line: each white space character is a blank."""
+    return "".join(" " if char.isspace() else char for char in _safe(text))
 
 
 def _safe(text: str) -> str:
-    """A text without what a terminal would obey."""
+    """A text with control characters replaced, so that none of them reaches the terminal."""
     return "".join(
-        "\ufffd" if (unicodedata.category(sign) in ("Cc", "Cs") and sign not in "\n\t") or sign in _DIRECTIONS else sign
-        for sign in text.replace("\r\n", "\n")
+        "\ufffd" if (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t") or char in _DIRECTIONS else char
+        for char in text.replace("\r\n", "\n")
     )

@@ -2,40 +2,77 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from estime_metric.config import LOW_COVERAGE
 from estime_metric.explanation import Explanation, UnitVerdict
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One number of an explanation: its name, the number as it is shown, and what it means."""
+    """One number of an explanation.
+
+    Attributes:
+        name: as in the documentation.
+        shown: the number as it is shown.
+        meaning: the same for every pair.
+        detail: what it means for this pair; may be empty.
+        alarming: whether it is shown in the colour of alarms.
+    """
 
     name: str
     shown: str
     meaning: str
+    detail: str = ""
+    alarming: bool = False
 
 
 def counts(explanation: Explanation) -> list[Count]:
-    """The numbers of an explanation, the score first."""
+    """The numbers of an explanation: the paper's score first, then the one to compare summaries by."""
     unit, alarms, overlap, tokens = explanation.unit, explanation.alarms, explanation.overlap, explanation.tokens
     return [
-        Count("alarms", str(alarms), f"{unit}s whose best match in the source is another {unit}; lower is better"),
-        Count("alarm rate", f"{alarms / max(1, overlap):.3f}", f"alarms for each {unit} checked; lower is better"),
-        Count("checked", str(overlap), f"{unit}s that occur in the source"),
-        Count(f"{unit}s", str(tokens), "in the whole summary"),
+        Count(
+            "alarms",
+            str(alarms),
+            f"{unit}s whose best match in the source is another {unit}; the paper's score, lower is better",
+            alarming=alarms > 0,
+        ),
+        Count(
+            "unsupported rate",
+            share(explanation.value("unsupported_rate")),
+            f"alarms and {unit}s that the source lacks, of all {unit}s; lower is better; compare summaries by this",
+        ),
+        Count("alarm rate", share(explanation.value("alarm_rate")), f"alarms for each {unit} checked; lower is better"),
+        Count(
+            "coverage",
+            share(explanation.value("coverage")),
+            f"share of the {unit}s that occur in the source, and so are checked",
+            f"{overlap} of {tokens}",
+        ),
     ]
 
 
+def share(value: float) -> str:
+    """A rate with three digits; a dash where there is nothing to divide by."""
+    return "\u2013" if math.isnan(value) else f"{value:.3f}"
+
+
 def remark(explanation: Explanation) -> str | None:
-    """One sentence on a pair in which nothing was checked, ``None`` for any other."""
-    if explanation.overlap:
-        return None
+    """One sentence on a pair of which little or nothing was checked, ``None`` for any other."""
+    unit = explanation.unit
     if not explanation.tokens:
         return "The summary is empty, so there was nothing to check."
-    if explanation.unit == "word":
+    if not explanation.overlap and unit == "word":
         return "The summary shares no word with its source. Then its words count as alarms."
-    return "The summary shares no token with its source, so nothing was checked."
+    if not explanation.overlap:
+        return "The summary shares no token with its source, so nothing was checked: no alarm is no good sign here."
+    if explanation.value("coverage") < LOW_COVERAGE:
+        return (
+            f"Only {explanation.overlap} of {explanation.tokens} {unit}s occur in the source, so few were checked and "
+            "the number of alarms says little. The unsupported rate counts the others too."
+        )
+    return None
 
 
 def note(explanation: Explanation, unit: UnitVerdict) -> str:
@@ -43,11 +80,11 @@ def note(explanation: Explanation, unit: UnitVerdict) -> str:
     own = quoted(explanation.prediction[unit.start : unit.end])
     by = "" if unit.margin is None else f" (margin {margin(unit)})"
     if unit.verdict == "alarm":
-        return f"{own} is an alarm: its best match in the source is {_place(explanation, unit)}{by}."
+        return f"{own} is an alarm: its best match in the source is {_best_match(explanation, unit)}{by}."
     if unit.verdict == "match":
         return f"{own} is a match: its best match in the source is the same{by}."
-    found = "" if unit.best is None else f"; its context leads to {_place(explanation, unit)}"
-    return f"{own} is not in the source, so it is not checked{found}."
+    leads_to = "" if unit.best is None else f"; its context leads to {_best_match(explanation, unit)}"
+    return f"{own} is not in the source, so it is not checked{leads_to}."
 
 
 def margin(unit: UnitVerdict) -> str:
@@ -71,5 +108,5 @@ def strength(unit: UnitVerdict) -> float:
     return min(1.0, -2 * unit.margin / max(abs(unit.best.similarity), 1e-9))
 
 
-def _place(explanation: Explanation, unit: UnitVerdict) -> str:
+def _best_match(explanation: Explanation, unit: UnitVerdict) -> str:
     return "" if unit.best is None else quoted(explanation.source[unit.best.start : unit.best.end])

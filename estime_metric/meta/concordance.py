@@ -83,7 +83,7 @@ def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[
         tolerance: differences of scores, of judgements that are none.
     """
     x, y = dense(scores, tolerance[0]), dense(judgements, tolerance[1])
-    of_x, of_y = _by_class(weights, x), _by_class(weights, y)
+    of_x, of_y = by_class(weights, x), by_class(weights, y)
     items = weights.sum(axis=1)
     pairs = items * (items - 1) / 2
     tied_x, tied_y, tied_both = _tied(of_x), _tied(of_y), _tied_in_both(weights, x, y)
@@ -95,12 +95,12 @@ def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[
         ordered_both=pairs - tied_x - tied_y + tied_both,
         items=items,
         classes=np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1)).astype(np.float64),
-        ranks=_products(weights, _mid_ranks(of_x, x), _mid_ranks(of_y, y)),
+        ranks=_products(weights, mid_ranks(of_x, x), mid_ranks(of_y, y)),
         moments=_products(weights, _centred(weights, scores), _centred(weights, judgements)),
     )
 
 
-def _by_class(weights: Floats, codes: Codes) -> Floats:
+def by_class(weights: Floats, codes: Codes) -> Floats:
     """The weight of each class, (n, classes)."""
     rows, classes = len(weights), int(codes.max(initial=-1)) + 1
     places = np.arange(rows)[:, None] * classes + codes
@@ -116,10 +116,10 @@ def _tied(of_class: Floats) -> Floats:
 def _tied_in_both(weights: Floats, x: Codes, y: Codes) -> Floats:
     """Pairs that are tied on both sides."""
     both = x * (int(y.max(initial=-1)) + 1) + y
-    return _tied(_by_class(weights, dense(both)))
+    return _tied(by_class(weights, dense(both)))
 
 
-def _mid_ranks(of_class: Floats, codes: Codes) -> Floats:
+def mid_ranks(of_class: Floats, codes: Codes) -> Floats:
     """Twice the mid-rank of each item less its mean: whole numbers, of shape (n, k)."""
     below = np.cumsum(of_class, axis=1)
     ranks = 2 * below - of_class - (below[:, -1:] if below.size else 0)

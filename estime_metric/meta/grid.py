@@ -105,7 +105,7 @@ def join(
         raise ValueError(
             "Expected the tables of scores and judgements to hold the same summaries, but "
             + "; ".join(left_out)
-            + '. With missing="drop" they are left out.'
+            + '. With missing="drop" (--drop-missing) they are left out.'
         )
     complete = (x.notna() & y.notna()).all(axis=1)
     x, y = x[complete], y[complete]
@@ -157,7 +157,7 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
     if not drop and values.isna().any():
         raise ValueError(
             f"Expected column {column!r} of `{side}` to be finite, but there is NaN at "
-            f"{_cells(values.index[values.isna()])}."
+            f'{_cells(values.index[values.isna()])}. With missing="drop" (--drop-missing) these documents are left out.'
         )
     if values.empty:
         return pd.DataFrame(dtype=np.float64)

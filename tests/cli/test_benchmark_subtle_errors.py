@@ -9,20 +9,17 @@ from pathlib import Path
 
 import datasets
 import pytest
-from typer.testing import CliRunner, Result
 
-from estime_metric.cli import app
 from estime_metric.examples import PATH as EXAMPLES
+from tests.command import Ran, run_command
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
 SHORT = ["--window", "60", "--margin", "10", "--resamples", "20", "-q"]
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(app, ["benchmark", "subtle-errors", *(str(argument) for argument in arguments)])
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command("benchmark", "subtle-errors", *arguments, status=status)
 
 
 @pytest.fixture
@@ -45,7 +42,7 @@ def section(text: str, title: str) -> list[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
     """The command's output on the four faithful example pairs, and its folder."""
     root = tmp_path_factory.mktemp("real")
     rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
@@ -54,7 +51,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     return run(path, "-m", "embedded", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
 
 
-def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: tuple[Result, Path]) -> None:
+def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: tuple[Ran, Path]) -> None:
     shown, _ = real
     measured = section(shown.stdout, "*Measured: 5 errors, 4 pairs*")
     assert [row[0] for row in measured][:7] == [
@@ -69,7 +66,7 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: t
         assert title in shown.stdout
 
 
-def test_real_pairs_raise_more_alarms_with_more_errors(real: tuple[Result, Path]) -> None:
+def test_real_pairs_raise_more_alarms_with_more_errors(real: tuple[Ran, Path]) -> None:
     _, folder = real
     with (folder / "scores.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -79,7 +76,7 @@ def test_real_pairs_raise_more_alarms_with_more_errors(real: tuple[Result, Path]
         assert spoiled < clean  # negated
 
 
-def test_the_folder_holds_tables_plots_and_pairs(real: tuple[Result, Path]) -> None:
+def test_the_folder_holds_tables_plots_and_pairs(real: tuple[Ran, Path]) -> None:
     shown, folder = real
     names = ("table-3", "rise", "precision", "recall")
     expected = {f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
@@ -173,7 +170,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     shown = run(table, "-m", bert_folder, "--generator", "nobody/nothing", *SHORT, status=2)
     assert re.match(r"error: The encoder 'nobody/nothing' cannot be loaded", shown.stderr.splitlines()[-1])
-    assert "give a FILE or --dataset" in run(table, "--dataset", "x", status=2).stderr
+    assert "Give a FILE or --dataset" in run(table, "--dataset", "x", status=2).stderr
     empty = tmp_path / "empty.jsonl"
     empty.write_text("")
     assert "There is no pair" in run(empty, "-m", bert_folder, status=2).stderr

@@ -11,23 +11,18 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
-from typer.testing import CliRunner, Result
 
 from estime_metric import EstimeScorer
-from estime_metric.cli import app
 from estime_metric.studies.printed.estime_paper import QUALITIES, TABLE_1
 from estime_metric.studies.summeval.data import read_folder
+from tests.command import Ran, run_command
 from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS
 from tests.studies.summeval.conftest import hub_rows, made_rows, write_folder
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(
-        app, ["benchmark", "summeval", *map(str, arguments)], env={"COLUMNS": "100", "TERM": "dumb"}
-    )
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command("benchmark", "summeval", *arguments, status=status, columns=100)
 
 
 @pytest.fixture
@@ -180,8 +175,8 @@ def test_options_that_exclude_each_other(folder: Path) -> None:
 
 def test_a_missing_extra_is_named(folder: Path) -> None:
     script = (
-        "import sys; sys.modules['pandas'] = None; from estime_metric.cli import app; "
-        f"app(['benchmark', 'summeval', '-m', 'embedded', '--data', {str(folder)!r}])"
+        "import sys; sys.modules['pandas'] = None; from estime_metric.cli import main; "
+        f"main(['benchmark', 'summeval', '-m', 'embedded', '--data', {str(folder)!r}])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -8,20 +8,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from estime_metric import EstimeScorer
-from estime_metric.cli import app
+from estime_metric.comparison import DEFAULT_MEASURES
 from estime_metric.meta import approximate_randomization, paired_bootstrap
+from tests.command import Ran, run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 SIGNATURE = "ESTIME|model:x|layers:5|version:0"
 
 
-def run(*arguments: object, status: int = 0, columns: int = 80) -> Result:
-    result = CliRunner(env={"COLUMNS": str(columns)}).invoke(app, ["compare", *map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0, columns: int = 80) -> Ran:
+    return run_command("compare", *arguments, status=status, columns=columns)
 
 
 def write(path: Path, rows: list[dict]) -> Path:
@@ -78,7 +76,7 @@ def test_the_sides_can_be_exchanged(files: tuple[Path, Path], tmp_path: Path) ->
 
 def test_equal_summarizers_do_not_differ(files: tuple[Path, Path]) -> None:
     shown = run(files[0], files[0])
-    assert "alarms: no difference at the level 0.05 (approximate randomisation, p = 1.0000)" in shown.stdout
+    assert "alarms: no significant difference (approximate randomisation, p = 1.0000)" in shown.stdout
 
 
 def test_of_soft_more_is_better(tmp_path: Path) -> None:
@@ -144,13 +142,17 @@ def test_broken_rows_are_named_and_the_rest_is_compared(files: tuple[Path, Path]
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda row: row | {"id": "same"}, [], "'id' to identify the rows of b.jsonl, but 'same' comes twice"),
-        (lambda row: {k: v for k, v in row.items() if k != "id"}, [], "a column 'source' or 'id' in both files"),
-        (lambda row: row | {"id": None}, [], "column 'id' in each row of b.jsonl, but not in line 1"),
+        (
+            lambda row: row | {"id": "same"},
+            [],
+            "the same line to agree in column 'id', but line 1 has 'e0' and 'same'",
+        ),
+        (lambda row: {"signature": SIGNATURE, "alarms": 1}, [], "a column of 'source', 'id', 'document', 'doc'"),
+        (lambda row: row | {"id": None}, [], "to agree in column 'id', but line 1 has 'e0' and 'None'"),
         (lambda row: row | {"id": f"x{row['id']}"}, [], "to have examples in common, but there is none"),
         (lambda row: row | {"alarms": "many"}, [], "a number in column 'alarms', but got 'many' in line 1"),
         (lambda row: row, ["--id-column", "doc"], "column 'doc' in each row of a.jsonl"),
-        (lambda row: row, ["--measure", "tokens"], "--measure to name some of alarms, alarm_rate"),
+        (lambda row: row, ["--measure", "tokens"], "`measures` to name some of alarms, alarm_rate"),
         (lambda row: row, ["--measure", "soft"], "a column 'soft' in a.jsonl, but its columns are line, id, alarms"),
         (lambda row: row, ["-n", "0"], "`n` to be at least 1"),
         (lambda row: row, ["-o", "out.xlsx"], "to end in .jsonl or .csv"),
@@ -181,7 +183,7 @@ def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> No
 def test_without_the_extra_it_says_so_before_anything_is_scored(
     files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("estime_metric.meta")]:
+    for name in [name for name in sys.modules if name.startswith(("estime_metric.meta", "estime_metric.comparison"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
     write(files[0], [{"source": "A cat.", "summary": "A cat."}])
@@ -228,8 +230,7 @@ def test_a_scored_file_beside_pairs_of_the_same_settings(
         [{"source": source, "summary": "The sun fell.", "id": place} for place, source in enumerate(SOURCES)],
     )
     options = ["-m", bert_folder, "-q", *SHORT]
-    done = CliRunner().invoke(app, ["score", str(with_ids), "-o", str(tmp_path / "scores.csv"), *options])
-    assert done.exit_code == 0, done.output
+    run_command("score", with_ids, "-o", tmp_path / "scores.csv", *options)
     out = [tmp_path / "mixed.jsonl", tmp_path / "now.jsonl"]
     run(pairs[0], tmp_path / "scores.csv", *options, "-o", out[0])
     run(pairs[0], with_ids, *options, "-o", out[1])
@@ -238,3 +239,56 @@ def test_a_scored_file_beside_pairs_of_the_same_settings(
         pairs[0], tmp_path / "scores.csv", "-m", bert_folder, "-q", "--window", "50", "--margin", "10", status=2
     )
     assert "Expected both files to carry one signature" in refused.stderr
+
+
+def test_two_columns_of_one_table_are_compared_without_further_options(bert_folder: str, tmp_path: Path) -> None:
+    """Neither file of scores holds the source; the lines of the table tell which rows belong together."""
+    table = write(
+        tmp_path / "table.jsonl",
+        [{"source": source, "short": source[:22], "mixed": "The sun fell on the dog."} for source in SOURCES],
+    )
+    for name in ("short", "mixed"):
+        out = tmp_path / f"{name}.csv"
+        run_command("score", table, "--summary-column", name, "-o", out, "-m", bert_folder, "-q", *SHORT)
+    shown = run(tmp_path / "short.csv", tmp_path / "mixed.csv")
+    assert "matched by column 'line'" in shown.stdout
+    assert "2 summaries" in shown.stdout
+    assert "alarms: no significant difference" in shown.stdout
+    assert "unsupported_rate: no significant difference" in shown.stdout
+    assert "Few examples (2)" in shown.stdout
+
+
+def test_no_winner_is_declared_where_little_was_checked(tmp_path: Path) -> None:
+    a = scored(tmp_path / "a.jsonl", A, coverage=[0.9] * 8)
+    b = scored(tmp_path / "b.jsonl", [0] * 8, coverage=[0.0625] * 8)
+    shown = run(a, b)
+    assert "alarms: no winner is declared: only 6% of the tokens of B were checked" in shown.stdout
+    assert "is better" not in shown.stdout.replace("better is", "")
+    assert "20.0 tokens a summary, 6% of them checked" in shown.stdout
+
+
+def test_undefined_values_are_left_out_and_told(tmp_path: Path) -> None:
+    a = scored(tmp_path / "a.jsonl", A, unsupported_rate=[0.1] * 7 + [float("nan")])
+    b = scored(tmp_path / "b.jsonl", B, unsupported_rate=[0.2] * 6 + [None, 0.2])
+    out = tmp_path / "out.jsonl"
+    shown = run(a, b, "-o", out)
+    assert "unsupported_rate: 2 of 8 examples are left out, since a side has no value." in shown.stdout
+    rows = {row["measure"]: row for row in map(json.loads, out.read_text().splitlines())}
+    assert (rows["unsupported_rate"]["examples"], rows["unsupported_rate"]["left_out"]) == (6, 2)
+    assert rows["alarms"]["examples"] == 8
+
+
+def test_everything_fits_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path) -> None:
+    rates = {name: [0.1234] * 8 for name in ("alarms_adjusted", "winners", "unsupported", "unsupported_rate", "soft")}
+    a, b = scored(tmp_path / "[bold]a.jsonl", A, **rates), scored(tmp_path / "b\x1b[2J.jsonl", B, **rates)
+    shown = run(a, b, "--measure", ",".join(["alarms", "alarm_rate", *rates]))
+    table = shown.stdout[shown.stdout.index("better is") :]
+    assert all(len(line) <= 80 for line in table.split("alarms: ")[0].splitlines())
+    for name in rates:
+        assert name in shown.stdout
+    assert "[bold]a.jsonl" in shown.stdout
+    assert "\x1b" not in shown.stdout
+
+
+def test_the_default_measures_are_those_of_the_help() -> None:
+    assert f"(default: {', '.join(DEFAULT_MEASURES)})" in " ".join(run("--help", columns=300).stdout.split())

@@ -7,17 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from estime_metric.cli import app
 from estime_metric.studies.subtle_errors import SubtleErrors
+from tests.command import Ran, run_command
 from tests.families import SENTENCES
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(app, ["corrupt", *(str(argument) for argument in arguments)])
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command("corrupt", *arguments, status=status)
 
 
 def write(path: Path, summaries: list[str]) -> Path:

@@ -7,20 +7,17 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from estime_metric import EstimeScorer
-from estime_metric.cli import app
 from estime_metric.examples import PATH as EXAMPLES
+from tests.command import Ran, run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 SOURCE = "The cat sat on the mat while the dog slept."
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(app, ["explain", *(str(argument) for argument in arguments)], env={"COLUMNS": "100"})
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command("explain", *arguments, status=status, columns=100)
 
 
 @pytest.fixture

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner, Result
 
-from estime_metric.cli import app
 from estime_metric.meta import bootstrap, bootstrap_difference, correlate, join, permutation_test, read_table
+from tests.command import Ran, run_command
 from tests.meta.conftest import made_up
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["meta-evaluate", *map(str, arguments)])
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command("meta-evaluate", *arguments, status=status, columns=120)
 
 
 @pytest.fixture
@@ -29,7 +27,7 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     cells = [(row, column) for row in range(9) for column in range(6)]
     with scores.open("w", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["doc", "system", "alarms", "overlap", "text"])
+        writer.writerow(["doc", "system", "alarms", "bleu", "text"])
         for row, column in cells:
             writer.writerow([f"d{row}", f"s{column}", -grid.scores[row, column], other.scores[row, column], "a text"])
     judgements.write_text(
@@ -55,7 +53,7 @@ def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_pat
     table = read_table(out)
     assert len(table) == 2 * 2 * 4 * 6
     read = read_table(scores), read_table(judgements)
-    for measure, judgement in (("alarms", "fluency"), ("overlap", "consistency")):
+    for measure, judgement in (("alarms", "fluency"), ("bleu", "consistency")):
         grid = join(*read, measure, judgement, document=("doc", "doc_id"), lower_is_better=measure == "alarms")
         expected = bootstrap(grid, n=50, seed=3)
         found = table[(table["measure"] == measure) & (table["judgement"] == judgement)]
@@ -69,10 +67,10 @@ def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_pat
 
 
 def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
-    shown = run(*tables, "--measure", "overlap", "--judgement", "fluency", "--level", "system", "--method", "kendall_b")
+    shown = run(*tables, "--measure", "bleu", "--judgement", "fluency", "--level", "system", "--method", "kendall_b")
     grid = made_up(seed=1)
     value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
-    line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("overlap"))
+    line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("bleu"))
     assert f"{value:.3f}".lstrip("0") in line
     assert "summary" not in shown.stdout
     assert "consistency" not in shown.stdout
@@ -92,10 +90,10 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
     names = {f"{table}.{ending}" for table in ("agreement", "differences") for ending in ("csv", "md", "tex")}
     assert {path.name for path in out.iterdir()} == names
     found = read_table(out / "differences.csv")
-    assert list(zip(found["first"], found["second"], strict=True)) == [("alarms", "overlap")] * 4
+    assert list(zip(found["first"], found["second"], strict=True)) == [("alarms", "bleu")] * 4
     read = read_table(tables[0]), read_table(tables[1])
     first = join(*read, "alarms", "fluency", document=("doc", "doc_id"), lower_is_better=True)
-    second = join(*read, "overlap", "fluency", document=("doc", "doc_id"))
+    second = join(*read, "bleu", "fluency", document=("doc", "doc_id"))
     expected = permutation_test(first, second, level="pairwise", method="kendall_b", n=40)
     row = found[(found["judgement"] == "fluency") & (found["level"] == "pairwise")].iloc[0]
     assert (row["p_value"], row["difference"]) == pytest.approx((expected.p_value, expected.difference))
@@ -121,7 +119,7 @@ def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Pa
     run(*tables, *options, "--significance", "bootstrap", "-o", tmp_path / "out")
     row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
     read = read_table(tables[0]), read_table(tables[1])
-    grids = [join(*read, name, "fluency", document=("doc", "doc_id")) for name in ("alarms", "overlap")]
+    grids = [join(*read, name, "fluency", document=("doc", "doc_id")) for name in ("alarms", "bleu")]
     expected = bootstrap_difference(*grids, level="summary", method="spearman", n=40, resample="documents")
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
 
@@ -130,18 +128,16 @@ def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path]
     scores, judgements = tables
     folder, table = tmp_path / "measures", read_table(scores)
     folder.mkdir()
-    for name in ("alarms", "overlap"):
+    for name in ("alarms", "bleu"):
         single = table[["doc", "system", name]].rename(columns={name: "score"})
         single.to_csv(folder / f"my-{name}.csv", index=False)
-    table[["doc", "system", "alarms", "overlap"]].to_csv(folder / "both.csv", index=False)
+    table[["doc", "system", "alarms", "bleu"]].to_csv(folder / "both.csv", index=False)
     out = tmp_path / "out.csv"
     run(folder, judgements, "--judgement", "fluency", "--level", "system", "-n", 5, "-o", out)
-    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.overlap", "my-alarms", "my-overlap"]
-    run(
-        folder, judgements, "--measure", "my-overlap", "--judgement", "fluency", "--level", "system", "-n", 5, "-o", out
-    )
-    assert set(read_table(out)["measure"]) == {"my-overlap"}
-    assert "(both.alarms, both.overlap, my-alarms, my-overlap), but got mine" in run(
+    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.bleu", "my-alarms", "my-bleu"]
+    run(folder, judgements, "--measure", "my-bleu", "--judgement", "fluency", "--level", "system", "-n", 5, "-o", out)
+    assert set(read_table(out)["measure"]) == {"my-bleu"}
+    assert "(both.alarms, both.bleu, my-alarms, my-bleu), but got mine" in run(
         folder, judgements, "--measure", "mine", status=2
     ).stderr.replace("\n", " ")
 
@@ -151,7 +147,7 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
     fewer = tmp_path / "fewer.jsonl"
     fewer.write_text("\n".join(line for line in judgements.read_text().splitlines() if '"s5"' not in line))
     refused = run(scores, fewer, status=2)
-    assert "system without judgements: s5. With --drop-missing they are left out." in refused.stderr
+    assert 'system without judgements: s5. With missing="drop" (--drop-missing) they are left out.' in refused.stderr
     shown = run(scores, fewer, "--drop-missing", "--level", "system", "-n", 5, "--lower", "alarms")
     assert shown.stderr.splitlines() == ["left out: system without judgements: s5"]
     assert "9 documents, 5 systems" in shown.stdout
@@ -169,9 +165,9 @@ def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--measure", "rouge"], "to have a column 'rouge', but its columns are doc, system, alarms, overlap, text"),
+        (["--measure", "rouge"], "to have a column 'rouge', but its columns are doc, system, alarms, bleu, text"),
         (["--measure", "text"], "Expected column 'text' of `scores` to hold numbers, but got 'a text' at (d0, s0)"),
-        (["--lower", "rouge"], "Expected --lower to name measures (alarms, overlap), but got 'rouge'"),
+        (["--lower", "rouge"], "Expected argument `lower_is_better` to name measures (alarms, bleu), but got 'rouge'"),
         (["--level", "document"], "`levels` to be one of summary, system, pairwise, intra_system, but got 'document'"),
         (["--method", "tau"], "`methods` to be one of"),
         (["--resample", "rows"], "`resample` to be one of documents, systems, both"),
@@ -206,3 +202,29 @@ def test_a_stray_word_in_a_column_of_numbers_is_an_error(tables: tuple[Path, Pat
         "column 'alarms' of `scores` to hold numbers, but got 'oops' at (d0, s4)"
         in run(scores, judgements, status=2).stderr
     )
+
+
+def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    scores = tmp_path / "scores-of-estime.csv"
+    counts = {"line": range(54), "overlap": range(54), "tokens": range(54), "coverage": range(54)}
+    read_table(tables[0]).assign(**counts).to_csv(scores, index=False)
+    out = tmp_path / "out.csv"
+    run(scores, tables[1], "--lower", "alarms", "--level", "system", "-n", 5, "-o", out)
+    assert set(read_table(out)["measure"]) == {"alarms", "bleu"}
+    run(scores, tables[1], "--measure", "tokens", "--level", "system", "-n", 5, "-o", out)
+    assert set(read_table(out)["measure"]) == {"tokens"}
+
+
+def test_tables_are_readable_at_80_columns(tables: tuple[Path, Path]) -> None:
+    options = ["--judgement", "fluency", "--method", "kendall_b", "-n", 20, "--significance", "bootstrap"]
+    wide = run_command("meta-evaluate", *tables, *options, columns=200).stdout
+    narrow = run_command("meta-evaluate", *tables, *options, columns=80).stdout
+    assert all(len(line) <= 80 for line in narrow.splitlines() if not line.endswith("."))
+    numbers = re.compile(r"-?\d*\.\d+|\[\S+\]")
+    assert sorted(numbers.findall(narrow)) == sorted(numbers.findall(wide))
+    assert wide.count("alarms") < narrow.count("alarms")
+
+
+def test_a_single_measure_has_no_rival(tables: tuple[Path, Path]) -> None:
+    shown = run(*tables, "--measure", "bleu", "--significance", "permutation", status=2)
+    assert "two measures or more for --significance, but there is only 'bleu'" in shown.stderr

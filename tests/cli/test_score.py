@@ -8,19 +8,16 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from estime_metric import EstimeScorer, __version__
-from estime_metric.cli import app
 from estime_metric.examples import PATH as EXAMPLES
+from tests.command import Ran, run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 
 
-def run(*arguments: object, status: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == status, result.output
-    return result
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command(*arguments, status=status)
 
 
 @pytest.fixture

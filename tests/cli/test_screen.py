@@ -50,3 +50,31 @@ def test_a_table_without_rows() -> None:
     stream = io.StringIO()
     print_table(Table("t", "Nothing.", TABLE.columns), Console(file=stream, width=80))
     assert "Nothing." in stream.getvalue()
+
+
+def test_a_wide_table_is_cut_between_its_groups() -> None:
+    groups = ("fluency", "coherence", "relevance")
+    columns = tuple(Column(name, group=group) for group in groups for name in ("ρ", "τ"))
+    rows = (("first", *(0.125,) * 6), ("second", *(-0.5,) * 6))
+    table = Table("t", "Wide.", (Column("measure", text=True), *columns), (Section("", rows),))
+    stream = io.StringIO()
+    print_table(table, Console(file=stream, width=40))
+    lines = stream.getvalue().splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    heads = [line.split() for line in lines if any(group in line for group in groups)]
+    assert heads == [["fluency", "coherence"], ["relevance"]]
+    assert [line.split() for line in lines if "first" in line] == [["first", *[".125"] * 4], ["first", *[".125"] * 2]]
+
+
+def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
+    column = Column("[red]m\x1b[31m", text=True)
+    table = Table(
+        "t", "Title [/red]\x1b]0;x\x07", (column, Column("n")), (Section("[/b]\x1b[1m", (("a\x1b[2J\n[/i]", 1),)),)
+    )
+    stream = io.StringIO()
+    print_table(table, Console(file=stream, width=100))
+    text = stream.getvalue()
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    for part in ("[red]m", "Title [/red]", "[/b]", "[/i]"):
+        assert part in text

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from estime_metric import EstimeScorer
-from estime_metric.cli import app, verify
+from estime_metric.cli import verify
+from tests.command import run_command
 
 
 def test_the_recorded_numbers_are_met() -> None:
-    shown = CliRunner().invoke(app, ["verify"])
+    shown = run_command("verify", status=None)
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.startswith("all recorded numbers met\n")
 
@@ -32,7 +32,7 @@ def test_a_departure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     recorded["encoder"] = "sha256-000000000000"
     (tmp_path / "golden.json").write_text(json.dumps(recorded))
     monkeypatch.setattr(verify, "GOLDEN", tmp_path / "golden.json")
-    shown = CliRunner().invoke(app, ["verify"])
+    shown = run_command("verify", status=None)
     assert shown.exit_code == 1
     assert "encoder: expected sha256-000000000000, got sha256-" in shown.stderr
     assert "token, layer 5, alarms: expected [" in shown.stderr

@@ -90,8 +90,8 @@ def test_six_examples_that_differ_can_be_significant() -> None:
 
 
 def test_the_default_measures_are_those_that_are_there() -> None:
-    both = rows(A, alarm_rate=[0.1] * 8), rows(B, alarm_rate=[0.2] * 8)
-    assert list(compare_rows(*both).found) == ["alarms", "alarm_rate"]
+    both = rows(A, unsupported_rate=[0.1] * 8), rows(B, unsupported_rate=[0.2] * 8)
+    assert list(compare_rows(*both).found) == ["alarms", "unsupported_rate"]
     layers = rows(A, "alarms@3", **{"alarms@4": A}), rows(B, "alarms@3", **{"alarms@4": A})
     assert list(compare_rows(*layers).found) == ["alarms@3", "alarms@4"]
     with pytest.raises(ValueError, match="a column 'soft' in A, but its columns are id, signature, alarms"):

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import threading
-import weakref
-
 import pytest
 
 from estime_metric import EstimeScorer
@@ -61,44 +57,30 @@ def test_what_is_not_on_offer_is_refused(encoders: Encoders, bert_folder: str) -
         encoders.explain(["x"], "x", Setting("embedded", "token", 7))
 
 
-def test_one_that_cannot_be_had_is_refused(encoders: Encoders, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_cannot_be_loaded_is_refused(encoders: Encoders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(RefusedError, match="The encoder no-such/encoder cannot be had here"):
+    with pytest.raises(RefusedError, match="The encoder no-such/encoder cannot be loaded here"):
         encoders.info("no-such/encoder")
 
 
+def test_any_encoder_may_be_named_where_the_host_allows_it(bert_folder: str) -> None:
+    encoders = Encoders(["embedded"], any_name=True)
+    assert encoders.info(bert_folder).name == bert_folder
+    assert [name for _, name in encoders.labels] == ["embedded"]
+    for name in ("", " "):
+        with pytest.raises(RefusedError, match="not on offer"):
+            encoders.info(name)
+    with pytest.raises(RefusedError, match="not on offer"):
+        Encoders(["embedded"]).info(bert_folder)
+
+
 def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
-    encoders = Encoders([bert_folder], Limits(tokens=10))
+    encoders = Encoders([bert_folder], Limits(max_tokens=10))
     name = Setting(bert_folder, "token", 1)
     assert len(encoders.explain(["a cat"], "a " * 10, name)) == 1
-    with pytest.raises(RefusedError, match=r"The source has 11 tokens; .* takes up to 10"):
+    with pytest.raises(RefusedError, match=r"The source has 11 tokens; with bert this page takes up to 10\."):
         encoders.explain(["a cat"], "a " * 11, name)
     with pytest.raises(RefusedError, match="The summary has 12 tokens"):
         encoders.explain(["a cat", "a " * 12], "a", name)
     with pytest.raises(ValueError, match="lone surrogate"):
         encoders.explain(["a \ud800"], "a", name)
-
-
-def test_the_others_go_on_while_one_is_loaded(encoders: Encoders, bert_folder: str) -> None:
-    done = threading.Event()
-    setting = Setting("embedded", "token", 1)
-
-    def explain() -> None:
-        encoders.explain(SUMMARIES, SOURCE, setting)
-        done.set()
-
-    with encoders._loading[bert_folder]:  # as it is held while a large encoder comes from the Hub
-        threading.Thread(target=explain, daemon=True).start()
-        assert done.wait(timeout=120)
-
-
-def test_only_the_first_and_the_last_used_are_held(encoder_folder) -> None:  # type: ignore[no-untyped-def]
-    first, second, third = (encoder_folder(family) for family in ("bert", "roberta", "electra"))
-    encoders = Encoders([first, second, third])
-    for name in (first, second):
-        encoders.info(name)
-    held = [weakref.ref(encoders._scorer(name, "word").encoder) for name in (first, second)]
-    encoders.info(third)
-    gc.collect()
-    assert held[0]() is not None
-    assert held[1]() is None

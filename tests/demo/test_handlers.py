@@ -27,39 +27,57 @@ def handlers() -> Handlers:
 
 
 def test_an_explanation_is_the_fragment_of_it(handlers: Handlers) -> None:
-    drawn = handlers.explain(SOURCE, "The dog sat on the cat.", SETTING)
+    drawn, drawable = handlers.explain(SOURCE, "The dog sat on the cat.", SETTING)
+    assert drawable
     expected = EstimeScorer(model="embedded").explain("The dog sat on the cat.", SOURCE)
     assert fragment(expected, key="estime-explained").partition("<p class")[0] in drawn
-    assert handlers.explain(SOURCE, "The dog sat on the cat.", SETTING) == drawn
-    other = handlers.explain(SOURCE, "The dog sat on the mat.", SETTING)
+    assert handlers.explain(SOURCE, "The dog sat on the cat.", SETTING) == (drawn, True)
+    other, _ = handlers.explain(SOURCE, "The dog sat on the mat.", SETTING)
     assert other.partition(">")[0] != drawn.partition(">")[0]  # so that the page takes it whole
 
 
 @pytest.mark.parametrize("setting", [SETTING, Setting("embedded", "word", 1)])
 def test_hostile_texts_stay_texts(handlers: Handlers, setting: Setting) -> None:
-    drawn = handlers.explain(HOSTILE, HOSTILE, setting)
+    drawn, _ = handlers.explain(HOSTILE, HOSTILE, setting)
     assert "<script" not in drawn
     assert "<img" not in drawn
     assert "<script" not in "".join(handlers.compare(HOSTILE, HOSTILE, HOSTILE, setting))
 
 
 def test_empty_texts(handlers: Handlers) -> None:
-    assert "Paste a source and its summary" in handlers.explain("", " \n", SETTING)
-    assert "The summary is empty" in handlers.explain(SOURCE, "", SETTING)
-    assert "shares no token" in handlers.explain("", "The cat.", SETTING)
-    assert handlers.compare(SOURCE, "The cat.", "", SETTING)[1:] == ("", "")
+    for source, summary, message in (
+        ("", " \n", "Paste a source and its summary"),
+        (SOURCE, "", "The summary is empty"),
+        ("", "The cat.", "shares no token"),
+    ):
+        drawn, drawable = handlers.explain(source, summary, SETTING)
+        assert message in drawn
+        assert not drawable
+        assert handlers.draw(source, summary, SETTING) == ""
+    assert handlers.compare(SOURCE, "The cat.", "", SETTING)[1] == ""
 
 
-def test_two_summaries_are_compared(handlers: Handlers) -> None:
+def test_two_summaries_are_compared_by_the_unsupported_rate(handlers: Handlers) -> None:
     good, bad = "The cat sat on the mat.", "The dog sat on the cat while the mat slept."
-    verdict, first, second = handlers.compare(SOURCE, good, bad, SETTING)
-    assert "<b>A</b> raises" in verdict
-    assert "by this count A is the more consistent one" in verdict
-    assert "Mind the lengths, 7 and 11 tokens" in verdict
-    assert ("Summary A" in first, "Summary B" in second) == (True, True)
-    assert "by this count B is the more" in handlers.compare(SOURCE, bad, good, SETTING)[0]
-    assert "Both raise" in handlers.compare(SOURCE, good, good, SETTING)[0]
-    assert "cannot be compared" in handlers.compare(SOURCE, good, "Xyzzy", SETTING)[0]
+    scorer = EstimeScorer(model="embedded")
+    rates = [scorer.explain(summary, SOURCE).value("unsupported_rate") for summary in (good, bad)]
+    assert rates[0] < rates[1]
+    verdict, drawn = handlers.compare(SOURCE, good, bad, SETTING)
+    expected = f"<b>A</b> is the more consistent one by the unsupported rate: {rates[0]:.3f} against {rates[1]:.3f}"
+    assert expected in verdict
+    assert ("Summary A" in drawn, "Summary B" in drawn) == (True, True)
+    assert "<b>B</b> is the more consistent one" in handlers.compare(SOURCE, bad, good, SETTING)[0]
+    assert "Both have an unsupported rate of" in handlers.compare(SOURCE, good, good, SETTING)[0]
+
+
+def test_without_coverage_there_is_no_winner(handlers: Handlers) -> None:
+    foreign = "Zebras wander through Morocco. The cat."
+    for texts, expected in (
+        ((foreign, "The cat slept."), r"No winner:</b> only \d of \d+ tokens of A occur in the source"),
+        (("The cat slept.", foreign), r"No winner:</b> only \d of \d+ tokens of B occur in the source"),
+        ((foreign, "Xyzzy"), r"No winner:</b> only \d of \d+ tokens of A and only 0 of \d+ tokens of B occur"),
+    ):
+        assert re.search(expected, handlers.compare(SOURCE, *texts, SETTING)[0])
 
 
 def test_the_picture_is_an_image_without_a_word_of_the_texts(handlers: Handlers) -> None:
@@ -69,7 +87,6 @@ def test_the_picture_is_an_image_without_a_word_of_the_texts(handlers: Handlers)
     image = base64.b64decode(code[1]).decode("utf-8")
     assert "<svg" in image
     assert "<script" not in image
-    assert "Paste a source" in handlers.draw("", "", SETTING)
 
 
 def test_a_failure_is_told_without_the_text_and_logged_without_it(
@@ -79,10 +96,10 @@ def test_a_failure_is_told_without_the_text_and_logged_without_it(
         raise RuntimeError("zebrafinch in a message")
 
     with caplog.at_level(logging.DEBUG):
-        assert "the lone surrogate" in handlers.explain(SOURCE, "zebrafinch \ud800", SETTING)
+        assert "the lone surrogate" in handlers.explain(SOURCE, "zebrafinch \ud800", SETTING)[0]
         monkeypatch.setattr(handlers.encoders, "explain", fail)
-        drawn = handlers.explain(SOURCE, "zebrafinch", SETTING)
-    assert "Something went wrong here (RuntimeError)" in drawn
+        drawn, _ = handlers.explain(SOURCE, "zebrafinch", SETTING)
+    assert "Something went wrong (RuntimeError)" in drawn
     assert "zebrafinch" not in drawn + caplog.text
     assert [record.getMessage() for record in caplog.records if record.name.startswith("estime_metric")] == [
         "a request failed with ValueError",
@@ -100,8 +117,9 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
         path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     *_, (drawn, scores) = handlers.score_file(str(path), "source", "summary", SETTING, tmp_path)
     assert scores == tmp_path / f"scores.{ending}"
-    assert "1 of 2 pairs" not in drawn  # the second row is none
-    assert "1 of 1 pairs scored" in drawn
+    assert "1 of 2 rows scored, 1 skipped" in drawn
+    assert "Mean unsupported rate" in drawn
+    assert "coverage" in drawn
     assert "&lt;b&gt;The cat" in drawn
     assert "<i>7" not in drawn
     assert ("line 3: " if ending == "csv" else "line 2: ") in drawn
@@ -113,17 +131,29 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
 def test_files_that_cannot_be_scored_get_a_message(handlers: Handlers, tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text(json.dumps({"<b>source</b>": "x"}), encoding="utf-8")
-    ((drawn, scores),) = handlers.score_file(str(path), "source", "summary", SETTING, tmp_path)
+
+    def last(path: str | None, handlers: Handlers = handlers) -> tuple[str, Path | None]:
+        *_, found = handlers.score_file(path, "source", "summary", SETTING, tmp_path)
+        return found
+
+    drawn, scores = last(str(path))
     assert ("&lt;b&gt;source" in drawn, "<b>source" in drawn, scores) == (True, False, None)
-    ((drawn, _),) = handlers.score_file(None, "source", "summary", SETTING, tmp_path)
-    assert "Choose a file first" in drawn
-    ((drawn, _),) = handlers.score_file(str(tmp_path / "gone.csv"), "source", "summary", SETTING, tmp_path)
-    assert "Something went wrong here (FileNotFoundError)" in drawn
-    late = Handlers(Encoders(["embedded"], Limits(seconds=0)))
+    assert "Choose a file first" in last(None)[0]
+    assert "Something went wrong (FileNotFoundError)" in last(str(tmp_path / "gone.csv"))[0]
     path.write_text(json.dumps({"source": SOURCE, "summary": "The cat."}), encoding="utf-8")
-    ((drawn, scores),) = late.score_file(str(path), "source", "summary", SETTING, tmp_path)
-    assert "The time for one file is over: 0 of 1 pairs scored" in drawn
+    drawn, scores = last(str(path), Handlers(Encoders(["embedded"], Limits(max_seconds=0))))
+    assert "The time for one file is over: 0 of 1 rows scored" in drawn
     assert scores is None
+    small = Handlers(Encoders(["embedded"], Limits(max_pairs=0)))
+    assert "<code>estime demo --max-pairs</code> raises this limit" in last(str(path), small)[0]
+
+
+def test_low_coverage_is_said_beside_the_means(handlers: Handlers, tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    for summary, low in (("Zebras wander through Morocco.", True), ("The cat slept.", False)):
+        path.write_text(json.dumps({"source": SOURCE, "summary": summary}), encoding="utf-8")
+        *_, (drawn, _) = handlers.score_file(str(path), "source", "summary", SETTING, tmp_path)
+        assert ("Coverage is low" in drawn) == low
 
 
 def test_the_examples_can_be_shown() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -39,16 +40,20 @@ def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, encoders:
     assert steps == [(1, False), (2, False), (3, False), (4, False), (4, True)]
     *_, last = upload.score(pairs, encoders, SETTING)
     assert last.rows == files.score_rows(pairs, EstimeScorer(model="embedded").score(pairs.summaries, pairs.sources))
-    assert (last.lines, last.summaries, last.problems, last.late) == ([1, 2, 3, 4], pairs.summaries, [], False)
+    assert [(pair.line, pair.summary) for pair in last.scored] == list(enumerate(pairs.summaries, start=1))
+    assert [pair.alarms for pair in last.scored] == [row["alarms"] for row in last.rows]
+    assert [math.isnan(pair.coverage) for pair in last.scored] == [False, True, False, False]  # the second is empty
+    assert (last.rows_in_file, last.problems, last.late) == (4, [], False)
 
 
 def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) -> None:
-    encoders = limited(summary_characters=30, tokens=12)
+    encoders = limited(max_summary_chars=30, max_tokens=12)
     rows = [*PAIRS[:1], {**PAIRS[0], "summary": "x" * 31}, {**PAIRS[0], "source": "a " * 13}, {"source": "x"}]
     rows += [{**PAIRS[0], "summary": "half \ud800"}, *PAIRS[2:3]]
     pairs = upload.read(write(tmp_path / "p.jsonl", rows), "source", "summary", encoders)
     *_, last = upload.score(pairs, encoders, SETTING)
-    assert last.lines == [1, 6]
+    assert [pair.line for pair in last.scored] == [1, 6]
+    assert last.rows_in_file == 6
     assert [problem.split(",")[0][:40] for problem in sorted(last.problems)] == [
         "line 2: The summary has 31 characters; t",
         "line 3: The source has 13 tokens; with e",
@@ -58,7 +63,7 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
 
 
 def test_once_the_time_is_over_no_further_pair_is_begun(tmp_path: Path) -> None:
-    encoders = limited(seconds=0)
+    encoders = limited(max_seconds=0)
     pairs = upload.read(write(tmp_path / "p.jsonl", PAIRS), "source", "summary", encoders)
     (last,) = upload.score(pairs, encoders, SETTING)
     assert (last.rows, last.late, last.done) == ([], True, True)
@@ -66,10 +71,10 @@ def test_once_the_time_is_over_no_further_pair_is_begun(tmp_path: Path) -> None:
 
 def test_files_over_the_limits_are_refused(tmp_path: Path, encoders: Encoders) -> None:
     path = write(tmp_path / "p.jsonl", PAIRS)
-    with pytest.raises(RefusedError, match="The file has 4 pairs; the demo takes up to 3"):
-        upload.read(path, "source", "summary", limited(rows=3))
-    with pytest.raises(RefusedError, match=r"The file has 0.0 MB; the demo takes up to 0.0001 MB"):
-        upload.read(path, "source", "summary", limited(file_bytes=100))
+    with pytest.raises(RefusedError, match="The file has 4 pairs; this page takes up to 3"):
+        upload.read(path, "source", "summary", limited(max_pairs=3))
+    with pytest.raises(RefusedError, match=r"The file has 0.0 MB; this page takes up to 0.0001 MB"):
+        upload.read(path, "source", "summary", limited(max_file_bytes=100))
     with pytest.raises(
         RefusedError, match=r"There is no pair in the file\. The first problem: line 1: has no column 'a'"
     ):

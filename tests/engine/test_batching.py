@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estime_metric.engine.batching import Job, MaskedText, SpecialTokens, assemble, jobs_of, pack
-from estime_metric.engine.masking import plan_token_windows
+from estime_metric.engine.batching import Job, SpecialTokens, assemble, jobs_of, pack
+from estime_metric.engine.masking import MaskedText, plan_token_windows
 from estime_metric.engine.text import occurring, tokenize
 
 SPECIAL = SpecialTokens(before=(101,), after=(102, 103), mask=104, padding=100)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import gc
-import shutil
 import sys
-import threading
 import warnings
-import weakref
 
 import numpy as np
 import pytest
 import torch
 import transformers
 
-from estime_metric import EncoderUnavailableError, EstimeConfig
-from estime_metric.engine import encoder as room
-from estime_metric.engine.batching import Batch, MaskedText
+from estime_metric import EstimeConfig
+from estime_metric.engine.batching import Batch
 from estime_metric.engine.encoder import MaskedEncoder, choose_device
-from estime_metric.engine.masking import plan_token_windows
+from estime_metric.engine.masking import MaskedText, plan_token_windows
+from estime_metric.engine.store import shared_encoder
 from estime_metric.engine.text import tokenize
 from tests.families import BLOCKS, SENTENCES, SHARED_WEIGHTS, WIDTH
 
@@ -26,9 +22,18 @@ LAYERS = list(range(BLOCKS + 1))
 SETTING = {"window": 60, "margin": 10, "distance": 4}
 
 
+def config(folder: str, **options: object) -> EstimeConfig:
+    return EstimeConfig(**{"model": folder, "layers": LAYERS, "device": "cpu", **options})  # type: ignore[arg-type]
+
+
 def get(folder: str, **options: object) -> MaskedEncoder:
-    options = {"layers": LAYERS, **options}
-    return MaskedEncoder.shared(EstimeConfig(model=folder, device="cpu", **options))[0]  # type: ignore[arg-type]
+    """An encoder, loaded once for all tests."""
+    return shared_encoder(config(folder, **options))[0]
+
+
+def load(folder: str, **options: object) -> MaskedEncoder:
+    """A copy of its own, of just the depth that is asked for."""
+    return MaskedEncoder.load(config(folder, **options))[0]
 
 
 def masked_texts(encoder: MaskedEncoder, texts: list[str]) -> list[MaskedText]:
@@ -73,7 +78,7 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str
 
 def test_only_the_blocks_that_are_read_are_in_memory(family: str, folder: str) -> None:
     def size(layers: list[int]) -> int:
-        return sum(weight.numel() for weight in get(folder, layers=layers)._model.parameters())
+        return sum(weight.numel() for weight in load(folder, layers=layers)._model.parameters())
 
     sizes = [size([layer]) for layer in LAYERS]
     if family in SHARED_WEIGHTS:
@@ -90,7 +95,7 @@ def test_several_layers_in_one_run_are_those_of_single_runs(family: str, folder:
     everything = encoder.encode(texts, LAYERS)
     for one, all_layers in zip(encoder.encode(texts, layers), everything, strict=True):
         assert torch.equal(one, all_layers[layers])
-    single = get(folder, layers=layers)
+    single = load(folder, layers=layers)
     assert single.depth == max(layers)
     assert_close(single.encode(texts, layers), [states[layers] for states in everything])
 
@@ -170,71 +175,6 @@ def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> No
     for one, another in zip(found, exact, strict=True):
         similar = torch.nn.functional.cosine_similarity(one.float(), another, dim=-1)
         assert (similar > 0.98).all()
-
-
-# Sharing
-
-
-def test_the_same_ask_gets_the_same_object(bert_folder: str) -> None:
-    first = get(bert_folder, layers=[2])
-    assert get(bert_folder, layers=[2]) is first
-    assert get(bert_folder, layers=[0, 2], window=200, distance=3, token_budget=5) is first  # of the same depth
-    assert get(bert_folder + "/", layers=[2]) is not None
-    assert get(bert_folder, layers=[3]) is not first
-    assert get(bert_folder, layers=[2], dtype="bfloat16") is not first
-
-
-def test_a_changed_folder_is_loaded_anew(bert_folder: str, encoder_folder, tmp_path) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(bert_folder, folder)
-    first = get(str(folder), layers=[2])
-    shutil.copy(encoder_folder("bert") + "/model.safetensors", folder / "model.safetensors.new")
-    (folder / "model.safetensors.new").replace(folder / "model.safetensors")
-    assert get(str(folder), layers=[2]) is not first
-
-
-def test_it_is_freed_with_its_last_holder(bert_folder: str) -> None:
-    holders = [get(bert_folder, layers=[1], dtype="float16") for _ in range(2)]
-    watched, weights = weakref.ref(holders[0]), weakref.ref(next(holders[0]._model.parameters()))
-    holders.pop()
-    gc.collect()
-    assert watched() is not None
-    holders.pop()
-    gc.collect()
-    assert watched() is None
-    assert weights() is None
-
-
-def test_threads_share_one_load_and_agree(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    loads = []
-    load = room.load_pretrained
-    monkeypatch.setattr(room, "load_pretrained", lambda *given: loads.append(given) or load(*given))
-    found: list[tuple[MaskedEncoder, list[torch.Tensor]]] = []
-
-    def work() -> None:
-        encoder = get(bert_folder, layers=[1, 3], dtype="bfloat16")
-        found.append((encoder, encoder.encode(masked_texts(encoder, TEXTS), [1, 3])))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(loads) == 1
-    assert len({id(encoder) for encoder, _ in found}) == 1
-    for _, states in found[1:]:
-        for one, another in zip(states, found[0][1], strict=True):
-            assert torch.equal(one, another)
-
-
-def test_a_refused_ask_leaves_nothing_behind(bert_folder: str) -> None:
-    with pytest.raises(ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}"):
-        get(bert_folder, layers=[BLOCKS + 1])
-    with pytest.raises(ValueError, match="`window` to be at most 510"):
-        get(bert_folder, window=511)
-    with pytest.raises(EncoderUnavailableError):
-        get(bert_folder + "-which-is-not-there")
-    assert get(bert_folder).encode([], [1]) == []
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", ""])

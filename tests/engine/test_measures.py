@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES
-from estime_metric.engine.matching import cosine_sum, kendall_tau_c
 from estime_metric.engine.measures import MEASURES, STATISTICS, compute
+from estime_metric.engine.statistics import cosine_sum, kendall_tau_c
 
 
 def row(**named: float) -> torch.Tensor:

@@ -24,7 +24,7 @@ def texts(draw: st.DrawFn, longest: int = 60) -> dict:
     return {
         "length": first,
         "words": [word for word, want in zip(words, wanted, strict=True) if want],
-        "places": [place for place, want in enumerate(wanted) if want],
+        "indices": [place for place, want in enumerate(wanted) if want],
         "window": draw(st.integers(2 * margin + 1, 2 * margin + 40)),
         "margin": margin,
         "distance": draw(st.integers(1, 10)),
@@ -32,13 +32,13 @@ def texts(draw: st.DrawFn, longest: int = 60) -> dict:
 
 
 def released_schedule(
-    length: int, words: list[tuple[int, int]], places: list[int], window: int, margin: int, distance: int
+    length: int, words: list[tuple[int, int]], indices: list[int], window: int, margin: int, distance: int
 ) -> list[tuple[int, int, list[tuple[int, int]]]]:
     """Section 3 of the specification, read sentence by sentence: start, stop and masked words of each window.
 
     Only for words that fit: the loop does not end where one is too long.
     """
-    groups, left = [], list(zip(places, words, strict=True))
+    groups, left = [], list(zip(indices, words, strict=True))
     while left:  # groups first, over the whole text: greedily, words at least ``distance`` apart
         group = [left[0]]
         for place, word in left[1:]:
@@ -99,10 +99,10 @@ def test_a_window_lies_in_the_text(case: dict) -> None:
 
 @settings(deadline=None)
 @given(texts())
-def test_words_in_a_window_are_apart_by_place(case: dict) -> None:
+def test_words_in_a_window_are_apart_by_index(case: dict) -> None:
     for window in plan_word_windows(**case):
-        places = [case["places"][row] for row in window.rows]
-        assert all(later - earlier >= case["distance"] for earlier, later in pairwise(places))
+        indices = [case["indices"][row] for row in window.rows]
+        assert all(later - earlier >= case["distance"] for earlier, later in pairwise(indices))
 
 
 @settings(deadline=None)
@@ -140,7 +140,7 @@ def in_a_row(sizes: list[int]) -> dict:
     """Words of these sizes, one after another, at the paper's setting."""
     stops = [sum(sizes[: number + 1]) for number in range(len(sizes))]
     words = [(stop - size, stop) for size, stop in zip(sizes, stops, strict=True)]
-    return {"length": sum(sizes), "words": words, "places": list(range(len(sizes)))}
+    return {"length": sum(sizes), "words": words, "indices": list(range(len(sizes)))}
 
 
 @pytest.mark.parametrize(
@@ -203,18 +203,18 @@ def test_nothing_wanted_takes_no_window() -> None:
         ({"window": 100}, r"argument `window` to be more than twice `margin` \(50\), but got 100"),
         ({"window": 0, "margin": 0}, "argument `window` to be more than twice"),
         ({"distance": 0}, "argument `distance` to be at least 1, but got 0"),
-        ({"words": [(0, 2)]}, "arguments `words` and `places` to be of one length, but got 1 and 2"),
+        ({"words": [(0, 2)]}, "arguments `words` and `indices` to be of one length, but got 1 and 2"),
         ({"words": [(0, 2), (1, 3)]}, r"argument `words` to ascend without overlap.*but got \(1, 3\) after token 2"),
         ({"words": [(0, 2), (2, 2)]}, r"argument `words` .* but got \(2, 2\)"),
         ({"words": [(0, 2), (3, 2)]}, r"argument `words` .* but got \(3, 2\)"),
         ({"words": [(0, 2), (3, 6)]}, r"argument `words` .* within range\(5\), but got \(3, 6\)"),
         ({"words": [(-1, 2), (3, 4)]}, r"argument `words` .* but got \(-1, 2\)"),
-        ({"places": [3, 3]}, "argument `places` to ascend strictly"),
-        ({"places": [4, 3]}, "argument `places` to ascend strictly"),
+        ({"indices": [3, 3]}, "argument `indices` to ascend strictly"),
+        ({"indices": [4, 3]}, "argument `indices` to ascend strictly"),
     ],
 )
 def test_illegal_arguments_are_refused_by_name(changes: dict, message: str) -> None:
-    legal = {"length": 5, "words": [(0, 2), (3, 4)], "places": [0, 1]}
+    legal = {"length": 5, "words": [(0, 2), (3, 4)], "indices": [0, 1]}
     plan_word_windows(**legal)
     with pytest.raises(ValueError, match=message):
         plan_word_windows(**{**legal, **changes})

@@ -177,7 +177,7 @@ def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> N
     assert [units.tokens[a:b].tolist() for a, b in zip(units.first, units.stop, strict=True)] == pieces
     assert units.ids.tolist() == [piece[0] for piece in pieces]
     assert units.names.tolist() == words
-    assert units.place.tolist() == [0, 1, 2, 3, 4]
+    assert units.index.tolist() == [0, 1, 2, 3, 4]
     assert units.known.all()
     assert len(units) == 5
 
@@ -185,7 +185,7 @@ def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> N
 def test_a_word_of_no_pieces_is_left_out_but_keeps_its_place(bert_tokenizer) -> None:
     (units,) = split_into_words(["cat \x00 dog \u200b the"], bert_tokenizer, str.split)
     assert units.names.tolist() == ["cat", "dog", "the"]
-    assert units.place.tolist() == [0, 2, 4]
+    assert units.index.tolist() == [0, 2, 4]
     assert (units.stop > units.first).all()
     assert units.spans.tolist() == [[0, 3], [6, 9], [12, 15]]
 
@@ -195,7 +195,7 @@ def test_a_text_of_no_words(text: str, bert_tokenizer) -> None:
     (units,) = split_into_words([text], bert_tokenizer, str.split)
     assert len(units) == 0
     assert units.spans.shape == (0, 2)
-    assert units.tokens.dtype == units.place.dtype == np.int64
+    assert units.tokens.dtype == units.index.dtype == np.int64
 
 
 def test_a_splitter_may_return_any_sequence(bert_tokenizer) -> None:
@@ -261,7 +261,7 @@ def test_a_word_has_its_own_tag_also_where_the_splitter_rewrites(bert_tokenizer)
     (units,) = split_into_words([text], bert_tokenizer, split)
     left = leave_out_tags(text, units, split, toy_tagger, None, frozenset({"DT"}))
     assert left.names.tolist() == ["cat", "and", "dog"]
-    assert left.place.tolist() == [1, 2, 4]
+    assert left.index.tolist() == [1, 2, 4]
     assert left.tokens.tolist() == units.tokens.tolist()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -10,7 +11,7 @@ import pytest
 
 from estime_metric import Explanation
 from estime_metric.explain import html
-from estime_metric.explain.html import fragment, to_html
+from estime_metric.explain.html import comparison, fragment, to_html
 from estime_metric.explanation import Evidence, UnitVerdict
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}
@@ -125,10 +126,10 @@ def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
     assert not [name for element in page.elements for name in element if name.startswith("on")]
     assert [element["text"] for element in page.elements if element["tag"] in ("title", "h1")] == [title, title]
     assert [element["text"] for element in page.elements if element["tag"] == "h2"] == [heading, heading]
-    assert [element["text"] for element in page.of_class("estime-signature")] == [hostile.signature] * 2
+    assert [element["text"] for element in page.of_class("estime-signature")] == [hostile.signature]
 
 
-def test_what_html_cannot_hold_is_replaced_sign_by_sign() -> None:
+def test_what_html_cannot_hold_is_replaced_char_by_char() -> None:
     shown = Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, "")
     page = Page(to_html(shown))
     assert page.pane("estime-summary") == "a\ufffdb\ufffdc\r"
@@ -148,20 +149,92 @@ def test_the_page_loads_nothing_and_a_fragment_brings_no_script(example: Explana
 
 def test_the_counts_are_those_of_the_explanation(example: Explanation) -> None:
     numbers = [element["text"] for element in Page(fragment(example)).of_class("estime-number")]
-    rate = f"{example.alarms / example.overlap:.3f}"  # as alarm_rate of a result
-    assert numbers == [str(example.alarms), rate, str(example.overlap), str(example.tokens)]
+    alarms, overlap, tokens = example.alarms, example.overlap, example.tokens
+    unsupported = alarms + tokens - overlap
+    rates = [f"{rate:.3f}" for rate in (unsupported / tokens, alarms / overlap, overlap / tokens)]
+    assert numbers == [str(alarms), *rates]
 
 
-def test_several_pairs_stand_on_one_page_under_links(examples: list[Explanation]) -> None:
-    page = Page(to_html(examples))
+def no_alarms(explanation: Explanation) -> Explanation:
+    units = tuple(replace(unit, verdict="match") for unit in explanation.units if unit.verdict != "absent")
+    return replace(explanation, units=units)
+
+
+def test_only_alarms_have_the_colour_of_alarms(example: Explanation, empty: Explanation) -> None:
+    good = no_alarms(example)
+    assert good.alarms == 0
+    for shown, expected in ((example, [str(example.alarms)]), (good, []), (empty, [])):
+        coloured = Page(fragment(shown)).of_class("estime-some")
+        assert [element["text"] for element in coloured if element["tag"] == "div"] == [
+            f"alarms{number}" + element["text"].partition(number)[2]
+            for number, element in zip(expected, coloured, strict=True)
+        ]
+    page = Page(to_html([good, example, empty]))
+    cells = [
+        element for element in page.elements if element["tag"] == "td" and "estime-some" in element.get("class", "")
+    ]
+    assert [cell["text"] for cell in cells] == [str(example.alarms)]
+
+
+def test_several_pairs_stand_on_one_page_under_an_index(examples: list[Explanation]) -> None:
+    headings = ["line 3", "line 7", "line 8", "line 9"]
+    shown = [*examples, Explanation("", "A cat.", (), "token", 5, examples[0].signature), no_alarms(examples[0])]
+    page = Page(to_html(shown, headings=headings))
     ids = [element["id"] for element in page.elements if "id" in element]
-    assert len(set(ids)) == len(ids)
-    links = [element for element in page.elements if element["tag"] == "a"]
-    assert [link["href"] for link in links] == [f"#{name}" for name in ids] == ["#estime-1", "#estime-2"]
-    assert f"{examples[1].alarms} of {examples[1].overlap}" in links[1]["text"]
-    assert [element["text"] for element in page.elements if element["tag"] == "h2"] == ["Pair 1", "Pair 2"]
-    with pytest.raises(ValueError, match="`headings` to have one line for each of the 2 explanations, but got 1"):
-        to_html(examples, headings=["x"])
+    assert ids == ["estime-1", "estime-2", "estime-3", "estime-4"]
+    assert [element["text"] for element in page.elements if element["tag"] == "h2"] == headings
+    links = [(element["text"], element["href"]) for element in page.elements if element["tag"] == "a"]
+    assert links == [  # the worst first, what is undefined last
+        ("line 7", "#estime-2"),
+        ("line 3", "#estime-1"),
+        ("line 9", "#estime-4"),
+        ("line 8", "#estime-3"),
+    ]
+    first = [row["text"] for row in page.elements if row["tag"] == "tr"][1]
+    worst = examples[1]
+    assert first.startswith(f"line 7{worst.alarms}{worst.overlap} of {worst.tokens}0.")
+    with pytest.raises(ValueError, match="`headings` to have one line for each of the 4 explanations, but got 1"):
+        to_html(shown, headings=["x"])
+
+
+@pytest.mark.parametrize("standalone", [True, False])
+def test_several_pairs_share_legend_and_signature(examples: list[Explanation], standalone: bool) -> None:
+    page = Page(to_html(examples, standalone=standalone))
+    assert len(page.of_class("estime-legend")) == 1
+    assert [line["text"] for line in page.of_class("estime-signature")] == [examples[0].signature]
+    other = replace(examples[1], signature="ESTIME|other")
+    page = Page(to_html([examples[0], other], standalone=standalone))
+    assert len(page.of_class("estime-legend")) == 1
+    assert [line["text"] for line in page.of_class("estime-signature")] == [examples[0].signature, "ESTIME|other"]
+
+
+def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(examples: list[Explanation]) -> None:
+    page = Page(comparison(examples, ["Summary A", "Summary B"]))
+    assert page.pane("estime-source") == examples[0].source
+    summaries = [text["text"] for text in page.of_class("estime-text", within="estime-summary")]
+    assert summaries == [explanation.prediction for explanation in examples]
+    assert (len(page.of_class("estime-legend")), len(page.of_class("estime-signature"))) == (1, 1)
+    edges = {start for start, *_ in cut(page)}
+    for explanation in examples:
+        assert {word.best.start for word in explanation.words if word.best} <= edges
+    rows = [row["text"] for row in page.elements if row["tag"] == "tr"]
+    assert rows[0] == "Summary ASummary B"
+    assert rows[1].endswith(f"{examples[0].alarms}{examples[1].alarms}")
+    with pytest.raises(ValueError, match="`explanations` to be of one source"):
+        comparison([examples[0], replace(examples[1], source="x")], ["A", "B"])
+    with pytest.raises(ValueError, match="`explanations` to be of one source"):
+        comparison([], [])
+    with pytest.raises(ValueError, match="`names` to have 2, one for each explanation, but got 1"):
+        comparison(examples, ["A"])
+
+
+def test_little_coverage_is_said() -> None:
+    verdicts = ["absent"] * 3 + ["match"]
+    units = tuple(UnitVerdict(2 * n, 2 * n + 1, v, Evidence(0, 1, 1.0), None, None) for n, v in enumerate(verdicts))
+    shown = Explanation("a b c d", "d and more", units, "token", 1, "")
+    (remark,) = Page(fragment(shown)).of_class("estime-remark")
+    assert remark["text"].startswith("Only 1 of 4 tokens occur in the source")
+    assert not Page(fragment(replace(shown, units=units[2:]))).of_class("estime-remark")  # half of them is enough
 
 
 def test_emptiness(empty: Explanation) -> None:

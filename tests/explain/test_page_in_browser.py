@@ -13,7 +13,7 @@ from estime_metric import Explanation
 from estime_metric.explain import to_html
 from estime_metric.explain.html import SCRIPT
 from estime_metric.explanation import Evidence
-from tests.browser import chromium
+from tests.browser import STICKING_OUT, chromium
 
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 780}
 
@@ -56,7 +56,7 @@ def alarm(page: Any, text: str) -> Any:
 
 
 def evidence(page: Any) -> tuple[str, str]:
-    """The texts that are marked in the source: the best match and the best place of the same word."""
+    """The texts that are marked in the source: the best match and the closest occurrence of the same word."""
     marked = [
         "".join(page.locator(f".estime-source .estime-text .{name}").all_text_contents())
         for name in ("estime-best", "estime-same")
@@ -110,7 +110,7 @@ def test_a_click_keeps_the_evidence_and_escape_lets_go(opened: Opened, example: 
     assert evidence(page) == ("", "")
 
 
-def test_words_that_match_or_are_absent_show_their_place_too(opened: Opened, example: Explanation) -> None:
+def test_words_that_match_or_are_absent_show_their_evidence_too(opened: Opened, example: Explanation) -> None:
     page = opened(example)
     page.locator(".estime-summary .estime-match", has_text="bridge").first.click()
     assert evidence(page) == ("bridge", "bridge")
@@ -142,8 +142,8 @@ def test_evidence_far_down_a_long_source_is_brought_into_sight(
 ) -> None:
     filling = "Filling words. " * 40
 
-    def moved(place: Evidence | None) -> Evidence | None:
-        return place and replace(place, start=place.start + len(filling), end=place.end + len(filling))
+    def moved(evidence: Evidence | None) -> Evidence | None:
+        return evidence and replace(evidence, start=evidence.start + len(filling), end=evidence.end + len(filling))
 
     units = tuple(replace(word, best=moved(word.best), same=moved(word.same)) for word in example.words)
     source = filling + example.source + " " + filling * 10
@@ -167,6 +167,7 @@ def test_evidence_far_down_a_long_source_is_brought_into_sight(
 
 def test_hostile_texts_are_shown_and_do_nothing(opened: Opened, hostile: Explanation) -> None:
     page = opened([hostile, hostile])
+    page.locator(".estime-key .estime-sample").first.click()
     shown = page.locator(".estime-summary .estime-text").first.text_content()
     assert shown == hostile.prediction
     assert page.locator(".estime-source .estime-text").first.text_content() == hostile.source
@@ -183,10 +184,49 @@ def test_each_of_several_pairs_shows_its_own_evidence(opened: Opened, examples: 
     assert page.locator("#estime-1 .estime-text .estime-best").count() == 0
 
 
+def covered(page: Any, selector: str) -> float:
+    """How many pixels of an element lie beneath the source."""
+    return float(
+        page.locator(selector).first.evaluate(
+            """(element) => {
+                const source = element.closest(".estime").querySelector(".estime-source").getBoundingClientRect();
+                return element.getBoundingClientRect().bottom - source.top;
+            }"""
+        )
+    )
+
+
+def test_on_a_phone_the_source_covers_neither_the_summary_nor_the_word_that_was_tapped(
+    opened: Opened, example: Explanation
+) -> None:
+    page = opened(example, viewport=PHONE, has_touch=True)
+    last = page.locator(".estime-unit.estime-alarm").last
+    for _ in range(2):
+        assert covered(page, ".estime-summary") <= 0
+        last.evaluate("(element) => element.scrollIntoView({block: 'end'})")
+        last.tap()
+        assert covered(page, ".estime-active") <= 0
+        assert in_sight(page, ".estime-best")
+        page.keyboard.press("Escape")
+
+
+def test_the_samples_of_the_legend_are_whole(opened: Opened, example: Explanation) -> None:
+    page = opened(example)
+    spilled = page.locator(".estime-legend").evaluate(
+        """(legend) => [...legend.querySelectorAll(".estime-sample")].map((sample) => {
+            const outer = legend.getBoundingClientRect(), own = sample.getBoundingClientRect();
+            return Math.max(outer.top - own.top, own.bottom - outer.bottom);
+        })"""
+    )
+    assert len(spilled) == 4
+    assert max(spilled) <= 0.5
+
+
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])
 def test_nothing_is_wider_than_the_window(opened: Opened, hostile: Explanation, viewport: dict[str, int]) -> None:
     page = opened([hostile, hostile], viewport=viewport)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert page.evaluate(STICKING_OUT) == []
 
 
 def test_light_or_dark_by_the_system(opened: Opened, example: Explanation) -> None:

@@ -1,4 +1,4 @@
-"""Explanations as a plot: a mark for each word, at its place in the summary and that of its evidence in the source."""
+"""Explanations as a plot: a mark for each word, at its position and that of its evidence."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_words_stand_along_the_axis_and_alarms_stand_out(example: Explanatio
 
 
 def test_hostile_and_empty_texts_are_drawn(hostile: Explanation, empty: Explanation) -> None:
-    """Signs that the font lacks or that look like formulas neither fail nor warn."""
+    """Characters that the font lacks or that look like formulas neither fail nor warn."""
     for shown in (hostile, empty):
         for kind in ("png", "svg"):
             stream = io.BytesIO()

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from estime_metric.cli.benchmark import coherence, subtle_errors, summeval
+from estime_metric.cli.console import add, make_app
 
-app = typer.Typer(
-    name="benchmark",
-    help="The papers' experiments, measured anew.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("summeval")(summeval.summeval)
-app.command("subtle-errors")(subtle_errors.subtle_errors)
-app.command("coherence")(coherence.coherence)
+app = make_app("benchmark", "The papers' experiments, measured anew.")
+add(app, summeval.summeval)
+add(app, subtle_errors.subtle_errors)
+add(app, coherence.coherence)

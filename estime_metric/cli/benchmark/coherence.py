@@ -5,27 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
+
+from estime_metric.cli import options
+from estime_metric.cli.console import note, say
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def coherence(
-    data: Annotated[
-        Path, typer.Argument(help="Folder with summeval/, coherence_scores/ and shuffle/.", show_default=False)
-    ],
+    data: Annotated[Path, Parameter(help="Folder with summeval/, coherence_scores/ and shuffle/.")],
+    /,
+    *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for tables (CSV, Markdown, LaTeX) and plots.")
+        Path | None, Parameter(alias="-o", help="Folder for tables (CSV, Markdown, LaTeX) and plots.")
     ] = None,
-    resamples: Annotated[
-        int, typer.Option("--resamples", min=0, help="Bootstrap samples of the intervals; 0 for none.")
-    ] = 1000,
+    resamples: Annotated[options.Count, Parameter(help="Bootstrap samples of the intervals; 0 for none.")] = 1000,
     runs: Annotated[
-        int,
-        typer.Option("--runs", min=0, help="Runs of the confounders with noise; 0 leaves Table 1 out."),
+        options.Count,
+        Parameter(help="Runs of the confounders with noise; 0 leaves Table 1 out."),
     ] = 100,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap and of the noise.")] = 0,
+    seed: Annotated[int, Parameter(help="Seed of the bootstrap and of the noise.")] = 0,
 ) -> None:
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
@@ -34,34 +35,30 @@ def coherence(
 
     Exit status: 0, done; 2, the data cannot be read.
     """
-    try:
-        from estime_metric.cli.screen import print_table
-        from estime_metric.studies import rendering, toolbox, toolbox_report
-        from estime_metric.studies.printed.coherence_toolbox import LABELS
+    from estime_metric.cli.screen import print_table
+    from estime_metric.studies import rendering, toolbox, toolbox_report
+    from estime_metric.studies.printed.coherence_toolbox import LABELS
 
-        measures = toolbox.scored_measures(data)
-        shuffled = toolbox.shuffle_test(data)
-        rows: dict[str, toolbox_report.Agreement] = {}
-        for number, measure in enumerate(measures, start=1):
-            if output is not None:
-                typer.echo(f"{number} of {len(measures)}: {LABELS[measure]}", err=True)
-            rows[measure] = toolbox_report.agreement(data, measure, resamples if output is not None else 0, seed)
-        shown = [toolbox_report.table_3(rows), toolbox_report.table_4(shuffled)]
-        for table in shown:
-            print_table(table)
-            typer.echo("\n".join(table.notes) + "\n")
+    measures = toolbox.scored_measures(data)
+    shuffled = toolbox.shuffle_test(data)
+    rows: dict[str, toolbox_report.Agreement] = {}
+    for number, measure in enumerate(measures, start=1):
         if output is not None:
-            further = [toolbox_report.table_3_intervals(rows), toolbox_report.table_lengths(data, rows)]
-            if toolbox.has_components(data):
-                further.append(toolbox_report.table_5(toolbox.gruen_components(data)))
-            if runs:
-                further.append(toolbox_report.table_1(toolbox.confounder_statistics(data, runs, seed)))
-            written = [path for table in (*shown, *further) for path in rendering.write(table, output)]
-            written += _draw(toolbox_report.pictures(data, rows, resamples, seed), output)
-            typer.echo(f"wrote {len(written)} files into {output}", err=True)
-    except (OSError, ValueError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
+            note(f"{number} of {len(measures)}: {LABELS[measure]}")
+        rows[measure] = toolbox_report.agreement(data, measure, resamples if output is not None else 0, seed)
+    shown = [toolbox_report.table_3(rows), toolbox_report.table_4(shuffled)]
+    for table in shown:
+        print_table(table)
+        say("\n".join(table.notes) + "\n")
+    if output is not None:
+        further = [toolbox_report.table_3_intervals(rows), toolbox_report.table_lengths(data, rows)]
+        if toolbox.has_components(data):
+            further.append(toolbox_report.table_5(toolbox.gruen_components(data)))
+        if runs:
+            further.append(toolbox_report.table_1(toolbox.confounder_statistics(data, runs, seed)))
+        written = [path for table in (*shown, *further) for path in rendering.write(table, output)]
+        written += _draw(toolbox_report.pictures(data, rows, resamples, seed), output)
+        note(f"wrote {len(written)} files into {output}")
 
 
 def _draw(figures: dict[str, Figure], folder: Path) -> list[Path]:

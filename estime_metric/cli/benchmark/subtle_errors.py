@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
+from estime_metric.cli.console import say, warn
 from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
 from estime_metric.config import ALL_UNIT_MEASURES, EMBEDDED_MODEL
 
@@ -26,54 +28,52 @@ PAPER_PAIRS = 2000
 CACHE_BYTES = 2_000_000_000
 
 
+@Parameter(name="*", group=Group("Measure", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class MeasuredOptions(options.UnitOptions):
+    """The options of the measure, but for the further measures: all of them are measured."""
+
+    layers: options.Layers = None
+
+
 def subtle_errors(
     file: Annotated[
         Path | None,
-        typer.Argument(
+        Parameter(
             help="JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the folder of SummEval, "
             "whose documents and first references are taken. (default: CNN/DailyMail from the Hub)"
         ),
     ] = None,
-    source_column: Annotated[str, typer.Option(help="Column of the sources.")] = "source",
-    summary_column: Annotated[str, typer.Option(help="Column of the summaries.")] = "summary",
+    /,
+    *,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
     dataset: Annotated[
-        str | None, typer.Option(help="Another data set on the Hub, or a local one, of its layout.")
+        str | None, Parameter(help="Another data set on the Hub, or a local one, of its layout.")
     ] = None,
-    split: Annotated[str, typer.Option(help="Split of the data set.")] = "test",
+    split: Annotated[str, Parameter(help="Split of the data set.")] = "test",
     pairs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Pairs to take at random. (default: 2000 of CNN/DailyMail, else all)"),
+        options.PositiveCount | None,
+        Parameter(help="Pairs to take at random. (default: 2000 of CNN/DailyMail, else all)"),
     ] = None,
     generator: Annotated[
         str | None,
-        typer.Option(
-            help="Model that makes the errors. (default: bert-base-cased, the paper's; with -m embedded that)"
-        ),
+        Parameter(help="Model that makes the errors. (default: bert-base-cased, the paper's; with -m embedded that)"),
     ] = None,
     errors: Errors = "1,3,5",
     order: Order = "sequential",
     seed: Seed = 0,
-    model: options.Model = None,
-    revision: options.Revision = None,
-    layers: options.Layers = None,
-    unit: options.Unit = None,
-    window: options.Window = None,
-    margin: options.Margin = None,
-    distance: options.Distance = None,
-    normalize: options.Normalize = False,
-    dtype: options.Dtype = None,
-    device: options.Device = None,
-    token_budget: options.TokenBudget = None,
-    baselines: Annotated[bool, typer.Option(help="Compare with measures that need no model.")] = True,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of the pairs for the 95% intervals.")] = 1000,
+    baselines: Annotated[
+        bool, Parameter(negative="--no-baselines", help="Compare with measures that need no model.")
+    ] = True,
+    resamples: Annotated[options.PositiveCount, Parameter(help="Resamples of the pairs for the 95% intervals.")] = 1000,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Folder for the tables, plots, labelled pairs and scores; made if missing."
-        ),
+        Parameter(alias="-o", help="Folder for the tables, plots, labelled pairs and scores; made if missing."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
-) -> None:
+    quiet: options.Quiet = False,
+    measure: MeasuredOptions = MeasuredOptions(),
+) -> int:
     """Put subtle errors into clean summaries and see which measures notice: Table 3 of the paper and more.
 
     Printed as Markdown: correlations with clean = 1 and corrupted = 0 beside the paper's, the rise of alarms with the
@@ -82,52 +82,47 @@ def subtle_errors(
     Exit status: 0, done; 1, some rows hold no pair, the rest is measured; 2, nothing could be measured.
     """
     if file is not None and dataset is not None:
-        raise typer.BadParameter("give a FILE or --dataset, not both.")
-    if layers is None and model is None:
-        layers = PAPER_LAYERS
-    given = options.chosen(locals())
+        raise ValueError("Give a FILE or --dataset, not both.")
+    given = measure.given()
+    if measure.layers is None and measure.model is None:
+        given["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)
-    try:
-        if output is not None:
-            output.mkdir(parents=True, exist_ok=True)
-        found = _read(file, source_column, summary_column, dataset, split, pairs, seed)
-        for problem in found.problems:
-            typer.secho(f"skipped {problem}", fg="yellow", err=True)
-        if not found.sources:
-            raise ValueError("There is no pair.")
-        from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
-        from estime_metric.studies.subtle_errors import SubtleErrors
-        from estime_metric.studies.subtle_errors.compared import reference_free
-        from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
-        from estime_metric.studies.subtle_errors.study import run
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    found = _read(file, source_column, summary_column, dataset, split, pairs, seed)
+    for problem in found.problems:
+        warn(f"skipped {problem}")
+    if not found.sources:
+        raise ValueError("There is no pair.")
+    from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+    from estime_metric.studies.subtle_errors import SubtleErrors
+    from estime_metric.studies.subtle_errors.compared import reference_free
+    from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
+    from estime_metric.studies.subtle_errors.study import run
 
-        scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, cache=CACHE_BYTES, **given)
-        maker = SubtleErrors(
-            generator or (EMBEDDED_MODEL if model == EMBEDDED_MODEL else PAPER_GENERATOR),
-            n_errors=numbers[-1],
-            seed=seed,
-            order=order,
-            device=device,
-        )
-        study = run(
-            found.sources,
-            found.summaries,
-            maker,
-            scorer,
-            numbers=numbers,
-            baselines=reference_free if baselines else None,
-            resamples=resamples,
-            seed=seed,
-            progress=not quiet,
-        )
-        _show(study)
-        if output is not None:
-            _write(study, found, output)
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
-    if found.problems:
-        raise typer.Exit(1)
+    scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, cache=CACHE_BYTES, **given)
+    maker = SubtleErrors(
+        generator or (EMBEDDED_MODEL if measure.model == EMBEDDED_MODEL else PAPER_GENERATOR),
+        n_errors=numbers[-1],
+        seed=seed,
+        order=order,
+        device=measure.device,
+    )
+    study = run(
+        found.sources,
+        found.summaries,
+        maker,
+        scorer,
+        numbers=numbers,
+        baselines=reference_free if baselines else None,
+        resamples=resamples,
+        seed=seed,
+        progress=not quiet,
+    )
+    _show(study)
+    if output is not None:
+        _write(study, found, output)
+    return 1 if found.problems else 0
 
 
 def _read(
@@ -165,7 +160,7 @@ def _show(study: Study) -> None:
     from estime_metric.studies.subtle_errors.report import tables as tables_of
 
     for table in tables_of(study):
-        typer.echo(to_markdown(table))
+        say(to_markdown(table))
 
 
 def _write(study: Study, pairs: files.Pairs, folder: Path) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 from rich.text import Text
 
 from estime_metric.cli import options, screen
+from estime_metric.cli.console import say, warn
 from estime_metric.config import EMBEDDED_MODEL
 
 if TYPE_CHECKING:
@@ -23,94 +24,73 @@ NONE = "none"
 
 
 def summeval(
+    *,
     data: Annotated[
         Path | None,
-        typer.Option(
-            "--data",
-            "-d",
+        Parameter(
+            alias="-d",
             help="Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: from the Hub)",
         ),
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option(help="Name on the Hub, or a folder of that layout. (default: mteb/summeval)")
+        str | None, Parameter(help="Name on the Hub, or a folder of that layout. (default: mteb/summeval)")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first documents, for a quick look.")] = None,
+    limit: Annotated[
+        options.PositiveCount | None, Parameter(help="Only the first documents, for a quick look.")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
+        Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Take scores with the same signature from --output instead of measuring.")
+        bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")
     ] = False,
-    model: options.Model = None,
-    revision: options.Revision = None,
-    layers: options.Layers = None,
-    unit: Annotated[str, typer.Option(metavar="UNIT[,UNIT]", help="token, word, or both.")] = "token",
-    window: options.Window = None,
-    margin: options.Margin = None,
-    distance: options.Distance = None,
-    normalize: options.Normalize = False,
-    measures: options.Measures = None,
-    soft_model: options.SoftModel = None,
-    splitter: options.Splitter = None,
-    tagger: options.Tagger = None,
-    drop_tags: options.DropTags = None,
-    dtype: options.Dtype = None,
-    device: options.Device = None,
-    token_budget: options.TokenBudget = None,
     references: Annotated[
-        str, typer.Option(help="Several references as one value: mean (gives the paper's ROUGE), max, first.")
+        str, Parameter(help="Several references as one value: mean (gives the paper's ROUGE), max, first.")
     ] = "mean",
     bertscore_model: Annotated[
         str | None,
-        typer.Option(
-            help="Encoder of BERTScore, or 'none'. (default: roberta-large, the paper's; with -m embedded that)"
-        ),
+        Parameter(help="Encoder of BERTScore, or 'none'. (default: roberta-large, the paper's; with -m embedded that)"),
     ] = None,
     bertscore_layer: Annotated[
-        int | None, typer.Option(help="Its layer. (default: 17 of 24 blocks, likewise of others)")
+        int | None, Parameter(help="Its layer. (default: 17 of 24 blocks, likewise of others)")
     ] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap samples of the intervals.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")] = False,
-) -> None:
+    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    measure: options.MeasureOptions = options.MeasureOptions(),
+) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
 
-    Rows marked 'here' are measured now, rows marked 'paper' are printed there.
+    --unit token,word measures both units. Rows marked 'here' are measured now, rows marked 'paper' are printed there.
 
     Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
     """
     if data is not None and dataset is not None:
-        raise typer.BadParameter("give --data or --dataset, not both.")
+        raise ValueError("Give --data or --dataset, not both.")
     if resume and output is None:
-        raise typer.BadParameter("--resume needs --output, the folder of the earlier scores.")
-    given = options.chosen({**locals(), "unit": None})  # the units are measured one after the other
-    try:
-        if output is not None:
-            output.mkdir(parents=True, exist_ok=True)
-        from estime_metric.studies.summeval import study  # brings torch and pandas, which take their time
+        raise ValueError("--resume needs --output, the folder of the earlier scores.")
+    given = measure.given()
+    units = options.parse_names(given.pop("unit", "token")) or ()  # measured one after the other
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+    from estime_metric.studies.summeval import study  # brings torch and pandas, which take their time
 
-        found = study.read(data, dataset, limit)
-        blocks = study.all_blocks(
-            given,
-            options.parse_names(unit) or (),
-            combine=references,
-            bert_model=_bert_model(bertscore_model, model),
-            bert_layer=bertscore_layer,
-            progress=not quiet,
-        )
-        result = study.run(
-            found, blocks, folder=output, resume=resume, resamples=resamples, seed=seed, progress=not quiet
-        )
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        typer.secho(f"error: {error}", fg="red", err=True)
-        raise typer.Exit(2) from error
+    found = study.read(data, dataset, limit)
+    blocks = study.all_blocks(
+        given,
+        units,
+        combine=references,
+        bert_model=_bert_model(bertscore_model, measure.model),
+        bert_layer=bertscore_layer,
+        progress=not quiet,
+    )
+    result = study.run(found, blocks, folder=output, resume=resume, resamples=resamples, seed=seed, progress=not quiet)
     _print(result)
     if output is not None:
-        typer.echo(f"written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
+        say(f"written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
     for name, reason in result.scores.problems.items():
-        typer.secho(f"{name}: {reason}", fg="yellow", err=True)
-    if result.scores.problems:
-        raise typer.Exit(1)
+        warn(f"{name}: {reason}")
+    return 1 if result.scores.problems else 0
 
 
 def _bert_model(given: str | None, model: str | None) -> str | None:

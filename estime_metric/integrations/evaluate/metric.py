@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import threading
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,6 +11,7 @@ import datasets
 import evaluate
 
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.store import unload_encoders
 from estime_metric.inputs import check_pairs, check_text
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
@@ -64,12 +64,6 @@ _OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
 
 #: ``evaluate.load`` takes ``revision`` for the module script's, so the encoder's has a name of its own beside it.
 _MODEL_REVISION = "model_revision"
-
-#: The scorers used last, by configuration. They keep their encoders in memory, so that a metric that is loaded
-#: again, or computed with the same options again, finds its encoder. The engine lets equal encoders be one.
-_KEPT: dict[EstimeConfig, EstimeScorer] = {}
-_KEPT_MOST = 4
-_KEPT_LOCK = threading.Lock()
 
 
 class Estime(evaluate.Metric):  # type: ignore[misc]
@@ -169,28 +163,16 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 raise ValueError("Expected `predictions` and `sources` to be given or added first, but got none.")
             inputs = {"predictions": [], "sources": []}  # the other processes wait for this one to take part
         if self.num_process == 1:
-            _load(scorer)
+            _ = scorer.signature  # loads the encoder before anything is read
         scores: dict[str, Any] | None = super().compute(**inputs, scorer=scorer)
         return scores
 
     def unload(self) -> None:
         """Lets go of the encoders of all ESTIME metrics in this process; the next `compute` loads its own again."""
-        with _KEPT_LOCK:
-            _KEPT.clear()
+        unload_encoders()
 
     def _compute(self, *, predictions: list[str], sources: list[str], scorer: EstimeScorer) -> dict[str, Any]:
-        _load(scorer)
         return _scores(scorer.score(predictions, sources))
-
-
-def _load(scorer: EstimeScorer) -> None:
-    """Loads the encoder and keeps the scorer. The one kept before is held until then, so that the two share it."""
-    _ = scorer.signature
-    with _KEPT_LOCK:
-        _KEPT.pop(scorer.config, None)
-        _KEPT[scorer.config] = scorer
-        while len(_KEPT) > _KEPT_MOST:
-            del _KEPT[next(iter(_KEPT))]
 
 
 def _scores(result: EstimeResult) -> dict[str, Any]:

@@ -1,19 +1,16 @@
-"""The measures of the paper's tables that can be computed here, and trivial ones."""
+"""The measures of the paper's tables beside ESTIME that can be computed here, and trivial ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 
-from estime_metric.config import HIGHER_IS_BETTER
 from estime_metric.inputs import check_choice
-from estime_metric.scorer import EstimeScorer
 from estime_metric.studies import baselines
 from estime_metric.studies.baselines import Advance
 from estime_metric.studies.bertscore import NAMES, BertScorer
 from estime_metric.studies.printed.estime_paper import REFERENCE_BASED as PAPER_ORDER
-from estime_metric.studies.summeval.data import SummEval
-from estime_metric.studies.summeval.measures import (
+from estime_metric.studies.scoring import (
     REFERENCE_BASED,
     REFERENCE_FREE,
     TRIVIAL,
@@ -22,43 +19,7 @@ from estime_metric.studies.summeval.measures import (
     Measure,
     Prepared,
 )
-
-#: Layers of the paper's rows; they are shown of an encoder of as many blocks as the paper's.
-PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
-
-
-def estime_block(scorer: EstimeScorer, *, progress: bool = False) -> Block:
-    """ESTIME with one unit, all layers in one pass; the measures that the configuration names become rows as well.
-
-    With ``layers="all"`` only the default layer (of an encoder of 24 blocks also those of the paper's rows) stands in
-    Tables 1 and 2; all stand in the table of layers. The encoder is loaded here.
-
-    Args:
-        scorer: with its configuration.
-        progress: the scorer's own bar, which counts by share of the work.
-
-    Raises:
-        EncoderUnavailableError, ValueError: as `EstimeScorer`.
-    """
-    signature, info = scorer.signature, scorer.encoder.info
-    config = info.resolve(scorer.config)
-    main = set(config.layer_tuple)
-    if scorer.config.layers == "all":
-        main = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
-    names = ("alarms", *(name for name in config.measures if name != "alarms"))
-    measures = {
-        (name, layer): _estime_measure(name, layer, config.unit, layer in main)
-        for name in names
-        for layer in config.layer_tuple
-    }
-
-    def compute(data: SummEval, _: Advance) -> Columns:
-        result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
-        return {measure.column: result.values(*key).numpy() for key, measure in measures.items()}
-
-    return Block(
-        f"ESTIME by {config.unit}", tuple(measures.values()), lambda: Prepared(signature, compute, own_bar=True)
-    )
+from estime_metric.studies.summeval.data import SummEval
 
 
 def baseline_blocks(
@@ -131,21 +92,6 @@ def baseline_blocks(
             lambda: Prepared("TRIVIAL|words:lower-case", trivial),
         ),
     ]
-
-
-def _estime_measure(name: str, layer: int, unit: str, main: bool) -> Measure:
-    """``(-)ESTIME-21`` is the paper's name for the alarms at layer 21."""
-    lower = not HIGHER_IS_BETTER.get(name, False)
-    label = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}-{layer}"
-    return Measure(
-        column=f"{'estime' if name == 'alarms' else name}_{unit}_{layer}",
-        label=label if unit == "token" else f"{label} {unit}",
-        section=REFERENCE_FREE,
-        lower_is_better=lower,
-        layer=layer,
-        unit=unit,
-        main=main,
-    )
 
 
 def _of_references(labels: Iterable[str]) -> tuple[Measure, ...]:

@@ -99,6 +99,11 @@ class SummEval:
         return [texts for texts in self.references for _ in self.systems]
 
     @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Document and system of each summary."""
+        return [(document, system) for document in self.documents for system in self.systems]
+
+    @property
     def digest(self) -> str:
         """Twelve digits that change with any text, name or judgement."""
         judged = {quality: values.tolist() for quality, values in self.judgements.items()}
@@ -126,11 +131,8 @@ class SummEval:
         """A tidy table: ``document``, ``system`` and a column of judgements for each quality, in order."""
         import pandas
 
-        columns: dict[str, Any] = {
-            "document": [name for name in self.documents for _ in self.systems],
-            "system": [name for _ in self.documents for name in self.systems],
-        }
-        return pandas.DataFrame(columns | {name: values.ravel() for name, values in self.judgements.items()})
+        judged = {name: values.ravel() for name, values in self.judgements.items()}
+        return pandas.DataFrame(self.keys, columns=["document", "system"]).assign(**judged)
 
 
 def read_folder(folder: Path) -> SummEval:

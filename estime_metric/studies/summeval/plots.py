@@ -12,9 +12,9 @@ import pandas as pd
 from estime_metric.meta.bias import bias_matrix
 from estime_metric.meta.resampling import bootstrap_groups
 from estime_metric.studies.printed.estime_paper import QUALITIES
+from estime_metric.studies.scoring import Measure
 from estime_metric.studies.summeval.data import Floats
-from estime_metric.studies.summeval.measures import Measure, Scores
-from estime_metric.studies.summeval.report import grid
+from estime_metric.studies.summeval.report import SummEvalScores, grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ COMPARED = ("jensen_shannon", "bertscore_f1", "rouge_2", "absent_words")
 RESAMPLES = 1000
 
 
-def draw(scores: Scores, found: pd.DataFrame, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+def draw(scores: SummEvalScores, found: pd.DataFrame, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
     """The pictures, each with a name for its files.
 
     Of the first measure of ESTIME in Tables 1 and 2: ``scores``, scores against consistency; ``bias``, the bias matrix.
@@ -51,15 +51,17 @@ def draw(scores: Scores, found: pd.DataFrame, *, seed: int = 0) -> Iterator[tupl
     of_estime = [one for one in known if one.main and one.column.startswith("estime_")]
     data = scores.data
     if of_estime and len(data):
-        first, judged = of_estime[0], data.judgements[QUALITY]
-        yield "scores", plots.plot_scores(scores.grid(first), judged, data.labels, first.label, QUALITY)
-        yield "bias", plots.plot_bias(bias_matrix(scores.grid(first), judged, data.labels), f"{first.label}, {QUALITY}")
+        first = of_estime[0]
+        both = grid(scores, first, QUALITY)
+        yield "scores", plots.plot_scores(both.scores, both.judgements, data.labels, first.label, QUALITY)
+        bias = bias_matrix(both.scores, both.judgements, data.labels)
+        yield "bias", plots.plot_bias(bias, f"{first.label}, {QUALITY}")
         shown = [first, *(one for one in known if one.column in COMPARED)]
         yield "intra_system", _within_systems(scores, shown, seed)
     yield from _curves(found, [one for one in known if one.column.startswith("estime_")])
 
 
-def write(scores: Scores, found: pd.DataFrame, folder: Path, *, seed: int = 0) -> list[Path]:
+def write(scores: SummEvalScores, found: pd.DataFrame, folder: Path, *, seed: int = 0) -> list[Path]:
     """Writes each picture as PNG and SVG; arguments and errors as `draw`.
 
     Returns:
@@ -71,7 +73,7 @@ def write(scores: Scores, found: pd.DataFrame, folder: Path, *, seed: int = 0) -
     return [path for name, figure in draw(scores, found, seed=seed) for path in plots.save(figure, folder / name)]
 
 
-def _within_systems(scores: Scores, measures: list[Measure], seed: int) -> Figure:
+def _within_systems(scores: SummEvalScores, measures: list[Measure], seed: int) -> Figure:
     from estime_metric.meta import plots
 
     values: dict[str, Floats] = {}

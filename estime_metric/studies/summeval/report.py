@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
 import pandas as pd
 
 from estime_metric.meta.grid import Grid
@@ -11,7 +12,8 @@ from estime_metric.meta.resampling import bootstrap
 from estime_metric.studies.printed import estime_paper
 from estime_metric.studies.printed.estime_paper import QUALITIES, Printed
 from estime_metric.studies.rendering import Cell, Column, Section, Table, interval
-from estime_metric.studies.summeval.measures import REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Measure, Scores
+from estime_metric.studies.scoring import OWN, REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Measure, Scores
+from estime_metric.studies.summeval.data import Floats, SummEval
 
 #: What is computed: the paper's two levels and two statistics, and Pearson's r.
 LEVELS = ("summary", "system")
@@ -19,7 +21,7 @@ METHODS = ("spearman", "kendall_c", "pearson")
 SIGNS = {"spearman": "ρ", "kendall_c": "τ", "pearson": "r"}
 
 #: Where a row comes from.
-HERE, PAPER, FAILED = "here", "paper", "failed"
+HERE, PAPER, FILE, FAILED = "here", "paper", "file", "failed"
 
 #: Rows of the paper, by section.
 PRINTED = {REFERENCE_FREE: estime_paper.REFERENCE_FREE, REFERENCE_BASED: estime_paper.REFERENCE_BASED}
@@ -27,12 +29,14 @@ PRINTED = {REFERENCE_FREE: estime_paper.REFERENCE_FREE, REFERENCE_BASED: estime_
 #: The paper's row before which ESTIME with another layer stands.
 FIRST_ESTIME = "(-)ESTIME-12"
 
+SummEvalScores = Scores[SummEval]
+
 #: The row of a measure among correlations, see `correlations`.
 Row = dict[tuple[str, str, str], tuple[float, float, float]]
 
 
 def correlations(
-    scores: Scores, *, resamples: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None
+    scores: SummEvalScores, *, resamples: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None
 ) -> pd.DataFrame:
     """How well each measure agrees with each quality, with 95% intervals of a bootstrap over documents.
 
@@ -67,13 +71,26 @@ def correlations(
     return pd.concat(frames)[columns].reset_index(drop=True) if frames else pd.DataFrame(columns=columns)
 
 
-def grid(scores: Scores, measure: Measure, quality: str) -> Grid:
-    """The scores of a measure beside the judgements of a quality."""
+def grid(scores: SummEvalScores, measure: Measure, quality: str, among: Floats | None = None) -> Grid:
+    """The scores of a measure beside the judgements of a quality, for the documents with a score of every system.
+
+    Args:
+        scores: what was measured.
+        measure: one of them.
+        quality: one of `QUALITIES`.
+        among: scores of shape (summaries,) that must be there as well.
+    """
     data = scores.data
-    return Grid(data.documents, data.systems, scores.grid(measure), data.judgements[quality], measure.label, quality)
+    shape = len(data.documents), len(data.systems)
+    values = scores.oriented(measure).reshape(shape)
+    known = np.isfinite(values).all(axis=1)
+    if among is not None:
+        known = known & np.isfinite(among.reshape(shape)).all(axis=1)
+    documents = tuple(data.documents[place] for place in np.flatnonzero(known))
+    return Grid(documents, data.systems, values[known], data.judgements[quality][known], measure.label, quality)
 
 
-def table_1(scores: Scores, found: pd.DataFrame) -> Table:
+def table_1(scores: SummEvalScores, found: pd.DataFrame) -> Table:
     """Table 1: summary level, four qualities, rho and tau-c."""
     cells = _by_measure(found)
     columns = [Column("measure", text=True), Column("from", text=True)]
@@ -97,7 +114,7 @@ def table_1(scores: Scores, found: pd.DataFrame) -> Table:
     )
 
 
-def table_2(scores: Scores, found: pd.DataFrame) -> Table:
+def table_2(scores: SummEvalScores, found: pd.DataFrame) -> Table:
     """Table 2: system level, consistency, rho and tau-c."""
     cells = _by_measure(found)
     columns = [Column("measure", text=True), Column("from", text=True)]
@@ -129,7 +146,7 @@ def table_2(scores: Scores, found: pd.DataFrame) -> Table:
     )
 
 
-def intervals(scores: Scores, found: pd.DataFrame) -> Table:
+def intervals(scores: SummEvalScores, found: pd.DataFrame) -> Table:
     """What the paper does not print: intervals of rho, and Pearson's r, for all qualities on both levels."""
     cells = _by_measure(found)
     columns = [Column("measure", text=True)]
@@ -159,7 +176,7 @@ def intervals(scores: Scores, found: pd.DataFrame) -> Table:
     )
 
 
-def layers(scores: Scores, found: pd.DataFrame) -> Table | None:
+def layers(scores: SummEvalScores, found: pd.DataFrame) -> Table | None:
     """The curve of appendix A: each layer's correlations, summary level; ``None`` where fewer than two were read."""
     cells = _by_measure(found)
     of_layers = [one for one in scores.measures if one.layer is not None and one.column in cells]
@@ -173,7 +190,7 @@ def layers(scores: Scores, found: pd.DataFrame) -> Table | None:
         row, name = cells[one.column], one.label.replace(f"-{one.layer}", "", 1)
         values = [row[quality, "summary", method][0] for quality in QUALITIES for method in METHODS[:2]]
         values += [row["consistency", "system", method][0] for method in METHODS[:2]]
-        mean = float(scores.values[one.column].mean())
+        mean = float(np.nanmean(scores.values[one.column]))
         sections.setdefault(name, []).append((one.layer, mean, *values))
     return Table(
         "layers",
@@ -193,7 +210,7 @@ def _by_measure(found: pd.DataFrame) -> dict[str, Row]:
 
 
 def _sections(
-    scores: Scores,
+    scores: SummEvalScores,
     cells: dict[str, Row],
     ours: Callable[[Row], Sequence[Cell]],
     theirs: Callable[[str], Sequence[Cell]],
@@ -202,28 +219,30 @@ def _sections(
     """The rows in the paper's order, what was measured here above the printed row of the same measure."""
 
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
-        mine = [one for one in scores.measures if one.main and one.section == section]
         for label in (*PRINTED.get(section, ()), None):
-            for one in [one for one in mine if _beside(one) == label]:
+            for one in [one for one in scores.measures if one.main and _place(one) == (section, label)]:
                 row = cells.get(one.column)
                 if row is None:
                     yield (one.label, FAILED, *[None] * width)
                 else:
-                    yield (one.label, HERE, *ours(row))
+                    yield (one.label, FILE if one.section == OWN else HERE, *ours(row))
             if label is not None:
                 yield (label, PAPER, *theirs(label))
 
-    return tuple(Section(name, tuple(rows(name))) for name in SECTIONS)
+    found = {name: tuple(rows(name)) for name in SECTIONS}
+    return tuple(Section(name, of_it) for name, of_it in found.items() if of_it)
 
 
-def _beside(measure: Measure) -> str | None:
-    """The paper's row above which a measure stands; ``None``: below all of them."""
-    if measure.label in PRINTED.get(measure.section, ()):
-        return measure.label
-    return FIRST_ESTIME if measure.layer is not None else None
+def _place(measure: Measure) -> tuple[str, str | None]:
+    """The section of a measure and the paper's row above which it stands; ``None``: below all of them."""
+    name = measure.label.split(" [")[0] if measure.section == OWN else measure.label
+    for section, labels in PRINTED.items():
+        if name in labels and measure.section in (section, OWN):
+            return section, name
+    return measure.section, FIRST_ESTIME if measure.layer is not None else None
 
 
-def _notes(scores: Scores) -> tuple[str, ...]:
+def _notes(scores: SummEvalScores) -> tuple[str, ...]:
     data = scores.data
     return (
         f"Rows from {HERE!r} were measured now, on {data.origin} ({len(data.documents)} documents, "
@@ -233,5 +252,6 @@ def _notes(scores: Scores) -> tuple[str, ...]:
         "(-): the score is negated, so that higher is better in every row. Length: words; absent words: words that the "
         "source does not have. Intervals: percentiles of a bootstrap over documents.",
         *(f"{name}: {signature}" for name, signature in scores.signatures.items()),
+        *(note for notes in scores.notes.values() for note in notes),
         *(f"{name}: {FAILED}. {reason}" for name, reason in scores.problems.items()),
     )

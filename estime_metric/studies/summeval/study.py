@@ -12,11 +12,15 @@ from tqdm import tqdm
 
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies import rendering
+from estime_metric.studies.blanc import blanc_block
+from estime_metric.studies.estime_block import estime_block
+from estime_metric.studies.own_scores import own_blocks
 from estime_metric.studies.rendering import Table
+from estime_metric.studies.scoring import Block, Scores, measure
 from estime_metric.studies.summeval import plots, report
-from estime_metric.studies.summeval.blocks import baseline_blocks, estime_block
+from estime_metric.studies.summeval.blocks import baseline_blocks
+from estime_metric.studies.summeval.comparison import own_differences
 from estime_metric.studies.summeval.data import HUB_DATASET, SummEval, from_hub, read_folder
-from estime_metric.studies.summeval.measures import Block, Scores, measure
 
 #: Tidy table of all correlations.
 CORRELATIONS = "correlations.csv"
@@ -32,10 +36,11 @@ class Study:
     Attributes:
         scores: of every summary.
         correlations: tidy, see `report.correlations`.
-        tables: ``table1``, ``table2``, ``intervals``, and ``layers`` where several were read; by name.
+        tables: ``table1``, ``table2``, ``intervals``; ``layers`` where several were read, ``own`` where scores of files
+            stand beside ours; by name.
     """
 
-    scores: Scores
+    scores: Scores[SummEval]
     correlations: pd.DataFrame
     tables: Mapping[str, Table]
 
@@ -67,26 +72,36 @@ def all_blocks(
     combine: str,
     bert_model: str | None,
     bert_layer: int | None = None,
+    blanc: Sequence[tuple[str, str]] = (),
+    scores: Sequence[str | Path] = (),
+    lower: Sequence[str] = (),
     progress: bool = False,
 ) -> list[Block]:
-    """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is known at once.
+    """ESTIME with each unit, the other measures, scores of files.
+
+    The encoder is loaded and the files are read, so that a bad option is known at once.
 
     Args:
         options: of `EstimeConfig`, but ``unit``.
         units: some of ``token`` and ``word``.
         combine, bert_model, bert_layer: as `baseline_blocks`.
+        blanc: encoder and kind of each BLANC, as `blanc_block`.
+        scores, lower: files and columns, as `own_blocks`.
         progress: bars of the scorer.
 
     Raises:
         EncoderUnavailableError, TypeError, ValueError: as `EstimeScorer`; or a unit is named twice, or none.
+        OSError, TypeError, ValueError: as `own_blocks`.
     """
     if not units or len(set(units)) < len(units):
         raise ValueError(f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}.")
     others = baseline_blocks(
         combine=combine, bert_model=bert_model, bert_layer=bert_layer, device=options.get("device")
     )
+    own = [blanc_block(model, kind, device=options.get("device")) for model, kind in blanc]
+    own += own_blocks(scores, lower)
     scorers = [EstimeScorer(**{**options, "unit": unit}) for unit in units]
-    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *others]
+    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *others, *own]
 
 
 def run(
@@ -117,8 +132,8 @@ def run(
     with tqdm(total=len(scores.measures), desc="intervals", unit="measure", disable=not progress) as bar:
         found = report.correlations(scores, resamples=resamples, seed=seed, advance=bar.update)
     made = [report.table_1(scores, found), report.table_2(scores, found), report.intervals(scores, found)]
-    by_layer = report.layers(scores, found)
-    study = Study(scores, found, {table.name: table for table in [*made, *([by_layer] if by_layer else [])]})
+    optional = (report.layers(scores, found), own_differences(scores, resamples=resamples, seed=seed))
+    study = Study(scores, found, {table.name: table for table in (*made, *optional) if table is not None})
     if folder is not None:
         found.to_csv(folder / CORRELATIONS, index=False)
         for table in study.tables.values():

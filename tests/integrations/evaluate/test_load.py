@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from estime_metric import estime
-from estime_metric.cli import app
+from tests.command import run_command
 from tests.integrations.evaluate.conftest import NOWHERE, SCRIPT
 from tests.local_hub import COMMIT, LocalHub, serve
 
@@ -112,16 +111,13 @@ def test_register_leaves_the_scripts_of_others(evaluate_home: Path) -> None:
 
 @pytest.mark.usefixtures("evaluate_home")
 def test_register_on_the_command_line() -> None:
-    command = CliRunner()
-    installed = command.invoke(app, ["register"])
-    assert installed.exit_code == 0
+    installed = run_command("register")
     script = Path(installed.output.split()[1])
     assert script.read_text(encoding="utf-8") == REGISTERED
-    removed = command.invoke(app, ["register", "--remove"])
-    assert removed.exit_code == 0
+    removed = run_command("register", "--remove")
     assert f"removed {script}" in removed.output
     assert not script.exists()
-    assert "nothing to remove" in command.invoke(app, ["register", "--remove"]).output
+    assert "nothing to remove" in run_command("register", "--remove").output
 
 
 def test_register_where_nothing_can_be_written(
@@ -130,8 +126,7 @@ def test_register_where_nothing_can_be_written(
     blocked = tmp_path / "file"
     blocked.touch()
     monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", blocked)
-    failed = CliRunner().invoke(app, ["register"])
-    assert failed.exit_code == 2
+    failed = run_command("register", status=2)
     assert "error:" in failed.output
 
 

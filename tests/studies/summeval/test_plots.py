@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from estime_metric.studies.printed.estime_paper import QUALITIES
+from estime_metric.studies.scoring import REFERENCE_FREE, Measure, Scores
 from estime_metric.studies.summeval import plots, report
 from estime_metric.studies.summeval.data import SummEval
-from estime_metric.studies.summeval.measures import REFERENCE_FREE, Measure, Scores
 
 
 def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, pd.DataFrame]:

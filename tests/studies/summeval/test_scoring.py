@@ -13,9 +13,10 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.studies import baselines
 from estime_metric.studies.bertscore import BertScorer
-from estime_metric.studies.summeval.blocks import baseline_blocks, estime_block
+from estime_metric.studies.estime_block import estime_block
+from estime_metric.studies.scoring import REFERENCE_FREE, Block, Measure, Prepared, measure
+from estime_metric.studies.summeval.blocks import baseline_blocks
 from estime_metric.studies.summeval.data import SummEval
-from estime_metric.studies.summeval.measures import REFERENCE_FREE, Block, Measure, Prepared, measure
 from tests.families import BLOCKS
 
 
@@ -79,10 +80,8 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
 def test_scores_are_turned_so_that_higher_is_better(data: SummEval) -> None:
     scores = measure(data, baseline_blocks(bert_model=None))
     by_label = {one.label: one for one in scores.measures}
-    lengths = scores.grid(by_label["(-)length"])
-    assert lengths.shape == (4, 3)
-    assert lengths[1, 2] == -scores.values["length"][5]
-    assert scores.grid(by_label["BLEU"])[2, 0] == scores.values["bleu"][6]
+    assert scores.oriented(by_label["(-)length"])[5] == -scores.values["length"][5]
+    assert scores.oriented(by_label["BLEU"])[6] == scores.values["bleu"][6]
     assert scores.to_pandas()["length"].min() > 0  # nothing is negated in the table
 
 

@@ -8,23 +8,61 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from estime_metric._version import __version__
-from estime_metric.studies.baselines import Advance
-from estime_metric.studies.summeval.data import Floats, SummEval
+from estime_metric.studies.baselines import Advance, Floats
 
-#: Sections of the tables, in order.
-REFERENCE_FREE, REFERENCE_BASED, TRIVIAL = "Reference-free", "Reference-based", "Trivial"
-SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL)
+#: Sections of the tables, in order; the last holds scores read from files.
+REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = "Reference-free", "Reference-based", "Trivial", "From files"
+SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN)
 
 #: Files in the folder of the scores.
 SCORES, RUN = "scores.csv", "run.json"
 
 Columns = Mapping[str, Floats]
+
+
+class Summaries(Protocol):
+    """The summaries of a benchmark."""
+
+    @property
+    def origin(self) -> str:
+        """Where they come from."""
+
+    @property
+    def digest(self) -> str:
+        """Text that changes with any text, name or judgement."""
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Names of the documents, each once."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, each once."""
+
+    @property
+    def summaries(self) -> tuple[str, ...]:
+        """The text of each summary."""
+
+    @property
+    def source_of_each(self) -> list[str]:
+        """The source of each summary."""
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Document and system of each summary."""
+
+    def __len__(self) -> int:
+        """The number of summaries."""
+
+
+Data = TypeVar("Data", bound=Summaries)
 
 
 @dataclass(frozen=True)
@@ -58,11 +96,13 @@ class Prepared:
         compute: data -> a column of scores for each measure, float64 of shape (summaries,). It gets a function that
             counts summaries as they are done.
         own_bar: whether it shows progress itself.
+        notes: data -> sentences that belong below the tables.
     """
 
     signature: str
-    compute: Callable[[SummEval, Advance], Columns]
+    compute: Callable[[Any, Advance], Columns]
     own_bar: bool = False
+    notes: Callable[[Any], tuple[str, ...]] = lambda _: ()
 
 
 @dataclass(frozen=True)
@@ -81,33 +121,36 @@ class Block:
 
 
 @dataclass
-class Scores:
+class Scores(Generic[Data]):
     """What was measured.
 
     Attributes:
         data: what was scored.
         measures: all measures that were asked for, in order.
-        values: column -> float64 of shape (summaries,); a measure that could not be computed is not there.
+        values: column -> float64 of shape (summaries,), NaN where a summary has no score; a measure that could not be
+            computed is not there.
         signatures: block -> its signature.
         problems: block -> why it could not be computed.
         reused: blocks whose scores come from an earlier run.
+        notes: block -> what a reader has to know of its scores.
     """
 
-    data: SummEval
+    data: Data
     measures: tuple[Measure, ...] = ()
     values: dict[str, Floats] = field(default_factory=dict)
     signatures: dict[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     reused: list[str] = field(default_factory=list)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def grid(self, measure: Measure) -> Floats:
-        """The scores as documents by systems, higher is better."""
-        values = self.values[measure.column].reshape(len(self.data.documents), len(self.data.systems))
+    def oriented(self, measure: Measure) -> Floats:
+        """The scores of each summary, higher is better; float64 of shape (summaries,)."""
+        values = self.values[measure.column]
         return 0.0 - values if measure.lower_is_better else values  # no minus zero
 
     def to_pandas(self) -> pd.DataFrame:
         """A tidy table: ``document``, ``system``, and a column for each measure as computed, nothing negated."""
-        names = self.data.to_pandas()[["document", "system"]]
+        names = pd.DataFrame(self.data.keys, columns=["document", "system"])
         columns = {measure.column: self.values.get(measure.column) for measure in self.measures}
         return names.assign(**{name: values for name, values in columns.items() if values is not None})
 
@@ -133,13 +176,13 @@ class Scores:
 
 
 def measure(
-    data: SummEval,
+    data: Data,
     blocks: Sequence[Block],
     *,
     folder: Path | None = None,
     resume: bool = False,
     progress: bool = False,
-) -> Scores:
+) -> Scores[Data]:
     """Computes all blocks, one after the other.
 
     A block that lacks a package or an encoder is noted in ``Scores.problems``; the others go on.
@@ -175,12 +218,14 @@ def measure(
             continue
         scores.values |= {column: np.asarray(values[column], dtype=np.float64) for column in columns}
         scores.signatures[block.name] = prepared.signature
+        if said := prepared.notes(data):
+            scores.notes[block.name] = said
         if folder is not None:
             scores.save(folder)
     return scores
 
 
-def _compute(name: str, prepared: Prepared, data: SummEval, progress: bool) -> Columns:
+def _compute(name: str, prepared: Prepared, data: Summaries, progress: bool) -> Columns:
     if progress and prepared.own_bar:
         tqdm.write(name, file=sys.stderr)
     with tqdm(total=len(data), desc=name, unit="summary", disable=not progress or prepared.own_bar) as bar:
@@ -189,7 +234,7 @@ def _compute(name: str, prepared: Prepared, data: SummEval, progress: bool) -> C
     return values
 
 
-def _load(scores: Scores, folder: Path) -> None:
+def _load(scores: Scores[Data], folder: Path) -> None:
     """Takes over what an earlier run left, for `measure` to keep or to drop."""
     if not (folder / RUN).is_file():
         return
@@ -198,7 +243,7 @@ def _load(scores: Scores, folder: Path) -> None:
         with (folder / SCORES).open(encoding="utf-8", newline="") as stream:
             table = list(csv.DictReader(stream))  # to the last bit, as not every version of pandas reads it
         digest, signatures = run["digest"], dict(run["signatures"])
-        known = {name: np.array([float(row[name]) for row in table]) for name in run["measures"]}
+        known = {name: np.array([float(row[name] or "nan") for row in table]) for name in run["measures"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"Expected {folder} to hold the scores of an earlier run, but got {error!r}.") from error
     if digest != scores.data.digest or len(table) != len(scores.data):

@@ -1,0 +1,117 @@
+"""What commands say on the screen, and the one place where errors become one line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+import unicodedata
+from collections.abc import Callable, Sequence
+from inspect import getdoc
+
+from cyclopts import App, CycloptsError, Parameter
+from rich.console import Console
+from rich.text import Text
+
+#: What a user can put right, or the machine cannot do: one line on stderr and exit status 2. Torch reports an
+#: unavailable device and lack of memory as RuntimeError or AssertionError.
+EXPECTED = (
+    ValueError, TypeError, OSError, ImportError, LookupError, ArithmeticError, MemoryError, RuntimeError,
+    AssertionError,
+)  # fmt: skip
+
+#: Set to anything, errors are raised with their traceback: for bug reports.
+TRACEBACK = "ESTIME_TRACEBACK"
+
+
+def say(text: str) -> None:
+    """One line or several on standard output."""
+    print(printable(text))
+
+
+def note(text: str) -> None:
+    """A line on stderr."""
+    Console(stderr=True).print(Text(printable(text)), soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """A line on stderr, in yellow where it has colours."""
+    Console(stderr=True).print(Text(printable(text), style="yellow"), soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """``text`` with its control characters escaped, line breaks excepted, so that it cannot steer a terminal."""
+    return "".join(
+        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs") else f"\\x{ord(char):02x}"
+        for char in text
+    )
+
+
+def run(app: App, tokens: Sequence[str] | None = None) -> int:
+    """Runs the command that ``tokens`` (of this process, where left out) name.
+
+    Returns:
+        The exit status: what the command returns; 2 after an error, which is said in one line; 130 after Ctrl-C.
+    """
+    # A lone "-" means standard input or output; Cyclopts would take it for an option. Path("./-") is Path("-").
+    given = ["./-" if token == "-" else token for token in (sys.argv[1:] if tokens is None else tokens)]
+    try:
+        return app(given, exit_on_error=False, print_error=False, result_action="return_value") or 0
+    except CycloptsError as error:
+        return _fail(str(error))
+    except BrokenPipeError:  # what reads our output has enough of it: no error, but nothing more can be printed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except EXPECTED as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        return _fail(_message(error))
+
+
+def _message(error: BaseException) -> str:
+    text = str(error).strip()
+    if isinstance(error, KeyError):  # its text is the key alone
+        text = f"there is no {text}"
+    if _is_out_of_memory(error):
+        first = text.splitlines()[0] if text else "no memory left"
+        return f"out of memory ({first}): try a smaller --token-budget."
+    if isinstance(error, (RuntimeError, AssertionError)):
+        text = f"{text or type(error).__name__} ({TRACEBACK}=1 shows where)"
+    return text or type(error).__name__
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    text = str(error)
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or any(part in text for part in ("out of memory", "can't allocate memory", "could not create a primitive"))
+    )
+
+
+def _fail(message: str) -> int:
+    Console(stderr=True).print(Text(f"error: {printable(message)}", style="red"), soft_wrap=True)
+    return 2
+
+
+def make_app(name: str, help: str, version: str | None = None) -> App:
+    """An application, or a group of commands, whose flags have no negative and whose help is plain text."""
+    return App(
+        name=name,
+        help=help,
+        version=version,
+        version_flags=["--version"] if version else [],
+        help_flags=["--help", "-h"],
+        help_format="plaintext",
+        default_parameter=Parameter(negative=(), allow_repeating=True, show_default=_default_shown),
+    )
+
+
+def add(app: App, command: Callable[..., int | None]) -> None:
+    """Makes a function a command; its docstring is the help, whose paragraphs are filled anew."""
+    paragraphs = (getdoc(command) or "").split("\n\n")
+    app.command(command, help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))
+
+
+def _default_shown(value: object) -> str | None:
+    """A default as the help shows it: nothing for flags and for what the help itself says."""
+    return None if value is None or isinstance(value, bool) else str(value)

@@ -1,0 +1,134 @@
+"""Matches -> statistics: a handful of numbers for each pair and layer.
+
+Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width, ``k`` statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.matching import CHUNK, MatchedPair
+from estime_metric.engine.measures import STATISTICS
+from estime_metric.engine.text import IntArray
+
+#: What is counted on the device for each pair and layer, the last two only where the order is asked for.
+_COUNTS = ("alarms", "winners", "ties", "alarms_alltokens", "order", "distinct")
+
+
+def count_statistics(
+    pairs: Sequence[MatchedPair], config: EstimeConfig, input_embeddings: Callable[[IntArray], Tensor]
+) -> Tensor:
+    """The statistics of some pairs.
+
+    Args:
+        pairs: the pairs with their matches.
+        config: the configuration; its measures say what has to be known of all units.
+        input_embeddings: token ids of shape (n,) -> the context-free embeddings that ``soft`` compares, (n, d).
+
+    Returns:
+        float64 of shape (len(pairs), l, k) on the CPU, in the order of ``STATISTICS``.
+    """
+    if not pairs:
+        return torch.zeros(0, len(config.layer_tuple), len(STATISTICS), dtype=torch.float64)
+    counts = torch.stack([_counts(pair, config) for pair in pairs]).cpu().to(torch.float64)  # (pairs, l, c)
+    named = dict(zip(_COUNTS, counts.unbind(-1), strict=False))
+    sizes = {
+        "checked": [pair.checked.same.shape[1] for pair in pairs],
+        "overlap": [int(pair.summary.checked.sum()) for pair in pairs],
+        "tokens": [len(pair.summary.units) for pair in pairs],
+    }
+    for name, values in sizes.items():
+        named[name] = torch.tensor(values, dtype=torch.float64)[:, None].expand(counts.shape[:2])
+    if config.needs_every_unit:
+        named["coherence"] = _tau_c(named["order"], named["distinct"], named["tokens"])
+    else:
+        named["alarms_alltokens"] = named["coherence"] = torch.full(counts.shape[:2], torch.nan)
+    named["cosines"] = torch.full(counts.shape[:2], torch.nan)
+    if "soft" in config.measures:
+        sums = [
+            cosine_sum(
+                input_embeddings(pair.summary.units.ids), input_embeddings(pair.source.units.ids), pair.every.best_at
+            )
+            for pair in pairs
+        ]
+        named["cosines"] = torch.stack(sums).cpu()
+    return torch.stack([named[name].to(torch.float64) for name in STATISTICS], dim=-1)
+
+
+def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
+    """Sum over the summary units of the cosine between their context-free embedding and that of their best match.
+
+    Args:
+        summary: input embeddings of the summary units, of shape (s, d).
+        source: those of the source units, of shape (t, d).
+        best_at: best contextual match of each summary unit, int64 of shape (l, s).
+
+    Returns:
+        float32 of shape (l,); 0 where either side is empty. Divided by ``s`` it is ``soft``.
+
+    Source: Vasilyev & Bohannon, arXiv 2112.11638.
+    """
+    if not len(summary) or not len(source):
+        return torch.zeros(len(best_at), device=summary.device)
+    units, matched = normalize(summary.float(), dim=-1), normalize(source.float(), dim=-1)  # (s, d), (t, d)
+    return torch.stack([(units * matched[row]).sum() for row in best_at])
+
+
+def kendall_tau_c(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
+    """Kendall tau-c between the order of the summary units and that of their best matches.
+
+    ``2 (C - D) / (s^2 (m - 1) / m)``, where ``C`` and ``D`` count the concordant and the discordant pairs of units and
+    ``m`` is how many different positions are matched.
+
+    Args:
+        best_at: best match of each summary unit, in the order of the summary, int64 of shape (l, s).
+        chunk: most pairs held at once.
+
+    Returns:
+        float64 of shape (l,) on the CPU, within -1 .. 1, 1 where the summary follows its source; 0 where there is no
+        order to speak of: fewer than two units, or all matched to one position.
+
+    Source: Stuart 1953; Vasilyev & Bohannon, arXiv 2112.11638.
+
+    Example:
+        >>> kendall_tau_c(torch.tensor([[3, 5, 9], [9, 5, 3], [5, 9, 3], [4, 4, 4]])).round(decimals=4).tolist()
+        [1.0, -1.0, -0.3333, 0.0]
+    """
+    order, distinct = _order(best_at, chunk).cpu().to(torch.float64)
+    return _tau_c(order, distinct, torch.full_like(order, best_at.shape[1]))
+
+
+def _counts(pair: MatchedPair, config: EstimeConfig) -> Tensor:
+    """What only the device knows of a pair; int64 of shape (l, c), in the order of ``_COUNTS``."""
+    checked, every = pair.checked, pair.every
+    unmatched = every.alarms_or_unmatched
+    # With words that overlap nowhere the released code counts all of them.
+    alarms = unmatched if config.unit == "word" and not pair.summary.checked.any() else checked.alarms.sum(-1)
+    counts = [alarms, checked.winners.sum(-1), checked.ties.sum(-1), unmatched]
+    if config.needs_every_unit:
+        counts += _order(every.best_at)
+    return torch.stack(counts, dim=-1)
+
+
+def _order(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
+    """Concordant less discordant pairs of units, and how many positions are matched; int64 of shape (2, l)."""
+    units = best_at.shape[1]
+    height = max(1, chunk // max(1, units))
+    order = torch.zeros_like(best_at[:, 0] if units else best_at.sum(-1))
+    for start in range(0, units, height):
+        for layer, positions in enumerate(best_at):
+            signs = torch.sign(positions[None, start:] - positions[start : start + height, None])
+            order[layer] += signs.triu(1).sum()
+    distinct = best_at.sort(dim=-1).values.diff(dim=-1).ne(0).sum(-1) + min(units, 1)
+    return torch.stack([order, distinct])
+
+
+def _tau_c(order: Tensor, distinct: Tensor, units: Tensor) -> Tensor:
+    """Tau-c from what `_order` counts; float64."""
+    whole = units**2 * (distinct - 1) / distinct.clamp(min=1)
+    return torch.where(distinct > 1, 2 * order / whole.clamp(min=1), 0.0)

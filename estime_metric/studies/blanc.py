@@ -1,0 +1,182 @@
+"""BLANC (Vasilyev, Dharnidharka & Bohannon 2020) by the authors' own package ``blanc``; extra ``blanc``.
+
+How much better an encoder guesses masked words of the source when it is helped by the summary: by having it in front of
+each sentence (``help``), or by being tuned on it first (``tune``).
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from estime_metric import embedded
+from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.inputs import check_choice, check_pairs
+from estime_metric.studies.baselines import Advance, Floats
+from estime_metric.studies.scoring import REFERENCE_FREE, Block, Measure, Prepared, Summaries
+
+#: Ways of helping the encoder.
+KINDS = ("help", "tune")
+
+#: Encoders of the paper's rows, BLANC-help.
+PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXXL"}
+
+#: Sentences in one forward pass.
+BATCH = 16
+
+
+class BlancScorer:
+    """BLANC with one encoder.
+
+    Args:
+        model: Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or ``"embedded"``.
+        kind: one of `KINDS`.
+        device: for example ``"cuda"``; the CPU where left out.
+        **options: of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``; the package's own values where left out.
+
+    Attributes:
+        signature: package, kind, encoder, options, and how sentences are split.
+
+    Raises:
+        ImportError: ``blanc`` or ``nltk`` is not installed.
+        OSError: the encoder cannot be loaded.
+        TypeError, ValueError: the package knows no such option, or ``kind`` is unknown.
+    """
+
+    def __init__(self, model: str, *, kind: str = "help", device: str | None = None, **options: Any) -> None:
+        check_choice("kind", kind, KINDS)
+        package = load_package()
+        split, name_of_split = _sentence_splitter()
+        package.sent_tokenize = split  # type: ignore[attr-defined]
+        folder = str(embedded.PATH) if model == EMBEDDED_MODEL else model
+        chosen = {"inference_batch_size": BATCH, **options}
+        made: Callable[..., Any] = package.BlancHelp if kind == "help" else package.BlancTune
+        self._scorer = made(model_name=folder, device=device or "cpu", show_progress_bar=False, **chosen)
+        shown = "".join(f"|{name}:{value}" for name, value in sorted(options.items()))
+        self.signature = f"BLANC|{kind}|blanc {version('blanc')}|model:{model}|sentences:{name_of_split}{shown}"
+
+    def score(self, summaries: Sequence[str], sources: Sequence[str], *, advance: Advance | None = None) -> Floats:
+        """BLANC of each summary, between -1 and 1; higher is better.
+
+        Args:
+            summaries: N summaries.
+            sources: the source of each; one that comes several times in a row is prepared with all its summaries.
+            advance: called with the number of summaries that were done.
+
+        Returns:
+            float64 of shape (N,).
+
+        Raises:
+            TypeError, ValueError: the lengths differ, or something is no text.
+        """
+        texts, originals = check_pairs(list(summaries), list(sources), "summaries", "sources")
+        scores: list[float] = []
+        first = 0
+        while first < len(texts):
+            last = first
+            while last < len(texts) and originals[last] == originals[first]:
+                last += 1
+            with _own_random_numbers():
+                scores += self._scorer.eval_summaries_for_docs([originals[first]], [texts[first:last]])[0]
+            if advance is not None:
+                advance(last - first)
+            first = last
+        return np.array(scores, dtype=np.float64)
+
+
+def blanc_block(model: str, kind: str = "help", *, device: str | None = None) -> Block:
+    """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS` it stands above the paper's row.
+
+    Args:
+        model, kind, device: as `BlancScorer`.
+
+    Raises:
+        ValueError: ``kind`` is unknown.
+    """
+    check_choice("kind", kind, KINDS)
+    name = model.rstrip("/").rsplit("/", 1)[-1]
+    label = PAPER_ROWS.get(name, f"BLANC {name}") if kind == "help" else f"BLANC-tune {name}"
+    column = f"blanc_{kind}_{name}"
+
+    def prepare() -> Prepared:
+        scorer = BlancScorer(model, kind=kind, device=device)
+
+        def compute(data: Summaries, advance: Advance) -> dict[str, Floats]:
+            return {column: scorer.score(data.summaries, data.source_of_each, advance=advance)}
+
+        return Prepared(scorer.signature, compute)
+
+    return Block(f"BLANC-{kind} {name}", (Measure(column, label, REFERENCE_FREE),), prepare)
+
+
+def load_package() -> ModuleType:
+    """The module ``blanc.blanc`` as it is installed.
+
+    ``blanc`` 0.3.4 imports names that ``transformers`` 5 no longer has: the optimiser ``AdamW``, for which
+    ``torch.optim.AdamW`` stands in (the same rule), and in another of its modules a model, which is why the package's
+    own ``__init__`` is passed over.
+
+    Raises:
+        ImportError: it is not installed, or cannot be imported.
+    """
+    known = sys.modules.get("blanc.blanc")
+    if known is not None:
+        return known
+    found = importlib.util.find_spec("blanc")
+    if found is None or not found.submodule_search_locations:
+        raise ImportError(
+            "BLANC needs nltk and blanc, whose pins exclude torch 2: pip install 'estime-metric[blanc]', then "
+            "pip install --no-deps blanc==0.3.4."
+        )
+    import torch
+    import transformers
+
+    package, before = ModuleType("blanc"), sys.modules.get("blanc")
+    package.__path__ = list(found.submodule_search_locations)
+    lacks_optimizer = not hasattr(transformers, "AdamW")
+    sys.modules["blanc"] = package
+    if lacks_optimizer:
+        transformers.AdamW = torch.optim.AdamW
+    try:
+        return importlib.import_module("blanc.blanc")
+    finally:
+        if lacks_optimizer:
+            del transformers.AdamW
+        if before is None:
+            del sys.modules["blanc"]
+        else:
+            sys.modules["blanc"] = before
+
+
+def _sentence_splitter() -> tuple[Callable[[str], list[str]], str]:
+    """NLTK's splitter as ``blanc`` uses it, or, without its data, the same algorithm untrained; with its name."""
+    from nltk.tokenize import sent_tokenize
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    try:
+        sent_tokenize("A sentence.")
+    except LookupError:
+        return PunktSentenceTokenizer().tokenize, "punkt-untrained"
+    return sent_tokenize, "punkt"
+
+
+@contextmanager
+def _own_random_numbers() -> Iterator[None]:
+    """The package seeds the global generators when it tunes; they are as before afterwards."""
+    import torch
+
+    state = random.getstate()
+    try:
+        with torch.random.fork_rng():
+            yield
+    finally:
+        random.setstate(state)

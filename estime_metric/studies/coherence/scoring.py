@@ -1,0 +1,150 @@
+"""All coherence measures by their names: texts in, one score of each measure for each text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estime_metric._version import __version__
+from estime_metric.studies.coherence import BARTSCORE_MODEL
+from estime_metric.studies.coherence.baselines import length_scores, random_scores
+from estime_metric.studies.coherence.entity_graph import content_words, entity_graph_scores, nouns
+
+#: measure -> what it needs and what its scores are; higher is more coherent in each.
+MEASURES = {
+    "entity_graph": "needs nothing; 0 or more",
+    "classifier": "needs a trained classifier; log-odds of the original order",
+    "bartscore": "needs sources and a seq2seq model; mean log-probability, 0 or less",
+    "length": "a baseline: number of characters",
+    "random": "a baseline: chance, 0 to 1",
+}
+
+
+@dataclass(frozen=True)
+class CoherenceOptions:
+    """What the measures need.
+
+    Attributes:
+        classifier: folder or Hub name of a trained classifier (``python -m estime_metric.studies.coherence.train``).
+        bartscore_model: sequence-to-sequence model, Hub name or folder.
+        tagger: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``); ``None``: content words, no data needed.
+        device: for classifier and BARTScore, as ``torch.device`` takes it; ``None`` takes CUDA if there is one.
+        truncate: cut texts that are longer than a model's positions; where False they are refused.
+        seed: of the random baseline.
+    """
+
+    classifier: str | Path | None = None
+    bartscore_model: str = BARTSCORE_MODEL
+    tagger: str | None = None
+    device: str | None = None
+    truncate: bool = False
+    seed: int = 0
+
+
+def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
+    """Refuses unknown measures, and those that lack what they need, before any model is loaded.
+
+    Raises:
+        ValueError: the message names the measure.
+    """
+    if not measures:
+        raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got none.")
+    for name in measures:
+        if name not in MEASURES:
+            raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {name!r}.")
+    if "classifier" in measures and options.classifier is None:
+        raise ValueError(
+            "Expected argument `classifier` to name a trained classifier, since the measure 'classifier' needs one: "
+            "train it with python -m estime_metric.studies.coherence.train."
+        )
+
+
+def coherence_scores(
+    texts: Sequence[str],
+    measures: Sequence[str] = ("entity_graph",),
+    *,
+    sources: Sequence[str] | None = None,
+    options: CoherenceOptions | None = None,
+) -> dict[str, NDArray[np.float64]]:
+    """Scores texts by coherence measures; higher is more coherent in each.
+
+    Args:
+        texts: n texts, such as summaries.
+        measures: some of `MEASURES`.
+        sources: n sources of the texts; only ``bartscore`` reads them.
+        options: what the measures need.
+
+    Returns:
+        measure -> float64 of shape (n,).
+
+    Raises:
+        TypeError: ``texts`` is one string.
+        ValueError: a measure is unknown or lacks what it needs, or a text is too long for a model.
+        OSError: a model cannot be loaded.
+        ImportError: a tagger is asked for that is not installed.
+
+    Example:
+        >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colours."]
+        >>> {name: scores.tolist() for name, scores in coherence_scores(texts, ["entity_graph", "length"]).items()}
+        {'entity_graph': [0.5, 0.0], 'length': [47.0, 41.0]}
+    """
+    options = options or CoherenceOptions()
+    check_measures(measures, options)
+    if isinstance(texts, str):
+        raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
+    return {name: _score(name, texts, sources, options) for name in measures}
+
+
+def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> str:
+    """One line that says how the scores of these measures come about.
+
+    Example:
+        >>> coherence_signature(["entity_graph", "length"], CoherenceOptions()).split("|")[:3]
+        ['COHERENCE', 'entity_graph:content_words', 'length:characters']
+    """
+    settings = {
+        "entity_graph": f"nouns,{options.tagger}" if options.tagger else "content_words",
+        "classifier": str(options.classifier),
+        "bartscore": options.bartscore_model,
+        "length": "characters",
+        "random": f"seed {options.seed}",
+    }
+    truncated = ["truncate:yes"] if options.truncate and {"classifier", "bartscore"} & set(measures) else []
+    parts = [f"{name}:{settings[name].replace('|', '%7C')}" for name in measures]
+    return "|".join(["COHERENCE", *parts, *truncated, f"version:{__version__}"])
+
+
+def _score(
+    name: str, texts: Sequence[str], sources: Sequence[str] | None, options: CoherenceOptions
+) -> NDArray[np.float64]:
+    if name == "entity_graph":
+        finder = content_words if options.tagger is None else nouns(options.tagger)
+        return entity_graph_scores(texts, entities=finder)
+    if name == "length":
+        return length_scores(texts)
+    if name == "random":
+        return random_scores(len(texts), options.seed)
+    if name == "classifier":
+        return _classifier_scores(texts, options)
+    if sources is None:
+        raise ValueError("Expected argument `sources` to hold the sources, since the measure 'bartscore' reads them.")
+    from estime_metric.studies.coherence.bartscore import BartScore  # brings torch and transformers
+
+    scorer = BartScore(options.bartscore_model, device=options.device, truncate=options.truncate)
+    return scorer.score(texts, sources)
+
+
+def _classifier_scores(texts: Sequence[str], options: CoherenceOptions) -> NDArray[np.float64]:
+    from estime_metric.studies.coherence.classifier import CoherenceClassifier  # brings torch and transformers
+
+    classifier = CoherenceClassifier(options.classifier or "", device=options.device, truncate=options.truncate)
+    if not classifier.trained:
+        raise ValueError(
+            f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "
+            "trained head: train it with python -m estime_metric.studies.coherence.train."
+        )
+    return classifier.score(texts)

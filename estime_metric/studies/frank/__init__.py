@@ -1,0 +1,8 @@
+"""FRANK (Pagnoni et al. 2021): how well measures follow human judgements of factuality; extra ``meta``.
+
+`study` is the whole of it: `data.read`, `study.blocks`, `study.run`.
+"""
+
+from __future__ import annotations
+
+import estime_metric.meta  # noqa: F401  says what to install where pandas or scipy are missing

@@ -1,0 +1,132 @@
+"""What all commands have in common: help, names of options, exit status, one line for an error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cyclopts import App
+
+from estime_metric.cli import app, console, score
+from estime_metric.cli.options import MeasureOptions
+from estime_metric.config import EstimeConfig
+from tests.command import run_command
+
+
+def commands(parent: App = app, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    names = [name for name in parent if not name.startswith("-")]
+    found = []
+    for name in names:
+        below = commands(parent[name], (*path, name))
+        found += below or [(*path, name)]
+    return found
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None:
+    help_text = run_command(*command, "--help").stdout
+    assert f"Usage: estime {' '.join(command)}" in help_text
+    assert "Exit status" in help_text
+    assert run_command(*command, "-h").stdout == help_text
+    _, apps, _ = app.parse_commands(command)
+    for option in apps[-1].assemble_argument_collection():
+        names = [name for name in option.names if name.startswith("-")]
+        assert not names or any(name.startswith("--") for name in names), names
+        assert option.parameter.help or option.children, option.name
+
+
+def test_options_of_the_measure_are_those_of_the_configuration() -> None:
+    given = MeasureOptions(
+        model="embedded", layers="3,5", measures="soft, coherence", tagger="nltk", drop_tags="DT,IN", normalize=True
+    ).given()
+    assert EstimeConfig(**given) == EstimeConfig(
+        model="embedded",
+        layers=(3, 5),
+        measures=("soft", "coherence"),
+        tagger="nltk",
+        drop_tags=frozenset({"DT", "IN"}),
+        normalize=True,
+    )
+    assert MeasureOptions().given() == {}
+    assert EstimeConfig(**MeasureOptions(fast=True, distance=4).given()) == EstimeConfig.fast(distance=4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "--nope"], "--nope"),
+        (["score", "x.jsonl", "--window", "wide"], "--window"),
+        (["score", "x.jsonl", "--layers", "a"], "--layers"),
+        (["nope"], "nope"),
+        (["corrupt", "x.jsonl"], "--output"),
+        (["score", "--example", "--device", "cuda:99"], ""),
+        (["score", "nothing.jsonl"], "nothing.jsonl"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(arguments: list[str], message: str) -> None:
+    ran = run_command(*arguments, status=2)
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("error: ")
+    assert ran.stderr.count("\n") == 1
+    assert message in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (KeyError("layer"), "there is no 'layer'"),
+        (MemoryError(), "out of memory"),
+        (RuntimeError("could not create a primitive"), "try a smaller --token-budget"),
+        (FloatingPointError("not finite"), "not finite"),
+        (AssertionError("Torch not compiled with CUDA enabled"), "Torch not compiled with CUDA enabled"),
+        (OSError(28, "No space left on device", "out.jsonl"), "No space left on device"),
+    ],
+)
+def test_what_goes_wrong_inside_is_one_line_too(
+    error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("estime_metric.scorer.EstimeScorer.__init__", fail)
+    ran = run_command("score", "--example", status=2)
+    assert ran.stderr.startswith("error: ")
+    assert message in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    monkeypatch.setenv(console.TRACEBACK, "1")
+    with pytest.raises(type(error)):
+        run_command("score", "--example")
+
+
+def test_an_option_given_twice_takes_the_last_value() -> None:
+    ran = run_command("score", "--example", "-q", "-o", "-", "-m", "nobody/nothing", "-m", "embedded")
+    assert json.loads(ran.stdout.splitlines()[0])["signature"].startswith("ESTIME|model:embedded@")
+
+
+def test_python_m_and_a_reader_that_leaves_early(tmp_path: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m estime_metric score --example -q -o - | head -n 1",
+        shell=True, capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["line"] == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    console.say("a\x1b]0;title\x07\n\tb\ud800")
+    assert capsys.readouterr().out == "a\\x1b]0;title\\x07\n\tb\\xd800\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_commands_and_options(shell: str) -> None:
+    script = app.generate_completion(shell=shell)  # type: ignore[arg-type]
+    for word in ("score", "meta-evaluate", "source-column", "token-budget"):
+        assert word in script
+
+
+def test_docstrings_are_the_help() -> None:
+    text = " ".join((score.score.__doc__ or "").split())
+    assert text.split("Exit status")[0].strip() in " ".join(run_command("score", "--help").stdout.split())

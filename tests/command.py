@@ -1,0 +1,46 @@
+"""Runs ``estime`` in this process, as a test needs it: its exit status and what it says on either stream."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from unittest import mock
+
+from estime_metric import cli
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run of the command left behind."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+
+def run_command(*arguments: object, status: int | None = 0, columns: int = 80, stdin: str | bytes = "") -> Ran:
+    """Runs ``estime ARGUMENTS`` on a screen of some width; ``status`` is the exit status it has to have, if any."""
+    typed = stdin.encode() if isinstance(stdin, str) else stdin
+    streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8", write_through=True) for data in (b"", b"", typed)]
+    with (
+        redirect_stdout(streams[0]),
+        redirect_stderr(streams[1]),
+        mock.patch.object(sys, "stdin", streams[2]),
+        mock.patch.dict(os.environ, {"COLUMNS": str(columns), "TERM": "dumb"}),
+    ):
+        try:
+            cli.main([str(argument) for argument in arguments])
+        except SystemExit as left:
+            code = left.code
+    assert isinstance(code, int)
+    out, err = (stream.buffer.getvalue().decode() for stream in streams[:2])  # type: ignore[attr-defined]
+    ran = Ran(code, out, err)
+    assert status is None or code == status, ran.output
+    return ran

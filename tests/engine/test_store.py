@@ -1,0 +1,216 @@
+"""The store of encoders: one copy of each, found by whatever name, bounded in number, freed when let go."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+from pathlib import Path
+
+import pytest
+import torch
+
+from estime_metric import EncoderUnavailableError, EstimeScorer, estime
+from estime_metric.engine import encoder as encoder_module
+from estime_metric.engine.encoder import MaskedEncoder
+from estime_metric.engine.store import MOST_HELD, EncoderStore
+from tests.engine.test_encoder import TEXTS, config, masked_texts
+from tests.families import BLOCKS
+from tests.local_hub import COMMIT, LocalHub, serve
+
+
+@pytest.fixture
+def store() -> EncoderStore:
+    """A store of its own, so that a test finds nothing that another one loaded."""
+    return EncoderStore()
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The models that are loaded, in order."""
+    models: list[str] = []
+    load = encoder_module.load_pretrained
+    monkeypatch.setattr(encoder_module, "load_pretrained", lambda *given: models.append(given[0]) or load(*given))
+    return models
+
+
+def get(store: EncoderStore, folder: str, **options: object) -> MaskedEncoder:
+    return store.get(config(folder, **options))[0]
+
+
+def test_the_same_ask_gets_the_same_object(store: EncoderStore, bert_folder: str) -> None:
+    first = get(store, bert_folder, layers=[2])
+    assert get(store, bert_folder, layers=[2]) is first
+    assert get(store, bert_folder, layers=[0, 2], window=200, distance=3, token_budget=5) is first
+    assert get(store, bert_folder + "/", layers=[2]) is first
+    assert get(store, bert_folder, layers=[2], dtype="bfloat16") is not first
+
+
+def test_the_configuration_of_a_result_finds_the_encoder_that_made_it(
+    store: EncoderStore, bert_folder: str, loads: list[str]
+) -> None:
+    encoder, resolved = store.get(config(bert_folder))
+    assert resolved.revision is not None
+    assert store.get(resolved) == (encoder, resolved)
+    assert len(loads) == 1
+
+
+def test_scores_of_a_results_configuration_load_nothing(bert_folder: str, loads: list[str]) -> None:
+    options = {"model": bert_folder, "dtype": "bfloat16", "device": "cpu"}
+    result = estime(["the cat"], ["the cat sat"], **options)
+    for _ in range(2):
+        estime(["the cat"], ["the cat sat"], **options)
+    again = EstimeScorer(result.config).score(["the cat"], ["the cat sat"])
+    assert again.signature == result.signature
+    assert len(loads) == 1
+
+
+def test_a_deeper_encoder_serves_a_shallower_request(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+    shallow = get(store, bert_folder, layers=[1])
+    deep = get(store, bert_folder, layers=[3])
+    assert (shallow.depth, deep.depth) == (1, 3)
+    del shallow
+    gc.collect()
+    found, resolved = store.get(config(bert_folder, layers=[2]))
+    assert found is deep
+    assert resolved.layers == (2,)
+    own = MaskedEncoder.load(config(bert_folder, layers=[2]))[0]
+    texts = masked_texts(found, TEXTS)
+    for one, another in zip(found.encode(texts, [2]), own.encode(texts, [2]), strict=True):
+        torch.testing.assert_close(one, another, rtol=1e-4, atol=1e-4)
+    assert len(loads) == 3
+
+
+def test_blocks_above_the_layers_that_are_read_are_not_run(store: EncoderStore, bert_folder: str) -> None:
+    encoder = get(store, bert_folder, layers=[BLOCKS])
+    runs: list[int] = []
+    for number, block in enumerate(encoder._model.encoder.layer):
+        block.register_forward_hook(lambda module, given, output, number=number: runs.append(number))
+    encoder.encode(masked_texts(encoder, ["The cat sat."]), [1, 2])
+    assert set(runs) == {0, 1}
+
+
+def test_the_least_recently_used_goes(store: EncoderStore, bert_folder: str) -> None:
+    dtypes = ["float32", "bfloat16", "float16"]
+    assert len(dtypes) == MOST_HELD + 1
+    held = [weakref.ref(get(store, bert_folder, layers=[1], dtype=dtype)) for dtype in dtypes[:-1]]
+    assert get(store, bert_folder, layers=[1], dtype=dtypes[0]) is held[0]()  # used again
+    get(store, bert_folder, layers=[1], dtype=dtypes[-1])
+    gc.collect()
+    assert held[0]() is not None
+    assert held[1]() is None
+
+
+def test_what_somebody_holds_is_found_though_the_store_let_go(store: EncoderStore, bert_folder: str) -> None:
+    kept = get(store, bert_folder, layers=[1])
+    store.release()
+    assert get(store, bert_folder, layers=[1]) is kept
+
+
+def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> None:
+    encoder = get(store, bert_folder)
+    weights = [weakref.ref(weight) for weight in encoder._model.parameters()]
+    other = weakref.ref(get(store, bert_folder, dtype="bfloat16"))
+    del encoder
+    store.release(get(store, bert_folder))
+    gc.collect()
+    assert [weight() for weight in weights] == [None] * len(weights)
+    assert other() is not None
+    store.release()
+    gc.collect()
+    assert other() is None
+
+
+def test_unloading_gives_the_memory_back(tmp_path: Path) -> None:
+    script = textwrap.dedent("""
+        import resource, sys
+        from pathlib import Path
+        import estime_metric
+        from estime_metric.engine.store import unload_encoders
+        from tests.families import save_encoder
+
+        def memory():
+            pages = Path("/proc/self/statm").read_text().split()[1]
+            return int(pages) * resource.getpagesize() / 1e6
+
+        small, large = sys.argv[1] + "/small", sys.argv[1] + "/large"
+        save_encoder(Path(small), "bert")
+        save_encoder(Path(large), "bert", hidden_size=1024, intermediate_size=4096)
+        text = ["The cat sat."]
+        estime_metric.estime(text, text, model=small, device="cpu")
+        before = memory()
+        estime_metric.estime(text, text, model=large, layers=4, device="cpu")
+        held = memory()
+        unload_encoders()
+        print(held - before, memory() - before)
+    """)
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("needs /proc to read the memory of a process")
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    held, left = map(float, run.stdout.split())
+    weights = 4 * 12 * 1024**2 * 4 / 1e6  # four blocks in float32: 201 MB
+    assert held > 0.9 * weights
+    assert left < 0.3 * weights
+
+
+def test_a_changed_folder_is_loaded_anew(store: EncoderStore, bert_folder: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(bert_folder, folder)
+    first = get(store, str(folder), layers=[2])
+    shutil.copy(bert_folder + "/model.safetensors", folder / "model.safetensors.new")
+    (folder / "model.safetensors.new").replace(folder / "model.safetensors")
+    assert get(store, str(folder), layers=[2]) is not first
+
+
+def test_a_branch_and_its_commit_are_one_copy(tmp_path: Path, bert_folder: str) -> None:
+    script = textwrap.dedent("""
+        from estime_metric import EstimeConfig, EstimeScorer
+        scorers = [EstimeScorer(model="user/bert", revision=revision) for revision in (None, "main", %r)]
+        first = scorers[0].encoder
+        assert all(scorer.encoder is first for scorer in scorers)
+        print({scorer.signature.split("|")[1] for scorer in scorers})
+    """)
+    with serve(LocalHub({"user/bert": Path(bert_folder)}, {})) as hub:
+        run = subprocess.run(
+            [sys.executable, "-c", script % COMMIT],
+            env={**os.environ, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert (run.returncode, run.stdout) == (0, f"{{'model:user/bert@{COMMIT}'}}\n"), run.stderr
+
+
+def test_threads_share_one_load_and_agree(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+    found: list[tuple[MaskedEncoder, list[torch.Tensor]]] = []
+
+    def work() -> None:
+        encoder = get(store, bert_folder, layers=[1, 3])
+        found.append((encoder, encoder.encode(masked_texts(encoder, TEXTS), [1, 3])))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(loads) == 1
+    assert len({id(encoder) for encoder, _ in found}) == 1
+    for _, states in found[1:]:
+        for one, another in zip(states, found[0][1], strict=True):
+            assert torch.equal(one, another)
+
+
+def test_a_refused_ask_leaves_nothing_behind(store: EncoderStore, bert_folder: str) -> None:
+    with pytest.raises(ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}"):
+        get(store, bert_folder, layers=[BLOCKS + 1])
+    with pytest.raises(ValueError, match="`window` to be at most 510"):
+        get(store, bert_folder, window=511)
+    with pytest.raises(EncoderUnavailableError):
+        get(store, bert_folder + "-which-is-not-there")
+    assert get(store, bert_folder).encode([], [1]) == []
