@@ -8,7 +8,6 @@ import math
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,6 +33,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Checkpoint directory .* exists"),
     pytest.mark.filterwarnings("ignore:.*AMP with fp16 is not supported on CPU"),
     pytest.mark.filterwarnings("ignore:.*verify the dirpath"),
+    pytest.mark.filterwarnings("ignore:.* is undefined for .* pairs"),  # a model that is not trained may write nothing
 ]
 
 
@@ -128,7 +128,7 @@ def test_training_logs_checkpoints_and_resumes(
 
 
 def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """By the number of alarms, the blank, the foreign and the one-word summaries would all beat the faithful ones."""
+    """By the number of alarms the blank and the foreign summaries would beat the faithful ones."""
     plan = ["", "the", "zqx vrk ploo", "faithful", "the", ""]
     seen: dict[int, Any] = {}
 
@@ -143,12 +143,12 @@ def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest
                 seen[self.current_epoch] = {name: float(value) for name, value in self.trainer.callback_metrics.items()}
 
     monkeypatch.setattr(example, "Summarizer", Planned)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="unsupported_rate is undefined|coverage is undefined")
-        outcome = example.main(arguments(tmp_path, "embedded", "--epochs", str(len(plan))))
+    outcome = example.main(arguments(tmp_path, "embedded", "--epochs", str(len(plan))))
     assert torch.load(outcome["best"], weights_only=False)["epoch"] == plan.index("faithful")
     alarms = {plan[epoch]: values["val/alarms"] for epoch, values in seen.items()}
-    assert max(alarms["the"], alarms[""], alarms["zqx vrk ploo"]) < alarms["faithful"]
+    assert alarms[""] == alarms["zqx vrk ploo"] == 0 < alarms["faithful"]
+    rates = {plan[epoch]: values["val/unsupported_rate"] for epoch, values in seen.items()}
+    assert rates["faithful"] < 0.1 < rates["the"] == rates["zqx vrk ploo"] == 1
     assert math.isnan(seen[0]["val/unsupported_rate"])
     assert outcome["epochs"] == len(plan)  # an epoch without a value stops nothing
 
