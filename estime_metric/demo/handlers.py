@@ -77,7 +77,7 @@ class Handlers:
     def score_file(
         self, path: str | None, source_column: str, summary_column: str, setting: Setting, folder: Path
     ) -> Iterator[tuple[str, Path | None]]:
-        """Scores a file; yields what the page shows and, at last, the file of scores, which lies in ``folder``."""
+        """Scores a file; yields HTML for the page and, at the end, the file of scores, in ``folder``."""
         if path is None:
             yield page.notice("Choose a file first."), None
             return

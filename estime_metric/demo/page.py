@@ -22,7 +22,7 @@ from estime_metric.explanation import Explanation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What goes into the page's head. The style stands here, since Gradio's own place for it knows no ``@container``.
+#: HTML for the page's head. It holds the style too, since Gradio's own option for styles does not know ``@container``.
 HEAD = (
     f"<style>{html.STYLE}{files(__package__).joinpath('demo.css').read_text(encoding='utf-8')}</style>"
     f"<script>{html.SCRIPT}</script>"
@@ -115,7 +115,7 @@ def verdict(explanations: Sequence[Explanation]) -> str:
 
 
 def empty_file(limits: Limits) -> str:
-    """Stands where the scores of a file will be."""
+    """A note on the format and the limits, before a file is scored."""
     return (
         '<div class="demo-empty"><p><b>Each row is a pair:</b> a column with the source, a column with the summary. '
         "Further columns are kept.</p>"
@@ -128,17 +128,17 @@ def empty_file(limits: Limits) -> str:
 
 
 def waiting() -> str:
-    """Stands there until the first pair is scored."""
+    """A progress bar until the first pair is scored."""
     return '<div class="demo-progress" role="status"><p>Reading the file \u2026</p><progress></progress></div>'
 
 
 def stopped() -> str:
-    """Stands there once a visitor has stopped the scoring."""
+    """The message after a visitor has stopped the scoring."""
     return notice("Stopped.")
 
 
 def notice(message: str) -> str:
-    """A message in place of a result. What stands between backticks is set as code; nothing in it is read as HTML."""
+    """A message in place of a result. Text between backticks is set as code; nothing is read as HTML."""
     return f'<p class="demo-notice" role="alert" dir="auto">{with_code(message)}</p>'
 
 
@@ -211,5 +211,5 @@ def _beginning(text: str) -> str:
 
 
 def with_code(text: str) -> str:
-    """A text as HTML, with what stands between backticks set as code."""
+    """A text as HTML, with text between backticks set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))

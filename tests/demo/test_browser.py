@@ -139,13 +139,13 @@ def test_an_alarm_is_clicked_and_its_evidence_shows(
     fill(page, source, summary)  # the evidence lies at the end of a long source, out of sight at first
     expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(summary)
     shown = scorer.explain(summary, source)
-    place, alarm = next(
+    index, alarm = next(
         (number, word)
         for number, word in enumerate(word for word in shown.words if word.verdict == "alarm")
         if word.best is not None and word.best.start > len(source) - 500
     )
     assert alarm.best is not None
-    clicked = page.locator("#explained .estime-alarm.estime-unit").nth(place)
+    clicked = page.locator("#explained .estime-alarm.estime-unit").nth(index)
     expect(clicked).to_have_text(summary[alarm.start : alarm.end])
     clicked.scroll_into_view_if_needed()
     clicked.click()
@@ -155,6 +155,9 @@ def test_an_alarm_is_clicked_and_its_evidence_shows(
     page.wait_for_timeout(800)  # it is scrolled to
     pane = page.locator("#explained .estime-source .estime-text").bounding_box()
     assert lies_within(evidence.bounding_box(), pane)
+    if size == PHONE:  # the source is docked to the lower edge
+        assert page.locator("#explained .estime-source").bounding_box()["height"] < 300
+        assert lies_within(pane, {"x": 0, "y": 0, "width": size[0], "height": size[1]})
     assert lies_within(evidence.bounding_box(), {"x": 0, "y": 0, "width": size[0], "height": size[1]})
     expect(page.locator("#explained .estime-note")).to_contain_text("is an alarm")
 

@@ -1,4 +1,4 @@
-"""Explanations as HTML: texts are shown as they are, and every place that is pointed to is there."""
+"""Explanations as HTML: texts are shown as they are, and all evidence that is pointed to is there."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def lines(shown: Explanation, width: int = 100) -> str:
     return " ".join(printed(shown, width).split())
 
 
-def test_without_colours_each_alarm_is_numbered_in_its_place(example: Explanation) -> None:
+def test_without_colours_each_alarm_is_numbered_where_it_stands(example: Explanation) -> None:
     text = lines(example)
     assert "the first of February[6],[7] after" in text
     assert "rust in twelve[10] of its four[11] main beams" in text
