@@ -190,9 +190,9 @@ def each(
         ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
     """
     check_choice("combine", combine, COMBINE)
-    for place, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
+    for index, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
         if not texts or isinstance(texts, str):
-            raise ValueError(f"Expected argument `references` to hold a list of texts at {place}, but got {texts!r}.")
+            raise ValueError(f"Expected argument `references` to hold a list of texts at {index}, but got {texts!r}.")
         yield summary, texts[:1] if combine == "first" else texts
         if advance is not None:
             advance(1)
