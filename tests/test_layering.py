@@ -51,6 +51,7 @@ LAYERS = {
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
     "files": set(),
+    "jobs": {"config", "files", "result", "scorer"},
     "comparison": {"config", "files", "meta", "scorer"},
 }
 
@@ -62,7 +63,7 @@ OWNERS = {
     "transformers": {"engine.loading", "studies"},
     "nltk": {"engine.words", "studies.blanc"},
     "regex": {"engine.words"},
-    "tqdm": {"progress", "studies"},
+    "tqdm": {"progress", "studies", "cli"},
     "torchmetrics": {"integrations"},
     "lightning": {"integrations"},
     "evaluate": {"integrations"},
