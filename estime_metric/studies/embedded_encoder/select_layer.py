@@ -71,32 +71,32 @@ class Spoiler:
         self.vocabulary = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
 
     @staticmethod
-    def places(words: list[str], rng: random.Random) -> list[int]:
-        """One to three places of plain words, at least four letters long."""
+    def positions(words: list[str], rng: random.Random) -> list[int]:
+        """One to three positions of plain words, at least four letters long."""
         plain = [i for i, word in enumerate(words) if word.isalpha() and len(word) >= 4]
         return sorted(rng.sample(plain, min(len(plain), rng.randint(1, 3))))
 
     @staticmethod
-    def by_document(words: list[str], places: list[int], source: str, rng: random.Random) -> str:
-        """The summary with other words of the document at `places`."""
+    def by_document(words: list[str], positions: list[int], source: str, rng: random.Random) -> str:
+        """The summary with other words of the document at `positions`."""
         pool = sorted({word for word in source.split() if word.isalpha() and len(word) >= 4})
         spoiled = list(words)
-        for place in places:
-            spoiled[place] = rng.choice([word for word in pool if word.lower() != words[place].lower()])
+        for index in positions:
+            spoiled[index] = rng.choice([word for word in pool if word.lower() != words[index].lower()])
         return " ".join(spoiled)
 
     @torch.inference_mode()
-    def by_model(self, words: list[str], places: list[int]) -> str:
-        """The summary with the model's best differing word at `places`, one after the other."""
+    def by_model(self, words: list[str], positions: list[int]) -> str:
+        """The summary with the model's best differing word at `positions`, one after the other."""
         spoiled = list(words)
-        for place in places:
-            masked = [*spoiled[:place], self.tokenizer.mask_token, *spoiled[place + 1 :]]
+        for index in positions:
+            masked = [*spoiled[:index], self.tokenizer.mask_token, *spoiled[index + 1 :]]
             inputs = self.tokenizer(" ".join(masked), return_tensors="pt", truncation=True)
             where = int((inputs["input_ids"][0] == self.tokenizer.mask_token_id).nonzero()[0])
             for best in self.model(**inputs).logits[0, where].argsort(descending=True)[:50].tolist():
                 word = self.vocabulary[best]
-                if word.isalpha() and word != words[place].lower():
-                    spoiled[place] = word
+                if word.isalpha() and word != words[index].lower():
+                    spoiled[index] = word
                     break
         return " ".join(spoiled)
 
@@ -133,8 +133,8 @@ def main() -> None:
     for text in islice(documents(args.corpus, aside=True), args.documents):
         source = shorten(text)
         for words in filter(None, (pseudo_summary(source, rng) for _ in range(SUMMARIES))):
-            places = spoiler.places(words, rng)
-            spoiled = [spoiler.by_document(words, places, source, rng), spoiler.by_model(words, places)]
+            positions = spoiler.positions(words, rng)
+            spoiled = [spoiler.by_document(words, positions, source, rng), spoiler.by_model(words, positions)]
             predictions += [" ".join(words), *spoiled]
             sources += 3 * [source]
 
