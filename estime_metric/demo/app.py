@@ -15,6 +15,7 @@ from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers, read_examples
 from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.files import WRITABLE
 
 #: Index of the example with which the page opens; the comparison opens with it and the one before.
 OPENING = 3
@@ -256,7 +257,7 @@ def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
     limits = handlers.encoders.limits
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            file = gr.File(label="CSV or JSON Lines", file_types=[".csv", ".jsonl"], elem_id="file", height=180)
+            file = gr.File(label="JSON Lines, CSV or Parquet", file_types=list(WRITABLE), elem_id="file", height=180)
             with gr.Row():
                 source_column = gr.Textbox("source", label="Source column", elem_id="source-column", min_width=120)
                 summary_column = gr.Textbox("summary", label="Summary column", elem_id="summary-column", min_width=120)

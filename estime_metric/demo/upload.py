@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from estime_metric import files
+from estime_metric.config import BASE_MEASURES
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import Clock, RefusedError, raised_by
 
@@ -29,7 +30,8 @@ class Progress:
     Attributes:
         rows_in_file: rows of the file, also those that hold no pair.
         scored: the pairs scored so far.
-        rows: the same as ``estime score --output`` writes them.
+        rows: the same as ``estime score --output`` writes them; where the file has columns of these names, the new ones
+            begin with ``estime_``.
         problems: one sentence for each row that is not scored, with its line.
         late: whether the time ended before the file did.
         done: whether nothing more is to come.
@@ -81,6 +83,8 @@ def score(pairs: files.Pairs, encoders: Encoders, setting: Setting) -> Iterator[
     """
     scorer = encoders.one_layer(setting)
     progress = Progress(len(pairs) + len(pairs.problems), problems=list(pairs.problems), signature=scorer.signature)
+    ours = files.score_columns(BASE_MEASURES, (setting.layer,))
+    prefix = "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
     clock = Clock(encoders.limits.max_seconds)
     for pair in pairs.chunks(1):
         if clock.expired:
@@ -98,7 +102,7 @@ def score(pairs: files.Pairs, encoders: Encoders, setting: Setting) -> Iterator[
             float(result.values(measure)[0]) for measure in ("alarms", "unsupported_rate", "coverage")
         )
         progress.scored.append(Scored(pair.lines[0], summary, alarms, rate, coverage))
-        progress.rows += files.score_rows(pair, result)
+        progress.rows += files.score_rows(pair, result, prefix)
         yield progress
     progress.done = True
     yield progress

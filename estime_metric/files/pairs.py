@@ -74,7 +74,7 @@ def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterat
         if found and column not in found:
             raise ValueError(
                 f"Expected a column {column!r} in {path.name}, but its columns are {', '.join(found)}: "
-                "name it with --source-column or --summary-column."
+                "say which of them holds it."
             )
     for line, row in chain(head, rows):
         if isinstance(row, dict):

@@ -313,7 +313,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeS
     table = tmp_path / "pairs.csv"
     with table.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["line", "article", "summary"])
+        writer.writerow(["id", "article", "summary"])
         writer.writerows(
             [f"<img src=x onerror='window.hit={n}'>", row["source"], row["summary"]] for n, row in enumerate(ROWS)
         )
@@ -324,7 +324,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeS
     expect(page.locator("#file")).to_contain_text("pairs")
     page.locator("#score").click()
     expect(page.locator("#scored .demo-notice")).to_contain_text(
-        "has no column 'source' (columns: line, article, summary)"
+        "Expected a column 'source' in pairs.csv, but its columns are id, article, summary"
     )
     page.locator("#source-column input, #source-column textarea").fill("article")
     page.locator("#score").click()

@@ -125,6 +125,7 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
     assert ("line 3: " if ending == "csv" else "line 2: ") in drawn
     text = scores.read_text(encoding="utf-8")
     assert "<i>7</i>" in text
+    assert "estime_line" in text  # the file has a column of that name
     assert EstimeScorer(model="embedded").signature in text
 
 
