@@ -170,10 +170,8 @@ def test_what_cannot_be_done_is_said(
 
 def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> None:
     bare = write(tmp_path / "bare.jsonl", [{"text": "x"}])
-    assert (
-        "bare.jsonl to hold scores or pairs, but it holds neither: line 1: has no column 'source'"
-        in run(bare, files[0], status=2).stderr
-    )
+    shown = run(bare, files[0], status=2)
+    assert "Expected a column 'source' in bare.jsonl, but its columns are text" in shown.stderr
     empty = write(tmp_path / "empty.csv", [])
     assert (
         "empty.csv to hold scores or pairs, but it holds neither: it is empty" in run(files[0], empty, status=2).stderr
