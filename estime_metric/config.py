@@ -62,7 +62,7 @@ LOW_COVERAGE = 0.5
 DTYPES = ("float32", "bfloat16", "float16")
 
 #: What the preset `EstimeConfig.fast` changes of the paper's setting.
-FAST = {"distance": 2, "dtype": "bfloat16"}
+FAST = {"distance": 2}
 
 
 class EstimeOptions(TypedDict, total=False):
