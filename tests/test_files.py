@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 import re
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
+import zstandard
 
 from estime_metric import files
 
@@ -52,11 +55,12 @@ def test_a_bad_jsonl_line_is_named_and_the_rest_is_read(tmp_path: Path, line: by
 def test_csv_with_quoted_newlines_bom_and_a_row_too_long(tmp_path: Path) -> None:
     text = '\ufeffid,summary,source\n1,"A\ncat.",A cat sat.\n2,a,b,too many\n3,,x\n4\n'
     pairs = files.read_pairs(write(tmp_path / "p.CSV", text), "source", "summary")
-    assert pairs.summaries == ["A\ncat.", ""]
-    assert pairs.lines == [3, 5]  # the line on which the row ends
-    assert pairs.others == [{"id": "1"}, {"id": "3"}]
+    assert pairs.summaries == ["A\ncat."]
+    assert pairs.lines == [2]  # the line on which the row begins
+    assert pairs.others == [{"id": "1"}]
     assert pairs.problems == [
         "line 4: has more than the 3 columns of the header",
+        "line 5: column 'summary' is empty, as a missing value is",
         "line 6: column 'source' should hold a text, but holds nothing",
     ]
 
@@ -77,9 +81,9 @@ def test_parquet_rows_are_counted_from_one(tmp_path: Path) -> None:
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"ends in .jsonl, .csv, .parquet, but got 'p.txt'"):
+    with pytest.raises(ValueError, match=r"ends in .jsonl, .json, .csv, .tsv, .parquet, .* but got 'p.txt'"):
         files.read_pairs(tmp_path / "p.txt", "source", "summary")
-    with pytest.raises(ValueError, match=r"end in .jsonl or .csv, but got 'o.xlsx'"):
+    with pytest.raises(ValueError, match=r"end in .jsonl or .csv or .parquet, but got 'o.xlsx'"):
         files.check_writable(tmp_path / "o.xlsx")
     with pytest.raises(ValueError, match="folder to exist"):
         files.check_writable(tmp_path / "nowhere" / "o.csv")
@@ -127,3 +131,77 @@ def test_portions_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
     for name in ("sources", "summaries", "others"):
         assert [one for chunk in chunks for one in getattr(chunk, name)] == getattr(pairs, name)
     assert list(files.Pairs().chunks(2)) == []
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst"])
+@pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "tsv"])
+def test_every_text_format_is_read_plain_and_compressed(tmp_path: Path, kind: str, ending: str) -> None:
+    rows = [{"id": str(number), "source": f"A cat, {number}.", "summary": "A\tcat."} for number in range(3000)]
+    if kind == "jsonl":
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+    elif kind == "json":
+        text = json.dumps(rows, indent=1)
+    else:
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t" if kind == "tsv" else ",")
+        writer.writeheader()
+        writer.writerows(rows)
+        text = stream.getvalue()
+    plain = write(tmp_path / f"p.{kind}", text)
+    data = gzip.compress(text.encode()) if ending == "gz" else zstandard.compress(text.encode())
+    packed = write(tmp_path / f"p.{kind}.{ending}", data)
+    assert [row for _, row in files.read_rows(plain)] == rows
+    assert list(files.read_rows(packed)) == list(files.read_rows(plain))
+    write(packed, data[: len(data) // 2])
+    with pytest.raises(ValueError, match="compressed data end early"):
+        list(files.read_rows(packed))
+
+
+@pytest.mark.parametrize("text", ["[1, 2", '[{"a": 1}, {"a": ', "{}", "", '[{"a": 1} x]'])
+def test_what_is_no_json_array_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        list(files.read_rows(write(tmp_path / "p.json", text)))
+
+
+def test_a_json_array_longer_than_a_block(tmp_path: Path) -> None:
+    rows = [{"text": "x" * size} for size in (10, 70_000, 200_000, 3)]
+    path = write(tmp_path / "p.json", json.dumps(rows))
+    assert list(files.read_rows(path)) == [(number, row) for number, row in enumerate(rows, start=1)]
+
+
+def test_utf_16_and_a_column_twice_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="looks like UTF-16"):
+        list(files.read_rows(write(tmp_path / "p.csv", "source,summary\na,b\n".encode("utf-16"))))
+    with pytest.raises(ValueError, match="looks like UTF-16"):
+        list(files.read_rows(write(tmp_path / "p.jsonl", '{"a": 1}'.encode("utf-16-le"))))
+    with pytest.raises(ValueError, match="the header has 'source' twice"):
+        list(files.read_rows(write(tmp_path / "p.csv", "source,source,summary\na,b,c\n")))
+
+
+def test_the_index_that_pandas_writes_is_a_column(tmp_path: Path) -> None:
+    pairs = files.read_pairs(write(tmp_path / "p.csv", ",source,summary\n7,a,b\n"), "source", "summary")
+    assert pairs.others == [{"Unnamed: 0": "7"}]
+
+
+def test_a_missing_column_is_said_once_before_reading(tmp_path: Path) -> None:
+    for name, text in (("p.csv", "text,summary\n" + "a,b\n" * 5), ("p.jsonl", '{"text": "a", "summary": "b"}\n' * 5)):
+        with pytest.raises(ValueError, match=rf"column 'source' in {name}, but its columns are text, summary"):
+            files.read_pairs(write(tmp_path / name, text), "source", "summary")
+
+
+def test_half_a_character_is_a_problem_of_its_row(tmp_path: Path) -> None:
+    text = json.dumps(PAIR) + "\n" + json.dumps({**PAIR, "summary": "a \ud800"}) + "\n"
+    pairs = files.read_pairs(write(tmp_path / "p.jsonl", text), "source", "summary")
+    assert pairs.lines == [1]
+    assert pairs.problems == ["line 2: column 'summary' holds half a character (a lone surrogate)"]
+
+
+def test_parquet_is_written_with_columns_that_only_some_rows_have(tmp_path: Path) -> None:
+    rows: list[files.Row] = [{"line": 1, "rate": 0}, {"line": 2, "rate": 0.5, "note": "x"}, {"line": 3, "rate": None}]
+    files.write_rows(tmp_path / "o.parquet", rows)
+    read = [row for _, row in files.read_rows(tmp_path / "o.parquet")]
+    assert read == [
+        {"line": 1, "rate": 0.0, "note": None},
+        {"line": 2, "rate": 0.5, "note": "x"},
+        {"line": 3, "rate": None, "note": None},
+    ]

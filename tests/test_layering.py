@@ -30,7 +30,7 @@ ENGINE = {
     "last_block": set(),
     "blocks": {"last_block"},
     "packed": set(),
-    "encoder": {"batching", "blocks", "loading", "masking", "memory", "packed", "precision"},
+    "encoder": {"batching", "blocks", "last_block", "loading", "masking", "memory", "packed", "precision"},
     "store": {"encoder", "loading", "memory"},
     "cache": {"chunking"},
     "matching": {"chunking", "text"},
@@ -52,6 +52,7 @@ LAYERS = {
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
     "files": set(),
+    "jobs": {"config", "files", "result", "scorer"},
     "comparison": {"config", "files", "meta", "scorer"},
 }
 
@@ -63,7 +64,7 @@ OWNERS = {
     "transformers": {"engine.loading", "studies"},
     "nltk": {"engine.words", "studies.blanc"},
     "regex": {"engine.words"},
-    "tqdm": {"progress", "studies"},
+    "tqdm": {"progress", "studies", "cli"},
     "torchmetrics": {"integrations"},
     "lightning": {"integrations"},
     "evaluate": {"integrations"},

@@ -1,4 +1,7 @@
-"""Fine-tunes a summarizer with Lightning, watches ESTIME, and keeps the most consistent checkpoint.
+"""Fine-tunes a summarizer with Lightning, watches ESTIME and ROUGE, and keeps the most consistent checkpoint.
+
+Checkpoints are selected by `unsupported_rate`, the share of a summary's tokens that its source does not support: blank,
+foreign or broken summaries lose. Copying the source wins, so ROUGE and the length are logged beside it.
 
 Trains a very small model from scratch on the package's example pairs, so it runs offline in a minute and writes poor
 summaries; `--model` takes a real one from the Hub. Prints one line of JSON.
@@ -19,10 +22,15 @@ import lightning
 import torch
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from torch.utils.data import DataLoader
+from torchmetrics import MetricCollection
+from torchmetrics.text import ROUGEScore
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, BartConfig, BartForConditionalGeneration
 
-from estime_metric import embedded, examples
-from estime_metric.integrations.torchmetrics import ESTIME
+from estime_metric import ESTIME, embedded, examples
+
+#: What is logged of each epoch: tokens that the source does not support and their share, how much was checked, and, to
+#: see whether the model only copies, length and ROUGE against the reference summaries.
+WATCHED = ("unsupported_rate", "unsupported", "alarms", "coverage", "tokens", "rougeL_fmeasure")
 
 
 class Summarizer(lightning.LightningModule):
@@ -43,7 +51,9 @@ class Summarizer(lightning.LightningModule):
         self.tokenizer = AutoTokenizer.from_pretrained(model or embedded.PATH)
         self.model = _tiny_model(self.tokenizer) if model is None else AutoModelForSeq2SeqLM.from_pretrained(model)
         self.words = words
-        self.estime = ESTIME(model=encoder, cache=cache)
+        self.metrics = MetricCollection(
+            {"estime": ESTIME(model=encoder, cache=cache, return_dict=True), "rouge": ROUGEScore(rouge_keys="rougeL")}
+        )
 
     def training_step(self, batch: dict[str, Any], _: int) -> torch.Tensor:
         """The loss of a batch of pairs."""
@@ -54,13 +64,22 @@ class Summarizer(lightning.LightningModule):
         return loss
 
     def validation_step(self, batch: dict[str, Any], _: int) -> None:
-        """Writes summaries and judges them; the value is that of the whole epoch, on all processes together."""
+        """Writes summaries and judges them by their sources (ESTIME) and by the references (ROUGE)."""
+        self.metrics.update(preds=self.write(batch), target=batch["summary"], sources=batch["source"], ids=batch["id"])
+
+    def on_validation_epoch_end(self) -> None:
+        """Logs the values of the epoch, of all processes together."""
+        values = self.metrics.compute()
+        self.metrics.reset()
+        self.log_dict({f"val/{name}": values[name] for name in WATCHED}, sync_dist=True)
+
+    def write(self, batch: dict[str, Any]) -> list[str]:
+        """Summaries of the sources in a batch."""
         written = self.model.generate(
             **self._tokens(batch["source"], 256), max_new_tokens=self.words, no_repeat_ngram_size=2, do_sample=False
         )
-        summaries = self.tokenizer.batch_decode(written, skip_special_tokens=True)
-        self.estime.update(summaries, batch["source"], ids=batch["id"])
-        self.log("val/estime", self.estime, on_step=False, on_epoch=True, prog_bar=True, batch_size=len(summaries))
+        summaries: list[str] = self.tokenizer.batch_decode(written, skip_special_tokens=True)
+        return summaries
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """The encoder of ESTIME is not among the parameters."""
@@ -87,7 +106,7 @@ def pairs(how_many: int) -> list[dict[str, Any]]:
     """The first of the package's example pairs, numbered."""
     lines = examples.PATH.read_text(encoding="utf-8").splitlines()[:how_many]
     rows = [json.loads(line) for line in lines]
-    return [{"id": place, "source": row["source"], "summary": row["summary"]} for place, row in enumerate(rows)]
+    return [{"id": index, "source": row["source"], "summary": row["summary"]} for index, row in enumerate(rows)]
 
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
@@ -110,16 +129,18 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     lightning.seed_everything(0, verbose=False)
     rows = pairs(options.examples)
     model = Summarizer(options.model, options.encoder, options.cache)
-    best = ModelCheckpoint(
-        options.folder, "best", monitor="val/estime", mode="min", save_last=True, enable_version_counter=False
-    )
+    watched = {"monitor": "val/unsupported_rate", "mode": "min"}  # lower is better
+    best = ModelCheckpoint(options.folder, "best", **watched, enable_version_counter=False)
+    last = ModelCheckpoint(options.folder, "last", enable_version_counter=False)  # to resume from, after every epoch
+    # An epoch of blank summaries is NaN: the checkpoint takes it for the worst, and training goes on.
+    patience = EarlyStopping(**watched, patience=10, check_finite=False)
     trainer = lightning.Trainer(
         accelerator=options.accelerator,
         devices=options.devices,
         strategy="ddp" if options.devices > 1 else "auto",
         precision=options.precision,
         max_epochs=options.epochs,
-        callbacks=[best, EarlyStopping("val/estime", mode="min", patience=10)],
+        callbacks=[best, last, patience],
         default_root_dir=options.folder,
         logger=False,
         log_every_n_steps=1,
@@ -133,10 +154,10 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
         training = DataLoader(rows, batch_size=options.batch, shuffle=True)
         trainer.fit(model, training, validation, ckpt_path=options.resume)
     outcome = {
-        "val/estime": float(trainer.callback_metrics["val/estime"]),
+        **{f"val/{name}": float(trainer.callback_metrics[f"val/{name}"]) for name in WATCHED},
         "best": best.best_model_path,
         "epochs": trainer.current_epoch,
-        "signature": model.estime.signature,
+        "signature": model.metrics["estime"].signature,
     }
     if trainer.is_global_zero:
         print(json.dumps(outcome))

@@ -1,7 +1,7 @@
 """Scores a JSON Lines file on several processes and writes one merged file, without Lightning.
 
 Every line needs ``source`` and ``summary``. Each process scores its share of the lines; the first one writes all of
-them, in their order, with the measures added.
+them, in their order, with the measures added; a rate of nothing is null.
 
     torchrun --nproc-per-node 2 docs/examples/score_jsonl.py pairs.jsonl scores.jsonl --model embedded
 
@@ -19,7 +19,8 @@ from pathlib import Path
 import torch
 from torch import distributed
 
-from estime_metric.integrations.torchmetrics import ESTIME
+from estime_metric import ESTIME
+from estime_metric.files import plain
 
 
 def main() -> None:
@@ -44,16 +45,16 @@ def main() -> None:
         while block := list(itertools.islice(own, 256)):
             rows = [json.loads(line) for _, line in block]
             ids = [number for number, _ in block]
-            metric.update([row["summary"] for row in rows], [row["source"] for row in rows], ids=ids)
+            metric.update([row["summary"] for row in rows], sources=[row["source"] for row in rows], ids=ids)
 
     values = metric.compute()  # on every process; the numbers of all of them, in order of the ids
     signature = metric.signature
     if rank == 0:
-        columns = {measure: column.tolist() for measure, column in values.items()}
+        columns = {measure: [plain(value) for value in column.tolist()] for measure, column in values.items()}
         unfinished = options.scores.with_name(options.scores.name + ".part")
         with options.pairs.open(encoding="utf-8") as lines, unfinished.open("w", encoding="utf-8") as out:
-            for place, line in enumerate(lines):
-                scores = {measure: column[place] for measure, column in columns.items()}
+            for index, line in enumerate(lines):
+                scores = {measure: column[index] for measure, column in columns.items()}
                 print(json.dumps({**json.loads(line), **scores, "signature": signature}), file=out)
         unfinished.replace(options.scores)
         print(f"{len(columns['alarms'])} pairs, {sum(columns['alarms']):.0f} alarms")

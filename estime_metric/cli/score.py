@@ -1,7 +1,8 @@
-"""``estime score``: pairs in a file -> alarms."""
+"""``estime score``: pairs in files -> alarms."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +11,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.jobs import Job, Report, Stop, count_pairs, expand, score_files
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -23,17 +26,33 @@ if TYPE_CHECKING:
 #: More pairs than this are not listed on the screen.
 LISTED = 30
 
+#: Rows that hold no pair which are named before they are only counted.
+NAMED = 20
+
 
 def score(
-    file: options.PairsFile | None = None,
-    /,
-    *,
+    *inputs: Annotated[
+        str,
+        Parameter(
+            help="Files with a source and a summary in each row: .jsonl, .json, .csv, .tsv, .parquet, also with .gz or "
+            ".zst behind; patterns such as 'data/*.jsonl'; '-' for JSON Lines on standard input."
+        ),
+    ],
     example: Annotated[
         bool, Parameter(help="Score the pairs that ship with the package, with its own encoder.")
     ] = False,
     output: Annotated[
-        Path | None, Parameter(alias="-o", help="Write scores to a .jsonl or .csv file; '-' for the screen.")
+        Path | None,
+        Parameter(alias="-o", help="Write scores to a .jsonl, .csv or .parquet file; '-' for standard output."),
     ] = None,
+    resume: Annotated[bool, Parameter(help="Go on with an output that a stopped run has left unfinished.")] = False,
+    overwrite: Annotated[bool, Parameter(help="Replace an output that exists.")] = False,
+    keep_texts: Annotated[bool, Parameter(help="Write the sources and summaries beside the scores.")] = False,
+    prefix: Annotated[str, Parameter(help="What the names of our columns begin with, such as estime_.")] = "",
+    look_ahead: Annotated[
+        options.PositiveCount,
+        Parameter(help="Pairs scored and written together; equal sources among them are encoded once."),
+    ] = 256,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False,
@@ -41,75 +60,137 @@ def score(
 ) -> int:
     """Score summaries against their sources: the number of alarms, lower is better.
 
-    Exit status: 0, all rows scored; 1, some rows hold no pair, the rest is scored; 2, nothing could be scored.
+    Pairs are read, scored and written a chunk at a time. A run that was stopped, even by kill -9, goes on with the same
+    command and --resume.
+
+    Exit status: 0, all rows scored; 1, some rows hold no pair, the rest is scored; 2, it could not be done, or not to
+    the end; 130 or 143, stopped by Ctrl-C or SIGTERM after the chunk at hand.
     """
-    if (file is None) != example:
+    if bool(inputs) == example:
         raise ValueError("Give a FILE or --example, one of the two.")
+    if resume and overwrite:
+        raise ValueError("Give --resume or --overwrite, not both.")
+    if resume and output is None:
+        raise ValueError("Expected --resume with --output, the file to go on with.")
+    job = Job(
+        inputs=(Path(EXAMPLES),) if example else expand(inputs),
+        output=output,
+        source_column=source_column,
+        summary_column=summary_column,
+        prefix=prefix,
+        keep_texts=keep_texts,
+        look_ahead=look_ahead,
+    )
     given = {**({"model": EMBEDDED_MODEL} if example else {}), **measure.given()}
-    if output is not None:
-        files.check_writable(output)
-    pairs = files.read_pairs(file or EXAMPLES, source_column, summary_column)
-    for problem in pairs.problems:
-        warn(f"skipped {problem}")
-    if not pairs.lines:
-        raise ValueError(f"There is no pair in {file}.")
+    return _run(job, given, "resume" if resume else "overwrite" if overwrite else "refuse", quiet)
+
+
+def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
     from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-    scorer = EstimeScorer(**given)
-    result = scorer.score(pairs.summaries, pairs.sources, progress=not quiet)
-    if output is not None:
-        files.write_rows(output, files.score_rows(pairs, result))
-    elif len(result) <= LISTED:
-        _print_pairs(pairs, result)
-    if str(output) != "-":
-        _print_summary(pairs, result)
-    return 1 if pairs.problems else 0
+    shown: list[tuple[files.Pairs, EstimeResult]] = []
+    scored = skipped = 0
+
+    def on_start(pairs: int) -> None:
+        nonlocal scored
+        scored = pairs
+        if pairs:
+            note(f"{pairs} pairs are scored already")
+        bar.total = None if quiet else count_pairs(job)
+        bar.update(pairs)
+
+    def on_chunk(pairs: files.Pairs, result: EstimeResult) -> None:
+        nonlocal scored, skipped
+        for problem in pairs.problems[: max(NAMED - skipped, 0)]:
+            with tqdm.external_write_mode():
+                warn(f"skipped {problem}")
+        skipped += len(pairs.problems)
+        scored += len(pairs)
+        shown.append((pairs, result)) if scored <= LISTED else shown.clear()
+        bar.update(len(pairs))
+
+    with (
+        Stop(lambda: note("stopping after the chunk at hand; Ctrl-C once more stops at once")) as stop,
+        tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001) as bar,
+    ):
+        try:
+            report = score_files(
+                job,
+                EstimeScorer(**given),  # type: ignore[arg-type]
+                existing=existing,
+                on_start=on_start,
+                on_chunk=on_chunk,
+                stop=lambda: stop.asked,
+            )
+            bar.refresh()
+        except BaseException:
+            bar.close()
+            _say_how_to_go_on(job, scored)
+            raise
+    if skipped > NAMED:
+        warn(f"skipped {skipped - NAMED} more rows")
+    if not report.done:
+        _say_how_to_go_on(job, scored)
+        return 128 + stop.signal
+    if not report.totals.pairs:
+        raise ValueError("There is no pair on standard input.")
+    if job.output is None and len(shown) and report.totals.pairs <= LISTED:
+        _print_pairs(shown)
+    if not job.streams:
+        _print_totals(report)
+        if job.output is not None:
+            say(f"wrote {report.totals.pairs} rows to {job.output}")
+    return 1 if report.totals.skipped else 0
 
 
-def _print_pairs(pairs: files.Pairs, result: EstimeResult) -> None:
+def _say_how_to_go_on(job: Job, scored: int) -> None:
+    if scored and job.output is not None and not job.streams:
+        note(f"{scored} pairs are scored in {job.output}; the same command with --resume goes on")
+
+
+def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
     """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it, is shown too."""
-    several = len(result.layers) > 1
-    judged = any("verdict" in others for others in pairs.others)
+    layers = chunks[0][1].layers
+    judged = any("verdict" in others for pairs, _ in chunks for others in pairs.others)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for name in ("line", *(["layer"] if several else []), "alarms", "overlap", "rate"):
+    for name in ("line", *(["layer"] if len(layers) > 1 else []), "alarms", "overlap", "rate"):
         table.add_column(name, justify="right", no_wrap=True)
     if judged:
         table.add_column("verdict", no_wrap=True)
     table.add_column("summary", no_wrap=True, overflow="ellipsis")
     table.columns[-1].ratio = 1
     table.expand = True
-    for layer in result.layers:
-        alarms, overlap, rate = (result.values(name, layer) for name in ("alarms", "overlap", "alarm_rate"))
-        for place, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
-            cells = [str(line), *([str(layer)] if several else [])]
-            cells += [f"{alarms[place]:.0f}", f"{overlap[place]:.0f}"]
-            cells += ["" if rate[place].isnan() else f"{rate[place]:.3f}"]
-            cells += [str(others.get("verdict", ""))] if judged else []
-            table.add_row(*cells, Text(" ".join(pairs.summaries[place].split())))
+    for layer in layers:
+        for pairs, result in chunks:
+            alarms, overlap, rate = (result.values(name, layer) for name in ("alarms", "overlap", "alarm_rate"))
+            for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
+                cells = [str(line), *([str(layer)] if len(layers) > 1 else [])]
+                cells += [f"{alarms[index]:.0f}", f"{overlap[index]:.0f}"]
+                cells += ["" if rate[index].isnan() else f"{rate[index]:.3f}"]
+                cells += [str(others.get("verdict", ""))] if judged else []
+                cells += [" ".join(pairs.summaries[index].split())]
+                table.add_row(*(Text(printable(cell)) for cell in cells))
     Console().print(table)
 
 
-def _print_summary(pairs: files.Pairs, result: EstimeResult) -> None:
-    say(f"{len(result)} pairs scored, {len(pairs.problems)} rows skipped")
-    for layer in result.layers:
+def _print_totals(report: Report) -> None:
+    totals = report.totals
+    say(f"{totals.pairs} pairs scored, {totals.skipped} rows skipped")
+    several = len(report.layers) > 1
+    for layer in report.layers:
+        means = {name: totals.mean(f"{name}@{layer}" if several else name) for name in report.measures}
+        if all(map(math.isnan, means.values())):
+            continue  # scored by an earlier run, which has said so
         say(
-            f"layer {layer}: {_mean(result, 'alarms', layer):.3f} alarms a summary, "
-            f"alarm rate {_mean(result, 'alarm_rate', layer):.4f}, "
-            f"unsupported rate {_mean(result, 'unsupported_rate', layer):.4f} (lower is better); "
-            f"coverage {result.coverage:.4f}"
+            f"layer {layer}: {means['alarms']:.3f} alarms a summary, alarm rate {means['alarm_rate']:.4f}, "
+            f"unsupported rate {means['unsupported_rate']:.4f} (lower is better); coverage {means['coverage']:.4f}"
         )
-        for measure in result.config.measures:
-            say(f"layer {layer}: mean {measure} {_mean(result, measure, layer):.4f}")
-    for indices, said in (
-        (result.unchecked, "pairs share no token, so nothing was checked in them"),
-        (result.blank, "of the summaries are blank, and left out of every rate"),
+        for name in report.further:
+            say(f"layer {layer}: mean {name} {means[name]:.4f}")
+    for number, lines, said in (
+        (totals.unchecked, totals.unchecked_lines, "pairs share no token, so nothing was checked in them"),
+        (totals.blank, totals.blank_lines, "of the summaries are blank, and left out of every rate"),
     ):
-        if indices:
-            lines = ", ".join(str(pairs.lines[index]) for index in indices[:10])
-            say(f"{len(indices)} {said}: line {lines}")
-    say(result.signature)
-
-
-def _mean(result: EstimeResult, measure: str, layer: int) -> float:
-    """The mean over the pairs for which the measure is defined; the lines below say which those are not."""
-    return float(result.values(measure, layer).nanmean())
+        if number:
+            say(f"{number} {said}: line {', '.join(map(str, lines))}{' ...' if number > len(lines) else ''}")
+    say(report.signature)

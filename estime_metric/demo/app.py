@@ -108,7 +108,7 @@ def build(handlers: Handlers) -> gr.Blocks:
         explain(explain_tab.select(lambda: "explain", outputs=selected, **_INSTANT).then)
         compare(compare_tab.select(lambda: "compare", outputs=selected, **_INSTANT).then)
         file_tab.select(lambda: "file", outputs=selected, **_INSTANT)
-        switched = model.input(
+        switched = model.change(
             lambda name, before: _switch(encoders, name, before),
             [model, served],
             [model, layer, served],
@@ -124,7 +124,10 @@ def build(handlers: Handlers) -> gr.Blocks:
 def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any, str]:
     """Loads the chosen encoder and sets the range of layers; returns to the one before if it cannot be loaded."""
     try:
-        info = encoders.info((name or "").strip())
+        name = (name or "").strip()
+        if name == before:  # set by this function itself
+            return gr.skip(), gr.skip(), before
+        info = encoders.info(name)
     except ValueError as error:
         gr.Warning(page.with_code(str(error)), duration=15, title="Not available")
         return gr.update(value=before), gr.skip(), before

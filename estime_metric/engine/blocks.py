@@ -78,8 +78,8 @@ class BlockTaps:
             attended: bool of shape (b, p), False at padding; ``None`` where there is none.
             layers: layers to read, none deeper than the taps' depth.
             pick: takes hidden states of shape (b, p, d).
-            only: the positions that ``pick`` takes; ``None`` for all. Where the architecture allows, the deepest layer is
-                computed there alone.
+            only: the positions that ``pick`` takes; ``None`` for all. Where the architecture allows, the deepest layer
+                is computed there alone.
         """
         taken: dict[int, Tensor] = {}
         calls = 0

@@ -3,7 +3,8 @@
 Example:
     >>> from estime_metric import EstimeScorer
     >>> from estime_metric.explain import to_html
-    >>> shown = EstimeScorer(model="embedded").explain("A dog slept.", "A cat slept in the sun while a dog barked.")
+    >>> source = "Engineers had found rust in four of the bridge's twelve main beams."
+    >>> shown = EstimeScorer(model="embedded").explain("Engineers found rust in twelve of its four beams.", source)
     >>> to_html(shown).splitlines()[0]
     '<!DOCTYPE html>'
 """

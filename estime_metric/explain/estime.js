@@ -47,11 +47,11 @@
     if (first) bringIntoView(root.querySelector(".estime-source .estime-text"), first);
   }
 
-  // Where the page is narrow, the style docks the source to the lower edge; the unit must not lie beneath it.
   function choose(root, unit) {
     chosen.set(root, unit);
     root.classList.toggle("estime-docked", Boolean(unit));
     show(root, unit);
+    // Where the page is narrow, the style docks the source to the lower edge; the unit must not lie beneath it.
     const source = root.querySelector(".estime-source");
     if (!unit || getComputedStyle(source).insetBlockEnd === "auto") return;
     const covered = unit.getBoundingClientRect().bottom + 12 - source.getBoundingClientRect().top;
@@ -66,9 +66,13 @@
     const unit = unitAt(event.target);
     if (unit && unitAt(event.relatedTarget) !== unit) show(rootOf(unit), chosen.get(rootOf(unit)) || null);
   });
+  // Focus by the mouse waits for the click: if the page moved while the button is down, the click would miss the unit.
+  let pressed = false;
+  document.addEventListener("mousedown", () => (pressed = true), true);
+  document.addEventListener("mouseup", () => (pressed = false), true);
   document.addEventListener("focusin", (event) => {
     const unit = unitAt(event.target);
-    if (unit) choose(rootOf(unit), unit);
+    if (unit && !pressed) choose(rootOf(unit), unit);
   });
   document.addEventListener("click", (event) => {
     const root = rootOf(event.target);

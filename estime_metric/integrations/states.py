@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -15,8 +16,15 @@ GREATEST_ID = 2**53
 
 
 def integers(name: str, numbers: Any) -> list[int]:
-    """The integers in a tensor of one axis or in a sequence."""
-    listed = list(numbers.tolist() if isinstance(numbers, Tensor) and numbers.ndim == 1 else numbers)
+    """The integers in a tensor of one axis or in a sequence.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: an entry is no integer, or too large for float64.
+    """
+    if not isinstance(numbers, Iterable) or isinstance(numbers, (str, bytes)) or getattr(numbers, "ndim", 1) != 1:
+        raise TypeError(f"Expected argument `{name}` to be a list or a tensor of integers, but got {numbers!r}.")
+    listed = list(numbers.tolist() if isinstance(numbers, Tensor) else numbers)
     for index, number in enumerate(listed):
         if isinstance(number, Tensor) and number.ndim == 0:
             listed[index] = number = number.item()
@@ -42,16 +50,17 @@ def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
     first = torch.ones(len(named), dtype=torch.bool, device=rows.device)
     first[1:] = named[1:, 0] != named[:-1, 0]
     kept = named[first]
-    differing = ~torch.isclose(named, kept[first.cumsum(0) - 1]).all(1)
+    differing = ~torch.isclose(named, kept[first.cumsum(0) - 1], equal_nan=True).all(1)
     return torch.cat([kept, rows[rows[:, 0].isnan()]]), [int(number) for number in named[differing, 0]]
 
 
-def fingerprint(config: EstimeConfig, *more: object) -> Tensor:
-    """Stands for a configuration and whatever else tells states apart: the bytes of a digest, float64 of shape (32,).
+def fingerprint(config: EstimeConfig, signature: str, *more: object) -> Tensor:
+    """Stands for a signature and whatever else tells states apart: the bytes of a digest, float64 of shape (32,).
 
-    A function has nothing to be told by, so a configuration that holds one is NaN, which equals nothing.
+    The signature is the complete one, of a scorer whose encoder is loaded: two machines may have different commits of
+    one model. Two functions cannot be told apart, so a configuration that holds one is NaN, which equals nothing.
     """
     if callable(config.splitter) or callable(config.tagger):
         return torch.full((32,), torch.nan, dtype=torch.float64)
-    digest = hashlib.sha256(repr((config.signature(), *more)).encode()).digest()
+    digest = hashlib.sha256(repr((signature, *more)).encode()).digest()
     return torch.tensor(list(digest), dtype=torch.float64)

@@ -5,18 +5,26 @@ Axes: ``n`` summaries, ``l`` layers, ``m`` measures.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import torch
 from torch import Tensor
 
-from estime_metric.config import EstimeConfig
+from estime_metric.config import (
+    ALL_UNIT_MEASURES,
+    HIGHER_IS_BETTER,
+    OPTIONS,
+    EstimeConfig,
+    EstimeOptions,
+    similar_option,
+)
 from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.measures import STATISTICS
+from estime_metric.engine.measures import MEASURES, STATISTICS
 from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.integrations.states import each_id_once, fingerprint, integers
 from estime_metric.result import EstimeResult
@@ -25,38 +33,48 @@ from estime_metric.scorer import EstimeScorer
 try:
     from torchmetrics import Metric
     from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
+    from torchmetrics.utilities.exceptions import TorchMetricsUserError
 except ImportError as missing:
     raise ImportError(
         "ESTIME in TorchMetrics needs torchmetrics: pip install 'estime-metric[torchmetrics]'."
     ) from missing
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _Self = TypeVar("_Self", bound="ESTIME")
 
+#: Held while the numbers of an update are added to the states, which takes no time beside the scoring. A lock of the
+#: module's own, since one of each metric's could be neither copied nor pickled.
+_ADDING = threading.Lock()
 
-class _State:
-    """A state of the metric that always counts every pair: whoever reads it has pending pairs scored first."""
+#: Least and greatest value of the measures that have one besides 0, for plots.
+_BOUNDS: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("alarm_rate", "unsupported_rate", "coverage"), (0.0, 1.0)),
+    **dict.fromkeys(("soft", "coherence"), (-1.0, 1.0)),
+}
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = f"_state_{name}"
 
-    def __get__(self, metric: ESTIME | None, owner: type | None = None) -> Any:
-        if metric is None:
-            return self
-        metric._score_pending()
-        return metric.__dict__[self._name]
+class MetricOptions(EstimeOptions, total=False):
+    """The keywords of `ESTIME`: those of `EstimeConfig` and those of ``torchmetrics.Metric``."""
 
-    def __set__(self, metric: ESTIME, value: Any) -> None:
-        metric._score_pending()
-        metric.__dict__[self._name] = value
+    compute_on_cpu: bool
+    dist_sync_on_step: bool
+    process_group: Any
+    dist_sync_fn: Callable[..., Any] | None
+    distributed_available_fn: Callable[..., bool]
+    sync_on_compute: bool
+    compute_with_cache: bool
 
 
 class ESTIME(Metric):
-    r"""Inconsistency of summaries with their sources: the mean number of alarms for each summary.
+    r"""Inconsistency of summaries with their sources: by default the mean number of alarms for each summary.
 
     As input to ``forward`` and ``update`` the metric accepts
 
     - ``preds`` (list of str): the summaries.
-    - ``sources`` (list of str): the text that each was made from.
+    - ``sources`` (list of str), by keyword: the text that each was made from. By position it could be mistaken for the
+      ``target`` of other metrics, a reference summary.
     - ``ids`` (int64 tensor of shape (n,), or list of int), optional: what tells the examples of the data set apart, say
       their row numbers. Examples of equal ``ids`` are counted once, on all processes together. A ``DistributedSampler``
       repeats some examples so that all processes get the same number; with ``ids`` they do no harm.
@@ -65,17 +83,22 @@ class ESTIME(Metric):
 
     As output of ``forward`` and ``compute`` it returns float64 on the metric's device:
 
-    - by default a scalar tensor, the mean of ``alarms`` over the summaries: 0 and up, lower is better; 0.0 where there
-      are none, also before the first ``update``.
-    - with ``return_dict=True`` a dictionary of such means, one for each measure; see ``estime_metric.engine.measures``
-      for range and direction of each. Where several layers are read, the keys are ``alarms_12`` and so on.
-    - with ``reduction=None`` values of shape (n,) instead of means. Those with ``ids`` come in ascending order of
-      these, whatever the number of processes; those without in the order of updates, process after process.
+    - by default a scalar tensor, the mean of ``measure`` over the summaries for which it is defined. It is NaN where
+      there is none, also before the first ``update``; a warning says how many were left out.
+    - with ``return_dict=True`` a dictionary of such means, one for each measure, ``coverage`` among them; see
+      ``estime_metric.engine.measures`` for range and direction of each. Where several layers are read, the keys are
+      ``alarms_12`` and so on.
+    - with ``reduction=None`` values of shape (n,) instead of means, NaN where the measure is undefined. Those with
+      ``ids`` come in ascending order of these, whatever the number of processes; those without in the order of updates,
+      process after process.
+
+    To select checkpoints take ``measure="unsupported_rate"``: a summary that is blank or shares nothing with its source
+    has 0 alarms, which ``alarms`` takes for perfect. Watch length and ROUGE beside it, since copying the source wins.
 
     The encoder is no part of the module: it is in no ``parameters()``, ``state_dict()`` or checkpoint, stays in eval
     mode and in its own dtype, ignores autocast, and is shared by copies of the metric. It runs on the metric's device,
     so ``.to(device)`` moves the work, unless ``device`` names another. Each process scores the pairs that it is given;
-    only numbers are exchanged.
+    only numbers are exchanged. Threads may call ``update`` side by side, but nothing else beside it.
 
     All processes have to call ``compute``, as with every metric: on one alone it waits for the others for ever. For the
     value of one process use ``sync_on_compute=False``. ``forward`` scores each pair once, with
@@ -83,10 +106,9 @@ class ESTIME(Metric):
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
+        measure: what is returned where ``return_dict`` is not set; ``higher_is_better`` and the plot follow it.
         return_dict: return all measures that were computed.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
-        buffer_size: pairs that ``update`` collects before they are scored, so that small batches fill the encoder. All
-            are counted whenever a value or a state is read, saved, copied or synchronized. 1 scores in every update.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a folder, a `SourceCache`,
             or ``None`` for none. It never changes a score.
         kwargs: options of `EstimeConfig`, laid over ``config``, and the keyword arguments of ``torchmetrics.Metric``.
@@ -95,31 +117,30 @@ class ESTIME(Metric):
         TypeError, ValueError: a bad option, or one that does not exist; several layers without ``return_dict``. In
             ``update``: texts that are no lists of strings, lengths that differ, ``ids`` or ``indices`` that are no
             integers; the message names argument and index.
-        EncoderUnavailableError: in the first ``update``, where the encoder cannot be had.
+        EncoderUnavailableError: in ``update``, where the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
 
     Example:
-        >>> from estime_metric.integrations.torchmetrics import ESTIME
-        >>> metric = ESTIME(model="embedded")
-        >>> metric.update(["The cat slept."], ["The cat slept while the dog sat in the garden."])
-        >>> alarms = metric.compute()
-        >>> alarms.shape, alarms.dtype, bool(0 <= alarms <= 4)
+        >>> from estime_metric import ESTIME
+        >>> metric = ESTIME(model="embedded", measure="unsupported_rate")
+        >>> metric.update(["The cat slept."], sources=["The cat slept while the dog sat in the garden."])
+        >>> rate = metric.compute()
+        >>> rate.shape, rate.dtype, bool(0 <= rate <= 1)
         (torch.Size([]), torch.float64, True)
     """
 
     is_differentiable: bool = False
-    higher_is_better: bool = False
     full_state_update: bool = False
-    plot_lower_bound: float = 0.0
 
-    #: Sum of each measure over the summaries without ``ids``, (l, m), and how many these are, ().
-    total = _State()
-    count = _State()
+    #: Sum of each measure over the summaries without ``ids`` for which it is defined, and how many these are, (l, m).
+    total: Tensor
+    count: Tensor
     #: A row for each summary that has to be kept: its id or NaN, then its values, (1 + l * m,).
-    examples = _State()
-    #: What tells metrics of different configurations apart, (32,); a ``MetricCollection`` lets equal states merge.
-    configuration = _State()
+    examples: list[Tensor]
+    #: What tells metrics of different configurations apart, (32,), 0 before the first update; a ``MetricCollection``
+    #: lets metrics of equal states share one.
+    configuration: Tensor
 
     _REDUCTIONS: ClassVar[tuple[str | None, ...]] = ("mean", "none", None)
 
@@ -127,27 +148,28 @@ class ESTIME(Metric):
         self,
         config: EstimeConfig | None = None,
         *,
+        measure: str = "alarms",
         return_dict: bool = False,
         reduction: str | None = "mean",
-        buffer_size: int = 64,
         cache: int | str | os.PathLike[str] | SourceCache | None = None,
-        **kwargs: Any,
+        **kwargs: Unpack[MetricOptions],
     ) -> None:
-        names = {field.name for field in dataclasses.fields(EstimeConfig)}
-        options = {name: kwargs.pop(name) for name in tuple(kwargs) if name in names}
-        super().__init__(**kwargs)
-        self.config = EstimeConfig.from_options(config, options)
+        given: dict[str, Any] = dict(kwargs)
+        options = {name: given.pop(name) for name in tuple(given) if name in OPTIONS}
+        for name in given:
+            if name not in MetricOptions.__annotations__ and (meant := similar_option(name)):
+                raise TypeError(f"Expected an option of ESTIME, but got `{name}`. Did you mean `{meant}`?")
+        super().__init__(**given)
+        check_choice("measure", measure, tuple(MEASURES))
         check_choice("reduction", reduction, self._REDUCTIONS)
-        if isinstance(buffer_size, bool) or not isinstance(buffer_size, int) or buffer_size < 1:
-            raise ValueError(
-                f"Expected argument `buffer_size` to be an integer of at least 1, but got {buffer_size!r}."
-            )
+        self.config = EstimeConfig.from_options(config, options)
+        if measure in ALL_UNIT_MEASURES:
+            self.config = replace(self.config, measures=(*self.config.measures, measure))
+        self.measure = measure
         self.return_dict = return_dict
         self.reduction = None if reduction == "none" else reduction
-        self.buffer_size = buffer_size
         self.source_cache = SourceCache.of(cache)
         self._scorer: EstimeScorer | None = None
-        self._pending: list[tuple[str, str, float]] = []
         self._layers = self.scorer.score([], []).layers if self.config.layers == "all" else self.config.layer_tuple
         self._measures = EstimeResult(torch.empty(0, 1, len(STATISTICS)), self.config).measures
         if len(self._layers) > 1 and not return_dict:
@@ -156,16 +178,31 @@ class ESTIME(Metric):
             )
         shape = (max(1, len(self._layers)), len(self._measures))
         self.add_state("total", torch.zeros(shape, dtype=torch.float64), dist_reduce_fx="sum")
-        self.add_state("count", torch.zeros((), dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("count", torch.zeros(shape, dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("examples", [], dist_reduce_fx="cat")
-        self.add_state("configuration", self._fingerprint(), dist_reduce_fx="max")
+        self.add_state("configuration", torch.zeros(32, dtype=torch.float64), dist_reduce_fx="max")
+
+    @property
+    def higher_is_better(self) -> bool | None:  # type: ignore[override]
+        """The direction of ``measure``; ``None`` where it says nothing of quality."""
+        return HIGHER_IS_BETTER.get(self.measure)
+
+    @property
+    def plot_lower_bound(self) -> float:  # type: ignore[override]
+        """The least value of ``measure``."""
+        return _BOUNDS.get(self.measure, (0.0, None))[0]
+
+    @property
+    def plot_upper_bound(self) -> float | None:  # type: ignore[override]
+        """The greatest value of ``measure``, if it has one; a dictionary holds measures of any size."""
+        return None if self.return_dict else _BOUNDS.get(self.measure, (0.0, None))[1]
 
     @property
     def scorer(self) -> EstimeScorer:
         """What scores; it works on the metric's device unless the configuration names another."""
         if self._scorer is None:
             device = self.config.device or str(self.device)
-            self._scorer = EstimeScorer(dataclasses.replace(self.config, device=device), cache=self.source_cache)
+            self._scorer = EstimeScorer(replace(self.config, device=device), cache=self.source_cache)
         return self._scorer
 
     @property
@@ -176,30 +213,41 @@ class ESTIME(Metric):
     def update(
         self,
         preds: Sequence[str],
+        *,
         sources: Sequence[str],
         ids: Tensor | Sequence[int] | None = None,
         indices: Tensor | Sequence[int] | None = None,
     ) -> None:
-        """Takes summaries and their sources in; see the class."""
+        """Scores summaries against their sources and counts them; see the class."""
+        if self._is_synced:  # what is added now would be lost, since `unsync` restores the states from before
+            raise TorchMetricsUserError("Expected a metric that is not synchronized, but got one that is: unsync it.")
         summaries, texts = check_pairs(preds, sources, name="preds")
-        numbers = [torch.nan] * len(summaries) if ids is None else integers("ids", ids)
+        numbers: list[float] = [torch.nan] * len(summaries) if ids is None else list(integers("ids", ids))
         if len(numbers) != len(summaries):
             raise ValueError(
                 "Expected arguments `ids` and `preds` to be of one length, "
                 f"but got {len(numbers)} and {len(summaries)}."
             )
-        pairs = list(zip(summaries, texts, numbers, strict=True))
         if indices is not None:
-            places = integers("indices", indices)
-            for place in places:
-                if not 0 <= place < len(pairs):
-                    raise ValueError(f"Expected argument `indices` to lie within 0..{len(pairs) - 1}, but got {place}.")
-            pairs = [pairs[place] for place in places]
-        if self._scorer is None:
-            _ = self.signature  # an encoder that cannot be had is told now, not at the end of an epoch
-        self._pending += pairs
-        if len(self._pending) >= self.buffer_size:
-            self._score_pending()
+            chosen = integers("indices", indices)
+            for index in chosen:
+                if not 0 <= index < len(summaries):
+                    raise ValueError(
+                        f"Expected argument `indices` to lie within 0..{len(summaries) - 1}, but got {index}."
+                    )
+            summaries, texts = [summaries[index] for index in chosen], [texts[index] for index in chosen]
+            numbers = [numbers[index] for index in chosen]
+        result = self.scorer.score(summaries, texts)
+        columns = [result.values(measure, layer) for layer in result.layers for measure in self._measures]
+        rows = torch.stack([torch.tensor(numbers, dtype=torch.float64), *columns], dim=1)  # (n, 1 + l * m)
+        kept = torch.full((len(rows),), True) if self.reduction is None else ~rows[:, 0].isnan()
+        counted = rows[~kept, 1:].view(-1, *self.total.shape)
+        with _ADDING:
+            self.total = self.total + counted.nansum(0).to(self.total.device)
+            self.count = self.count + (~counted.isnan()).sum(0).to(self.count)
+            self.configuration = self._fingerprint().to(self.configuration)
+            if kept.any():
+                self.examples.append(rows[kept].to(self.total.device))
 
     def compute(self) -> Tensor | dict[str, Tensor]:
         """The mean of each measure, or the values of each summary; see the class.
@@ -207,33 +255,30 @@ class ESTIME(Metric):
         Raises:
             ValueError: states of metrics with different configurations were merged.
         """
-        if not torch.allclose(self.configuration.cpu(), self._fingerprint(), equal_nan=True):
+        if self.configuration.any() and not torch.allclose(
+            self.configuration, self._fingerprint().to(self.configuration), equal_nan=True
+        ):
             raise ValueError("Expected states of one configuration, but got those of another or of several.")
-        shape: torch.Size = self.total.shape
-        kept, differing = each_id_once(dim_zero_cat(self.examples) if len(self.examples) else self._no_examples())
+        examples = dim_zero_cat(self.examples) if len(self.examples) else self._no_examples()
+        kept, differing = each_id_once(examples.to(self.total.device))  # `compute_on_cpu` keeps lists on the CPU
         if differing:
             rank_zero_warn(
                 f"{len(differing)} examples have the id of another and different scores, id {differing[0]} among them; "
                 "they are not counted. Ids have to tell all examples of an epoch apart, and the metric has to be reset "
                 "between epochs."
             )
-        values = kept[:, 1:].view(-1, *shape)  # (n, l, m)
+        values = kept[:, 1:].view(-1, *self.total.shape)  # (n, l, m)
         if self.reduction == "mean":
-            values = (self.total + values.sum(0)) / (self.count + len(values)).clamp(min=1)  # (l, m)
+            values = self._means(values)  # (l, m)
         if not self.return_dict:
-            alarms: Tensor = values[..., 0, self._measures.index("alarms")]
-            return alarms
-        endings = [f"_{layer}" for layer in self._layers] if shape[0] > 1 else [""]
+            value: Tensor = values[..., 0, self._measures.index(self.measure)]
+            return value
+        endings = [f"_{layer}" for layer in self._layers] if len(self._layers) > 1 else [""]
         return {
-            f"{measure}{ending}": values[..., place, number]
-            for place, ending in enumerate(endings)
-            for number, measure in enumerate(self._measures)
+            f"{measure}{ending}": values[..., row, column]
+            for row, ending in enumerate(endings)
+            for column, measure in enumerate(self._measures)
         }
-
-    def reset(self) -> None:
-        """Forgets all pairs; encoder and cache stay."""
-        self._pending.clear()
-        super().reset()
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plots one value or several.
@@ -248,34 +293,43 @@ class ESTIME(Metric):
         Raises:
             ModuleNotFoundError: matplotlib is not installed.
         """
-        return self._plot(val, ax)
+        figure, axis = self._plot(val, ax)
+        if not self.return_dict:
+            axis.set_ylabel(f"ESTIME {self.measure}")  # type: ignore[union-attr]
+        return figure, axis
 
-    def _score_pending(self) -> None:
-        """Scores the pairs that wait and adds them to the states; not while the states are those of all processes."""
-        if not self._pending or self._is_synced:
-            return
-        summaries, sources, ids = zip(*self._pending, strict=True)
-        result = self.scorer.score(summaries, sources)
-        self._pending = []
-        columns = [result.values(measure, layer) for layer in result.layers for measure in self._measures]
-        rows = torch.stack([torch.tensor(ids, dtype=torch.float64), *columns], dim=1)  # (n, 1 + l * m)
-        kept = torch.full((len(rows),), True) if self.reduction is None else ~rows[:, 0].isnan()
-        counted = rows[~kept, 1:].to(self.total.device)
-        self.total = self.total + counted.sum(0).view_as(self.total)
-        self.count = self.count + len(counted)
-        if kept.any():
-            self.examples = [*self.examples, rows[kept].to(self.total.device)]
+    def _means(self, values: Tensor) -> Tensor:
+        """The mean of each measure over the summaries in the sums and those in ``values``, (n, l, m).
+
+        Warns where what is returned is undefined for some.
+        """
+        count = self.count + (~values.isnan()).sum(0)
+        returned = self._measures if self.return_dict else [self.measure]
+        defined = {measure: int(count[0, self._measures.index(measure)]) for measure in returned}
+        pairs = int(count[0, self._measures.index("tokens")])  # a number of tokens is never undefined
+        least = min(defined, key=defined.__getitem__)
+        if defined[least] < pairs:
+            rank_zero_warn(
+                f"{least} is undefined for {pairs - defined[least]} of {pairs} pairs, which are left out of its mean: "
+                "their summaries are blank or, for `alarm_rate`, share nothing with their sources."
+            )
+        return (self.total + values.nansum(0)) / count
 
     def _fingerprint(self) -> Tensor:
-        return fingerprint(self.config, self._layers, self._measures, self.reduction)
+        return fingerprint(self.config, self.signature, self._layers, self._measures, self.reduction)
 
     def _no_examples(self) -> Tensor:
         return torch.empty(0, 1 + self.total.numel(), dtype=torch.float64, device=self.total.device)
 
     def _sync_dist(self, *args: Any, **kwargs: Any) -> None:
-        if not self.examples:  # a process without any takes part with the same shape and dtype as the others
+        if not len(self.examples):  # a process without any takes part with the same shape and dtype as the others
             self.examples = [self._no_examples()]
         super()._sync_dist(*args, **kwargs)
+
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        super()._load_from_state_dict(*args, **kwargs)
+        if isinstance(self.examples, Tensor):  # saved while synchronized, when the list is one tensor
+            self.examples = [self.examples]
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         wrapped = super()._wrap_compute(compute)
@@ -303,11 +357,3 @@ class ESTIME(Metric):
         if self._device != before:
             self._scorer = None
         return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        self._score_pending()
-        state: dict[str, Any] = super().__getstate__()
-        return state
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, id(self)))

@@ -13,6 +13,9 @@ from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
+    from typing_extensions import Unpack
+
+    from estime_metric.config import EstimeOptions
 
 
 class EstimeComputeMetrics:
@@ -70,9 +73,9 @@ def estime_compute_metrics(
     tokenizer: PreTrainedTokenizerBase,
     sources: Sequence[str] | None = None,
     *,
-    report: Sequence[str] = ("alarms", "alarm_rate"),
+    report: Sequence[str] = ("alarms", "unsupported_rate"),
     scorer: EstimeScorer | None = None,
-    **options: Any,
+    **options: Unpack[EstimeOptions],
 ) -> EstimeComputeMetrics:
     """``compute_metrics`` for ``Seq2SeqTrainer`` with ``predict_with_generate=True``.
 

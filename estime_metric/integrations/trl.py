@@ -6,11 +6,16 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from estime_metric.inputs import check_choice
 from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from estime_metric.config import EstimeOptions
 
 #: Measures between 0 and 1 of which lower is better.
 RATES = ("unsupported_rate", "alarm_rate")
@@ -74,7 +79,7 @@ def estime_reward(
     copy_penalty: float = 1.0,
     free_copy: int = 12,
     scorer: EstimeScorer | None = None,
-    **options: Any,
+    **options: Unpack[EstimeOptions],
 ) -> EstimeReward:
     """A reward function: minus the rate of what the source does not support, minus a penalty for copying.
 

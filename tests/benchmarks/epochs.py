@@ -28,7 +28,7 @@ def seconds(metric: ESTIME, pairs: list[common.Pair]) -> float:
     start = time.perf_counter()
     for first in range(0, len(pairs), BATCH):
         some = pairs[first : first + BATCH]
-        metric.update([summary for summary, _ in some], [source for _, source in some])
+        metric.update([summary for summary, _ in some], sources=[source for _, source in some])
     metric.compute()
     taken = time.perf_counter() - start
     metric.reset()

@@ -198,3 +198,24 @@ def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
     assert 0.2 < means["rouge_1"] < 0.5
     assert 0.6 < means["bertscore_f1"] < 0.8
     assert 0.3 < means["jensen_shannon"] < 0.7
+
+
+def test_scores_of_files_stand_beside_ours_in_any_order(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    data = read_folder(folder)
+    lines = [
+        f"{document},{system},{len(text)},{place % 5}"
+        for place, ((document, system), text) in enumerate(zip(data.keys, data.summaries, strict=True))
+    ]
+    found = []
+    for order in (lines, lines[::-1]):
+        path = tmp_path / "mine.csv"
+        path.write_text("\n".join(["document,system,size,supert", *order]) + "\n", encoding="utf-8")
+        out = tmp_path / f"out{len(found)}"
+        options = ["--bertscore-model", "none", "--scores", path, "--lower", "size", "-o", out, "-q"]
+        shown = run("--data", folder, "-m", bert_folder, "--resamples", 5, *options)
+        found.append((rows(out / "table1.csv"), rows(out / "own.csv"), shown.stdout.split("written to")[0]))
+    assert found[0] == found[1]
+    kinds = {row["measure"]: row["from"] for row in found[0][0]}
+    assert (kinds["(-)size [mine]"], kinds["SUPERT [mine]"]) == ("file", "file")
+    assert [row["measure"] for row in found[0][1]] == ["(-)size [mine]", "SUPERT [mine]"]
+    assert "Measures from files less (-)ESTIME-4" in " ".join(found[0][2].split())

@@ -1,4 +1,4 @@
-"""``estime benchmark coherence``: what it prints, what it writes, what it refuses."""
+"""``estime coherence`` as its user meets it."""
 
 from __future__ import annotations
 
@@ -6,90 +6,101 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.command import run_command
-from tests.conftest import SUMMEVAL
+from estime_metric.studies.coherence.classifier import CoherenceClassifier
+from estime_metric.studies.coherence.entity_graph import entity_graph
+from tests.command import Ran, run_command
 
-SYSTEMS = {"M0": "LEAD-3", "M22": "BART", "M11": "Improve-abs"}
+TEXTS = ["The bridge is old. The mayor closed the bridge. The mayor left.", "Bees fly. [/red]\x1b[2J The sun is far."]
+
+
+def run(*arguments: object, status: int = 0) -> Ran:
+    return run_command("coherence", *arguments, status=status)
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Eight documents, three systems, two measures; one more system without judgements."""
-    rng = np.random.default_rng(0)
-    for name in ("summeval", "coherence_scores", "shuffle"):
-        (tmp_path / name).mkdir()
-    cells = [(f"d{number}", system) for number in range(8) for system in SYSTEMS]
-    rows = [
-        {"doc_id": document, "system": system, "summary": "One. Two.", "coherence": float(rng.integers(3, 16)) / 3}
-        for document, system in cells
-    ]
-    (tmp_path / "summeval" / "summeval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    properties = [
-        f"{system},{name},1,{number % 2},{number // 2}" for number, (system, name) in enumerate(SYSTEMS.items())
-    ]
-    header = "system,name,extractive,pretrained_transformer,produces_capitals"
-    (tmp_path / "summeval" / "systems.csv").write_text("\n".join([header, *properties, "MX,more,0,0,0"]) + "\n")
-    for measure in ("bartscore", "gruen"):
-        scores = [f"{document},{system},{rng.normal()}" for document, system in [*cells, ("d0", "MX")]]
-        (tmp_path / "coherence_scores" / f"{measure}.csv").write_text("\n".join(["doc,system,score", *scores]) + "\n")
-        pairs = [f"t{number},{label},{rng.normal()}" for number in range(9) for label in (1, 0)]
-        (tmp_path / "shuffle" / f"{measure}.csv").write_text("\n".join(["id,label,score", *pairs]) + "\n")
-    return tmp_path
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "summaries.jsonl"
+    rows = [{"summary": text, "id": f"e{number}"} for number, text in enumerate(TEXTS)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
 
 
-def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
-    if not SUMMEVAL.is_dir():
-        pytest.skip("the published scores are not at hand")
-    shown = run_command("benchmark", "coherence", SUMMEVAL.parent, columns=80)
-    for line in ("BAS .896 .896 yes .5", "GRN .504 .504 yes .5", "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77"):
-        assert line in " ".join(shown.stdout.split())
-    assert shown.stdout.count(" yes") == 16
-    assert "16 systems whose judgements are at hand; paper: as printed, on 17 systems" in shown.stdout
+def test_the_screen_shows_every_score(table: Path) -> None:
+    shown = run(table, "--measure", "entity_graph,length").stdout
+    assert f"{entity_graph(TEXTS[0]):.3f}".lstrip("0") in shown
+    assert "2 summaries scored, 0 rows skipped" in shown
+    assert "entity_graph: mean 0.3333 (higher is better)" in shown
+    assert "COHERENCE|entity_graph:content_words|length:characters|version:" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "\x1b" not in shown
+    assert "[/red]" in shown
 
 
-def test_writes_tables_and_pictures(folder: Path) -> None:
-    out = folder / "out"
-    shown = run_command("benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 2)
-    tables = ("table1", "table3", "table3-intervals", "table4", "lengths")
-    kinds = ("same-document", "all-documents")
-    pictures = ["scores-bartscore", "scores-gruen", "intra-system", "lengths"]
-    pictures += [f"bias-{measure}-{kind}" for measure in ("bartscore", "gruen") for kind in kinds]
-    expected = {f"{name}.{ending}" for name in tables for ending in ("csv", "md", "tex")}
-    expected |= {f"{name}.{ending}" for name in pictures for ending in ("png", "svg")}
-    assert {path.name for path in out.iterdir()} == expected
-    with (out / "table4.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    assert [row["measure"] for row in rows] == ["BAS", "GRN"]
-    assert [row["paper"] for row in rows] == ["0.896", "0.504"]
-    assert [float(row["here"]) * 9 for row in rows] == pytest.approx([round(float(row["here"]) * 9) for row in rows])
-    intervals = (out / "table3-intervals.md").read_text(encoding="utf-8")
-    assert "[0.08, 0.26]" in intervals  # printed for BAS, τ_intra
-    assert f"wrote {len(expected)} files" in shown.stderr
+def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "scores.csv"
+    shown = run(table, "-o", out, "--measure", "entity_graph,random", "--seed", 3).stdout
+    assert f"written: {out}" in shown
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert list(rows[0]) == ["line", "id", "entity_graph", "random", "signature"]
+    assert [row["line"] for row in rows] == ["1", "2"]
+    assert float(rows[0]["entity_graph"]) == pytest.approx(entity_graph(TEXTS[0]), abs=1e-6)
+    streamed = run(table, "-o", "-", "--measure", "entity_graph,random", "--seed", 3).stdout.splitlines()
+    assert [json.loads(line)["random"] for line in streamed] == [float(row["random"]) for row in rows]
 
 
-def test_the_seed_decides_the_intervals(folder: Path) -> None:
-    def intervals(seed: str) -> str:
-        out = folder / f"out{seed}"
-        options = ["--resamples", "20", "--runs", "0", "--seed", seed]
-        run_command("benchmark", "coherence", folder, "-o", out, *options)
-        assert not (out / "table1.md").exists()
-        return (out / "table3-intervals.md").read_text(encoding="utf-8")
-
-    (folder / "coherence_scores" / "gruen.csv").unlink()
-    assert intervals("1") != intervals("2")
-
-
-def test_data_that_are_not_there_are_named(tmp_path: Path) -> None:
-    shown = run_command("benchmark", "coherence", tmp_path, status=2)
-    assert "Expected scores of measures in" in shown.stderr
-    assert "coherence_scores" in shown.stderr
+def test_nothing_is_overwritten_unasked(table: Path, tmp_path: Path) -> None:
+    before = table.read_text()
+    assert "another file for the output than the input" in run(table, "-o", table, status=2).stderr
+    assert "another file" in run(table, "-o", table, "--overwrite", status=2).stderr
+    assert table.read_text() == before
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious")
+    assert "--overwrite replaces it" in run(table, "-o", out, status=2).stderr
+    assert out.read_text() == "precious"
+    run(table, "-o", out, "--overwrite")
+    assert json.loads(out.read_text().splitlines()[0])["line"] == 1
 
 
-def test_a_summary_without_a_score_is_named(folder: Path) -> None:
-    path = folder / "coherence_scores" / "gruen.csv"
-    path.write_text(path.read_text().replace("d3,M22,", "d3,M99,"))
-    shown = run_command("benchmark", "coherence", folder, status=2)
-    assert "'gruen' lacks 1, first ('d3', 'M22')" in shown.stderr
+def test_rows_without_a_summary_are_named(table: Path) -> None:
+    table.write_text(table.read_text() + '\n{"text": 1}\n{bad')
+    shown = run(table, status=1)
+    assert "skipped line 3: column 'summary' should hold a text, but holds None" in shown.stderr
+    assert "skipped line 4: is not JSON" in shown.stderr
+    assert "2 summaries scored, 2 rows skipped" in shown.stdout
+
+
+def test_a_classifier(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    folder, out = tmp_path / "classifier", tmp_path / "out.jsonl"
+    classifier = CoherenceClassifier(bert_folder, device="cpu")
+    classifier.save(folder)
+    run(table, "--measure", "classifier", "--classifier", folder, "--device", "cpu", "-o", out)
+    found = [json.loads(line)["classifier"] for line in out.read_text().splitlines()]
+    assert found == pytest.approx(classifier.score(TEXTS).tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--measure", "grammar"], "`measures` to name some of entity_graph, classifier, bartscore, length, random"),
+        (["--measure", "classifier"], "`classifier` to name a trained classifier, since the measure 'classifier'"),
+        (["--measure", "bartscore"], "There is no summary in"),
+        (["--summary-column", "text"], "There is no summary in"),
+        (["-o", "out.xlsx"], "Expected the output to end in"),
+    ],
+)
+def test_what_is_needed_is_said(table: Path, options: list[str], message: str) -> None:
+    shown = run(table, *options, status=2)
+    assert message in shown.stderr
+    assert "Traceback" not in shown.output
+
+
+def test_columns_of_the_user_are_not_replaced(table: Path) -> None:
+    table.write_text(json.dumps({"summary": "A text.", "entity_graph": 7}))
+    assert "no column 'entity_graph' in summaries.jsonl" in run(table, status=2).stderr
+
+
+def test_an_encoder_without_a_head_is_no_classifier(table: Path, bert_folder: str) -> None:
+    shown = run(table, "--measure", "classifier", "--classifier", bert_folder, "--device", "cpu", status=2)
+    assert "has no trained head" in shown.stderr

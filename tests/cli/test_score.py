@@ -27,9 +27,7 @@ def table(tmp_path: Path) -> Path:
     path.write_text(
         "\n".join(
             [
-                json.dumps(
-                    {"id": "a", "source": "The cat sat on the mat.", "summary": "The cat sat.", "alarms": "old"}
-                ),
+                json.dumps({"id": "a", "source": "The cat sat on the mat.", "summary": "The cat sat.", "note": "old"}),
                 "{bad",
                 json.dumps({"id": "b", "source": None, "summary": "x"}),
                 json.dumps({"id": "c", "source": "The cat sat on the mat.", "summary": "   "}),
@@ -114,8 +112,8 @@ def test_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
         (["--window", "20", "--margin", "10"], "`window` to be more than twice `margin`"),
         (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
         (["--measures", "rouge"], "`measures` to be one of"),
-        (["-o", "scores.xlsx"], "to end in .jsonl or .csv"),
-        (["--source-column", "text"], "no pair in"),
+        (["-o", "scores.xlsx"], "to end in .jsonl or .csv or .parquet"),
+        (["--source-column", "text"], "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(
@@ -150,7 +148,58 @@ def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
     first = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
     assert "|distance:2|" in first["signature"]
     assert "|preset:fast|" in first["signature"]
-    run("score", "--example", "--fast", "--distance", 4, "-q", "-o", out)
+    run("score", "--example", "--fast", "--distance", 4, "-q", "-o", out, "--overwrite")
     first = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
     assert "|distance:4|" in first["signature"]
     assert "|dtype:bfloat16|version" in first["signature"]
+
+
+def test_standard_input_is_json_lines(table: Path, bert_folder: str) -> None:
+    typed = table.read_bytes()
+    for name in ("-", "/dev/stdin"):
+        shown = run_command("score", name, "-m", bert_folder, "-q", "-o", "-", *SHORT, status=1, stdin=typed)
+        assert [json.loads(line)["id"] for line in shown.stdout.splitlines()] == ["a", "c"]
+    shown = run_command("score", "-", "-m", bert_folder, "-q", *SHORT, status=2, stdin="\n")
+    assert "no pair on standard input" in shown.stderr
+
+
+def test_the_input_is_never_overwritten(table: Path, bert_folder: str) -> None:
+    before = table.read_bytes()
+    for option in ("--overwrite", "--resume"):
+        shown = run("score", table, "-o", table, option, "-m", bert_folder, status=2)
+        assert "another file than the input" in shown.stderr
+    assert table.read_bytes() == before
+
+
+def test_it_says_what_it_wrote_and_refuses_to_replace_it(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "scores.jsonl"
+    options = ["-m", bert_folder, "-q", *SHORT]
+    assert f"wrote 2 rows to {out}" in run("score", table, "-o", out, *options, status=1).stdout
+    assert "exists: replace it with --overwrite" in run("score", table, "-o", out, *options, status=2).stderr
+
+
+@pytest.mark.parametrize("output", ["nowhere/x.jsonl", "/proc/x.jsonl", ".jsonl"])
+def test_an_output_that_cannot_be_written_is_refused_before_scoring(
+    table: Path, bert_folder: str, tmp_path: Path, output: str
+) -> None:
+    (tmp_path / ".jsonl").mkdir()
+    shown = run("score", table, "-o", tmp_path / output, "-m", bert_folder, "-q", *SHORT, status=2)
+    assert shown.stderr.startswith("error: ")
+    assert shown.stderr.count("\n") == 1
+
+
+def test_texts_cannot_steer_the_terminal(tmp_path: Path, bert_folder: str) -> None:
+    path = tmp_path / "p.jsonl"
+    row = {"source": "The cat sat.", "summary": "A \x1b]0;title\x07 cat [/red] sat.", "verdict": "[/red]\x1b[2J"}
+    path.write_text(json.dumps(row))
+    shown = run_command("score", path, "-m", bert_folder, "-q", *SHORT, columns=200)
+    assert "\x1b" not in shown.output
+    assert "[/red]" in shown.stdout
+
+
+def test_many_bad_rows_are_counted(tmp_path: Path, bert_folder: str) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"source": "A cat sat.", "summary": "A cat."}\n' + "bad\n" * 50)
+    shown = run("score", path, "-m", bert_folder, "-q", *SHORT, status=1)
+    assert shown.stderr.count("is not JSON") == 20
+    assert "skipped 30 more rows" in shown.stderr

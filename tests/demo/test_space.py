@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from estime_metric import __version__
 from tests.demo.serving import ROOT, free_port, serving
 
 gradio = pytest.importorskip("gradio")
@@ -32,6 +33,6 @@ def test_the_card_names_the_script_and_this_gradio() -> None:
     assert fields["sdk_version"].split(".")[0] == gradio.__version__.split(".")[0]
 
 
-def test_what_it_installs_is_the_package_with_the_demo() -> None:
+def test_what_it_installs_is_this_version_of_the_package_with_the_demo() -> None:
     lines = (SPACE / "requirements.txt").read_text(encoding="utf-8").split()
-    assert any(line.startswith("estime-metric[") and "demo" in line for line in lines)
+    assert lines == [f"estime-metric[evaluate,demo]=={__version__}"]

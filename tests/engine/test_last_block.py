@@ -71,7 +71,12 @@ def test_a_block_that_only_looks_like_berts_is_run_as_it_is(bert_folder: str) ->
     model = whole(bert_folder)
     block = model.encoder.layer[1]
     run = block.forward
-    block.forward = lambda *given, **named: run(*given, **named) * 2  # another block with the same parts
+
+    def doubled(*given: object, **named: object) -> torch.Tensor | tuple[torch.Tensor, ...]:
+        out = run(*given, **named)
+        return (out[0] * 2, *out[1:]) if isinstance(out, tuple) else out * 2
+
+    block.forward = doubled  # another block with the same parts
     expected = model(input_ids=PROBE, output_hidden_states=True).hidden_states[2]
     taps = BlockTaps(model, BLOCKS, 2, PROBE)
     assert taps._last is None

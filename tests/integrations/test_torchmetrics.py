@@ -23,6 +23,12 @@ BEFORE_UPDATE = pytest.mark.filterwarnings(
 )
 
 
+def named(pairs: Pairs) -> dict[str, list[str]]:
+    """Summaries and sources as `ESTIME` takes them."""
+    preds, sources = unzip(pairs)
+    return {"preds": preds, "sources": sources}
+
+
 def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
     return [summary for summary, _ in pairs], [source for _, source in pairs]
 
@@ -35,20 +41,19 @@ def expected(bert_folder: str, pairs: Pairs) -> dict[str, list[float]]:
     return {"alarms": [v.alarms for v in verdicts], "ties": [v.near_ties for v in verdicts]}
 
 
-@pytest.mark.parametrize("buffer_size", [1, 6, 64])
 @pytest.mark.parametrize("pickled", [False, True])
 def test_class_is_function_is_oracle(
-    bert_folder: str, pairs: Pairs, expected: dict[str, list[float]], pickled: bool, buffer_size: int
+    bert_folder: str, pairs: Pairs, expected: dict[str, list[float]], pickled: bool
 ) -> None:
-    metric = ESTIME(model=bert_folder, buffer_size=buffer_size)
+    metric = ESTIME(model=bert_folder)
     if pickled:
         metric = pickle.loads(pickle.dumps(metric))
     for start in range(0, len(pairs), 4):
-        batch = unzip(pairs[start : start + 4])
-        value = metric(*batch)
+        batch = named(pairs[start : start + 4])
+        value = metric(**batch)
         assert isinstance(value, torch.Tensor)
         assert (value.shape, value.dtype, value.requires_grad) == ((), torch.float64, False)
-        assert value == estime(*batch, model=bert_folder).mean("alarms")
+        assert value == estime(*batch.values(), model=bert_folder).mean("alarms")
         alarms, ties = (sum(expected[name][start : start + 4]) for name in ("alarms", "ties"))
         assert abs(float(value) * 4 - alarms) <= ties
         if pickled:
@@ -59,9 +64,9 @@ def test_class_is_function_is_oracle(
 
 
 def test_batches_of_unequal_size_are_weighted_by_their_examples(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder, buffer_size=5)
+    metric = ESTIME(model=bert_folder)
     for part in (pairs[:1], pairs[1:4], [], pairs[4:]):
-        metric.update(*unzip(part))
+        metric.update(**named(part))
     assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
 
 
@@ -69,7 +74,7 @@ def test_more_measures(bert_folder: str, pairs: Pairs) -> None:
     config = EstimeConfig(model=bert_folder, measures=("soft", "coherence"))
     result = EstimeScorer(config).score(*unzip(pairs))
     metric = ESTIME(config, return_dict=True)
-    metric.update(*unzip(pairs))
+    metric.update(**named(pairs))
     means = metric.compute()
     assert set(means) == set(result.measures)
     for measure in result.measures:
@@ -81,7 +86,7 @@ def test_more_measures(bert_folder: str, pairs: Pairs) -> None:
 def test_several_layers(bert_folder: str, pairs: Pairs, layers: Any) -> None:
     result = estime(*unzip(pairs), model=bert_folder, layers=layers)
     metric = ESTIME(model=bert_folder, layers=layers, return_dict=True)
-    metric.update(*unzip(pairs))
+    metric.update(**named(pairs))
     means = metric.compute()
     assert len(means) == len(result.layers) * len(result.measures)
     for layer in result.layers:
@@ -92,13 +97,13 @@ def test_several_layers(bert_folder: str, pairs: Pairs, layers: Any) -> None:
 @pytest.mark.parametrize("reduction", ["none", None])
 def test_values_of_each_summary(bert_folder: str, pairs: Pairs, reduction: str | None) -> None:
     result = estime(*unzip(pairs), model=bert_folder)
-    metric = ESTIME(model=bert_folder, reduction=reduction, buffer_size=3)
-    assert metric(*unzip(pairs[:5])).tolist() == result.values()[:5].tolist()
-    assert metric(*unzip(pairs[5:6])).shape == (1,)  # one value keeps its axis
-    metric.update(*unzip(pairs[6:]))
+    metric = ESTIME(model=bert_folder, reduction=reduction)
+    assert metric(**named(pairs[:5])).tolist() == result.values()[:5].tolist()
+    assert metric(**named(pairs[5:6])).shape == (1,)  # one value keeps its axis
+    metric.update(**named(pairs[6:]))
     assert metric.compute().tolist() == result.values().tolist()
     metric = ESTIME(model=bert_folder, reduction=reduction, return_dict=True)
-    metric.update(*unzip(pairs[:1]))
+    metric.update(**named(pairs[:1]))
     assert {name: value.shape for name, value in metric.compute().items()} == dict.fromkeys(result.measures, (1,))
 
 
@@ -110,18 +115,18 @@ def test_each_id_counts_once(bert_folder: str, pairs: Pairs, as_tensor: bool) ->
     mean, each = ESTIME(model=bert_folder), ESTIME(model=bert_folder, reduction=None)
     for metric in (mean, each):
         for some in (order[:4], order[4:]):
-            metric.update(*unzip([pairs[place] for place in some]), ids=make(some))
+            metric.update(**named([pairs[place] for place in some]), ids=make(some))
     assert mean.compute() == result.mean()
     assert each.compute().tolist() == result.values().tolist()  # in order of the ids
-    mean.update(*unzip(pairs[7:9]))  # examples without ids are never repetitions
-    mean.update(*unzip(pairs[7:9]))
+    mean.update(**named(pairs[7:9]))  # examples without ids are never repetitions
+    mean.update(**named(pairs[7:9]))
     assert float(mean.compute()) == pytest.approx(estime(*unzip(pairs[:9] + pairs[7:9]), model=bert_folder).mean())
 
 
 def test_ids_that_tell_nothing_apart_are_warned_of(bert_folder: str, pairs: Pairs) -> None:
     metric = ESTIME(model=bert_folder)
     for start in (0, 4):  # numbered within the batch, not within the data set
-        metric.update(*unzip(pairs[start : start + 4]), ids=range(4))
+        metric.update(**named(pairs[start : start + 4]), ids=range(4))
     with pytest.warns(UserWarning, match="4 examples have the id of another and different scores, id 0 among"):
         metric.compute()
 
@@ -129,29 +134,83 @@ def test_ids_that_tell_nothing_apart_are_warned_of(bert_folder: str, pairs: Pair
 def test_indices_name_the_pairs_to_count(bert_folder: str, pairs: Pairs) -> None:
     result = estime(*unzip(pairs[:4]), model=bert_folder)
     metric = ESTIME(model=bert_folder, reduction=None)
-    metric.update(*unzip(pairs[:4]), indices=torch.tensor([3, 1, 1]))
+    metric.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))
     assert metric.compute().tolist() == result.values()[[3, 1, 1]].tolist()
 
 
 @BEFORE_UPDATE
-def test_emptiness(bert_folder: str) -> None:
+def test_no_pairs_have_no_mean(bert_folder: str) -> None:
     mean = ESTIME(model=bert_folder)
-    assert mean.compute() == 0.0
+    assert mean.compute().isnan()
     assert ESTIME(model=bert_folder, reduction=None).compute().shape == (0,)
-    mean.update([], [])
-    assert mean.compute() == estime([], [], model=bert_folder).mean() == 0.0
-    assert mean([""], ["A cat."]) == mean(["A cat."], [""]) == mean([" "], [" "]) == 0.0
-    assert mean.count == 3
+    mean.update([], sources=[])
+    assert mean.compute().isnan()
+    everything = ESTIME(model=bert_folder, return_dict=True)
+    everything.update([], sources=[])
+    assert all(value.isnan() for value in everything.compute().values())
+
+
+def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pairs) -> None:
+    odd = [("", pairs[0][1]), (" ", " "), ("!?", "")]
+    result = estime(*unzip([*pairs[:4], *odd]), model=bert_folder)
+    assert (result.unchecked, result.blank) == ([4, 5, 6], [4, 5])
+    alarms = ESTIME(model=bert_folder)
+    alarms.update(**named([*pairs[:4], *odd]))
+    assert alarms.compute() == result.score
+    for measure, undefined in (("alarm_rate", 3), ("unsupported_rate", 2), ("coverage", 2)):
+        metric = ESTIME(model=bert_folder, measure=measure)
+        for part in (pairs[:4], odd):
+            metric.update(**named(part))
+        with pytest.warns(UserWarning, match=f"{measure} is undefined for {undefined} of 7 pairs"):
+            value = metric.compute()
+        assert float(value) == pytest.approx(float(result[measure].nanmean()), rel=1e-12)
+        each = ESTIME(model=bert_folder, measure=measure, reduction=None)
+        each.update(**named([*pairs[:4], *odd]))
+        assert each.compute().tolist() == pytest.approx(result[measure].tolist(), nan_ok=True)
+        metric.reset()
+        for ids in ([0, 1, 2, 3, 4, 5, 6], [4, 0]):
+            metric.update(**named([[*pairs[:4], *odd][number] for number in ids]), ids=ids)
+        with pytest.warns(UserWarning, match=f"{measure} is undefined for {undefined} of 7 pairs"):
+            assert float(metric.compute()) == pytest.approx(float(result[measure].nanmean()), rel=1e-12)
+
+
+DIRECTIONS = [("alarms", False), ("unsupported_rate", False), ("coverage", None), ("soft", True), ("coherence", True)]
+
+
+@pytest.mark.parametrize(("measure", "higher"), DIRECTIONS)
+def test_one_measure_as_a_scalar(bert_folder: str, pairs: Pairs, measure: str, higher: bool | None) -> None:
+    result = estime(*unzip(pairs), model=bert_folder, measures=["soft", "coherence"])
+    metric = ESTIME(model=bert_folder, measure=measure)
+    metric.update(**named(pairs))
+    assert metric.compute().shape == ()
+    assert float(metric.compute()) == pytest.approx(result.mean(measure), rel=1e-12)
+    assert metric.higher_is_better is higher
+    assert pickle.loads(pickle.dumps(metric)).higher_is_better is higher
+    everything = ESTIME(model=bert_folder, measure=measure, return_dict=True)
+    everything.update(**named(pairs))
+    assert {measure, "coverage", "alarms"} <= set(everything.compute())
+
+
+def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: str) -> None:
+    metric = ESTIME(model=bert_folder)
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+        metric.update(["A cat."], ["A cat sat."])  # type: ignore[misc]
+    both = torchmetrics.MetricCollection({"estime": metric, "rouge": torchmetrics.text.ROUGEScore(rouge_keys="rouge1")})
+    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+        both.update(["A cat."], ["A cat sat."])
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'sources'"):
+        both.update(preds=["A cat."], target=["A cat sat."])
 
 
 def test_options_are_refused_by_name(bert_folder: str) -> None:
-    with pytest.raises(ValueError, match="Unexpected keyword arguments: `layer`"):
-        ESTIME(model=bert_folder, layer=3)
+    with pytest.raises(TypeError, match=r"but got `layer`\. Did you mean `layers`"):
+        ESTIME(model=bert_folder, layer=3)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: `buffer_size`"):
+        ESTIME(model=bert_folder, buffer_size=3)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match=r"`measure` to be one of alarms, .*, but got 'alarm'"):
+        ESTIME(model=bert_folder, measure="alarm")
     with pytest.raises(ValueError, match="`reduction` to be one of mean, none, None, but got 'sum'"):
         ESTIME(model=bert_folder, reduction="sum")
-    for bad in (0, 1.5, True):
-        with pytest.raises(ValueError, match="`buffer_size` to be an integer of at least 1"):
-            ESTIME(model=bert_folder, buffer_size=bad)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`return_dict` to be True where several layers"):
         ESTIME(model=bert_folder, layers=[1, 2])
     with pytest.raises(TypeError, match="`cache` to be bytes of memory"):
@@ -159,7 +218,7 @@ def test_options_are_refused_by_name(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="`window` to be more than twice"):
         ESTIME(model=bert_folder, window=20)
     for name in ("higher_is_better", "is_differentiable", "full_state_update"):
-        assert getattr(ESTIME, name) is False
+        assert getattr(ESTIME(model=bert_folder), name) is False
         with pytest.raises(RuntimeError, match="Can't change const"):
             setattr(ESTIME(model=bert_folder), name, True)
 
@@ -167,35 +226,44 @@ def test_options_are_refused_by_name(bert_folder: str) -> None:
 def test_inputs_are_refused_at_once_by_name_and_index(bert_folder: str) -> None:
     metric = ESTIME(model=bert_folder)
     with pytest.raises(TypeError, match="`preds` to be a list of strings, but got one bare str"):
-        metric.update("a", ["b"])
+        metric.update("a", sources=["b"])
     with pytest.raises(TypeError, match="`sources` to hold strings only, but got NoneType at index 1"):
-        metric.update(["a", "b"], ["c", None])  # type: ignore[list-item]
+        metric.update(["a", "b"], sources=["c", None])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="`preds` and `sources` to be of one length, but got 1 and 2"):
-        metric.update(["a"], ["b", "c"])
+        metric.update(["a"], sources=["b", "c"])
     with pytest.raises(ValueError, match="`ids` and `preds` to be of one length, but got 2 and 1"):
-        metric.update(["a"], ["b"], ids=[1, 2])
+        metric.update(["a"], sources=["b"], ids=[1, 2])
     for bad in ("x", 1.0, True, 2**53 + 1, None):
         with pytest.raises(ValueError, match=r"`ids` to hold integers up to 2\*\*53 only, but got .* at index 1"):
-            metric.update(["a", "b"], ["b", "c"], ids=[1, bad])  # type: ignore[list-item]
+            metric.update(["a", "b"], sources=["b", "c"], ids=[1, bad])  # type: ignore[list-item]
+    for bad in (5, None, "12", torch.tensor(1), torch.zeros(2, 2)):
+        if bad is not None:  # no ids
+            with pytest.raises(TypeError, match=r"`ids` to be a list or a tensor of integers, but got"):
+                metric.update(["a", "b"], sources=["b", "c"], ids=bad)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"`indices` to be a list or a tensor of integers, but got 5"):
+        metric.update(["a"], sources=["b"], indices=5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"`indices` to lie within 0\.\.0, but got 1"):
-        metric.update(["a"], ["b"], indices=[1])
-    assert metric.count == 0
+        metric.update(["a"], sources=["b"], indices=[1])
+    assert not metric.count.any()
 
 
-def test_an_encoder_that_cannot_be_had_is_told_in_the_first_update(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_encoder_that_cannot_be_loaded_is_told_in_the_first_update(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     metric = ESTIME(model="nobody/no-such-encoder")
     with pytest.raises(EncoderUnavailableError):
-        metric.update(["a"], ["b"])
+        metric.update(["a"], sources=["b"])
 
 
-def test_an_interrupted_scoring_loses_no_pair(bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
+    bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     metric = ESTIME(model=bert_folder)
-    metric.update(*unzip(pairs))
+    metric.update(**named(pairs[:5]))
     with monkeypatch.context() as patch:
         patch.setattr(EstimeScorer, "score", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            metric.compute()
+            metric.update(**named(pairs[5:]))
+    metric.update(**named(pairs[5:]))
     assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
 
 
@@ -207,28 +275,26 @@ def test_forward_encodes_once(bert_folder: str, pairs: Pairs, monkeypatch: pytes
     )
     metric = ESTIME(model=bert_folder)
     for start in range(0, 16, 4):
-        metric(*unzip(pairs[start : start + 4]))
+        metric(**named(pairs[start : start + 4]))
     metric.compute()
     assert scored == [4, 4, 4, 4]
-    small = ESTIME(model=bert_folder, buffer_size=8)
-    scored.clear()
-    for start in range(0, 12, 2):
-        small.update(*unzip(pairs[start : start + 2]))
-    small.compute()
-    small.compute()
-    assert scored == [8, 4]
 
 
 def test_plot(bert_folder: str, pairs: Pairs) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     metric = ESTIME(model=bert_folder)
-    steps = [metric(*unzip(pairs[start : start + 4])) for start in (0, 4)]
+    steps = [metric(**named(pairs[start : start + 4])) for start in (0, 4)]
     _, axis = metric.plot()
-    assert axis.get_ylabel() == "ESTIME"
+    assert axis.get_ylabel() == "ESTIME alarms"
     _, axis = metric.plot(steps)
     assert axis.lines[0].get_ydata().tolist() == [float(step) for step in steps]
+    rate = ESTIME(model=bert_folder, measure="unsupported_rate")
+    rate.update(**named(pairs[:3]))
+    _, axis = rate.plot()
+    assert axis.get_ylabel() == "ESTIME unsupported_rate"
+    assert {text.get_text() for text in axis.texts} >= {"Optimal \n value"}  # TorchMetrics marks the better bound
     each = ESTIME(model=bert_folder, return_dict=True, reduction=None)
-    each.update(*unzip(pairs[:3]))
+    each.update(**named(pairs[:3]))
     each.plot()
     copy.deepcopy(metric).plot(ax=axis)
 

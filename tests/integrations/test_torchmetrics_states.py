@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+import safetensors.torch
 import torch
 
 torchmetrics = pytest.importorskip("torchmetrics")
@@ -20,6 +24,12 @@ from estime_metric.engine.encoder import MaskedEncoder  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 
 Pairs = list[tuple[str, str]]
+
+
+def named(pairs: Pairs) -> dict[str, list[str]]:
+    """Summaries and sources as `ESTIME` takes them."""
+    preds, sources = unzip(pairs)
+    return {"preds": preds, "sources": sources}
 
 
 def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
@@ -55,7 +65,7 @@ class Module(torch.nn.Module):
 def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) -> None:
     metric = ESTIME(model=bert_folder)
     module = Module(estime=metric)
-    module.estime.update(*unzip(pairs))
+    module.estime.update(**named(pairs))
     encoder = metric.scorer.encoder
     weights = encoder._model
     plain = Module()
@@ -74,7 +84,7 @@ def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) ->
 def test_no_cast_reaches_the_encoder_or_the_sums(bert_folder: str, pairs: Pairs, cast: str) -> None:
     metric = ESTIME(model=bert_folder)
     module = Module(estime=metric)
-    metric.update(*unzip(pairs))
+    metric.update(**named(pairs))
     getattr(module, cast)()
     module.to(getattr(torch, cast) if cast != "double" else torch.float16)
     assert metric.scorer.encoder._dtype == torch.float32
@@ -91,19 +101,19 @@ def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.
     expected = estime(*unzip(pairs), **options)
     metric = ESTIME(**options, return_dict=True)
     with torch.autocast("cpu", dtype=dtype), torch.inference_mode():
-        metric.update(*unzip(pairs))
+        metric.update(**named(pairs))
         inside = metric.compute()
     assert {name: float(value) for name, value in inside.items()} == pytest.approx(
         {name: expected.mean(name) for name in expected.measures}
     )
-    metric.update(*unzip(pairs))  # states made under inference mode go on outside of it
+    metric.update(**named(pairs))  # states made under inference mode go on outside of it
     assert metric.compute()["alarms"] == expected.mean()
 
 
 def test_no_gradient_and_no_change_of_global_state(bert_folder: str, pairs: Pairs) -> None:
     before = (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_float32_matmul_precision())
     state = torch.random.get_rng_state()
-    assert not ESTIME(model=bert_folder)(*unzip(pairs[:2])).requires_grad
+    assert not ESTIME(model=bert_folder)(**named(pairs[:2])).requires_grad
     assert before == (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_float32_matmul_precision())
     assert torch.equal(state, torch.random.get_rng_state())
 
@@ -127,7 +137,7 @@ def test_to_moves_the_work(bert_folder: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_cuda(bert_folder: str, pairs: Pairs) -> None:
     metric = ESTIME(model=bert_folder, reduction=None).to("cuda")
     with torch.autocast("cuda", dtype=torch.float16):
-        metric.update(*unzip(pairs), ids=range(len(pairs)))
+        metric.update(**named(pairs), ids=range(len(pairs)))
         value = metric.compute()
     assert value.device.type == metric.scorer.encoder.device.type == "cuda"
     assert value.tolist() == estime(*unzip(pairs), model=bert_folder, device="cpu").values().tolist()
@@ -162,9 +172,9 @@ def test_configurations_never_share_a_state(
     assert collection._enable_compute_groups
     first = [("", pairs[0][1]), ("", "")] if alarm_free_start else pairs[:2]
     for batch in (first, pairs[2:5], pairs[5:9]):
-        collection.update(*unzip(batch))
+        collection.update(**named(batch))
         for metric in metrics.values():
-            metric.update(*unzip(batch))
+            metric.update(**named(batch))
     assert len(collection.compute_groups) == len(metrics)
     values = collection.compute()
     for name, metric in metrics.items():
@@ -172,27 +182,35 @@ def test_configurations_never_share_a_state(
         torch.testing.assert_close(values[name], metric.compute(), rtol=0, atol=rounding, msg=name)
     assert len({float(value) for value in values.values() if value.ndim == 0}) > 4
     collection.reset()
-    collection.update(*unzip(pairs[:2]))
+    collection.update(**named(pairs[:2]))
     assert collection.compute()["layer"] == estime(*unzip(pairs[:2]), model=bert_folder, layers=2).mean()
 
 
 def test_equal_configurations_share_the_work(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
     collection = MetricCollection(
-        {"mean": ESTIME(model=bert_folder), "all": ESTIME(model=bert_folder, return_dict=True)}
+        {
+            "mean": ESTIME(model=bert_folder),
+            "rate": ESTIME(model=bert_folder, measure="unsupported_rate"),
+            "share": ESTIME(model=bert_folder, measure="coverage"),
+            "all": ESTIME(model=bert_folder, return_dict=True),
+        }
     )
     for start in range(0, 12, 4):
-        collection.update(*unzip(pairs[start : start + 4]))
-    assert collection.compute_groups == {0: ["all", "mean"]}
+        collection.update(**named(pairs[start : start + 4]))
+    assert collection.compute_groups == {0: ["all", "mean", "rate", "share"]}
     values = collection.compute()
-    assert values["mean"] == values["alarms"] == estime(*unzip(pairs[:12]), model=bert_folder).mean()
-    assert sum(scored) - 12 == 12 + 4  # the first update scores each metric, the others one of them (and `estime`)
+    result = estime(*unzip(pairs[:12]), model=bert_folder)
+    assert values["mean"] == values["alarms"] == result.mean()
+    assert float(values["rate"]) == pytest.approx(result.mean("unsupported_rate"), rel=1e-12)
+    assert float(values["share"]) == pytest.approx(result.coverage, rel=1e-12)
+    assert sum(scored) == 4 * 4 + 4 + 4 + 12  # the first update scores each metric, the others one (and `estime`)
 
 
 def test_states_of_another_configuration_are_refused(bert_folder: str, pairs: Pairs) -> None:
     forced = MetricCollection(
         {"a": ESTIME(model=bert_folder), "b": ESTIME(model=bert_folder, layers=2)}, compute_groups=[["a", "b"]]
     )
-    forced.update(*unzip(pairs))
+    forced.update(**named(pairs))
     with pytest.raises(ValueError, match="states of one configuration"):
         forced.compute()
 
@@ -213,81 +231,121 @@ def test_a_collection_with_rouge_takes_one_call(bert_folder: str, pairs: Pairs) 
 def test_a_collection_can_be_cloned_with_a_prefix(bert_folder: str, pairs: Pairs) -> None:
     collection = MetricCollection([ESTIME(model=bert_folder)])
     validation = collection.clone(prefix="val/")
-    validation.update(*unzip(pairs))
+    validation.update(**named(pairs))
     assert set(validation.compute()) == {"val/ESTIME"}
 
 
-# Pairs that wait are counted by whatever looks.
-
-
-def looks() -> dict[str, Callable[[ESTIME], Any]]:
-    return {
-        "compute": lambda metric: metric.compute(),
-        "state_dict": lambda metric: metric.state_dict(),
-        "metric_state": lambda metric: metric.metric_state,
-        "pickle": pickle.dumps,
-        "deepcopy": copy.deepcopy,
-        "clone": lambda metric: metric.clone(),
-        "total": lambda metric: metric.total,
-    }
-
-
-@pytest.mark.parametrize("look", looks())
-def test_what_waits_is_scored_before_a_look(bert_folder: str, pairs: Pairs, scored: list[int], look: str) -> None:
-    metric = ESTIME(model=bert_folder)
-    metric.persistent(True)
-    metric.update(*unzip(pairs[:3]))
-    hash(metric), metric.train(), list(metric.named_modules())  # these do not look at the states
-    assert scored == []
-    looks()[look](metric)
-    assert scored == [3]
-    metric.update(*unzip(pairs[3:]))
-    assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
+# States are saved, loaded, merged and forgotten.
 
 
 def test_a_saved_state_goes_on(bert_folder: str, pairs: Pairs) -> None:
     for reduction in ("mean", None):
         metric, other = (ESTIME(model=bert_folder, reduction=reduction) for _ in range(2))
         metric.persistent(True)
-        metric.update(*unzip(pairs[:6]))
+        metric.update(**named(pairs[:6]))
         saved = metric.state_dict()
         assert not any(isinstance(value, str) for value in saved.values())
         other.persistent(True)
-        other.update(*unzip(pairs[:2]))  # is replaced, although it still waits
+        other.update(**named(pairs[:2]))  # is replaced
         other.load_state_dict(copy.deepcopy(saved))
-        other.update(*unzip(pairs[6:]))
-        metric.update(*unzip(pairs[6:]))
+        other.update(**named(pairs[6:]))
+        metric.update(**named(pairs[6:]))
         assert torch.equal(other.compute(), metric.compute())
         assert float(metric.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean()
 
 
-def test_reset_forgets_what_waits(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+def test_reset_forgets_all_pairs(bert_folder: str, pairs: Pairs) -> None:
     metric = ESTIME(model=bert_folder)
-    metric.update(*unzip(pairs[:8]))
+    metric.update(**named(pairs[:8]), ids=range(8))
     metric.reset()
-    assert scored == []
     assert not metric.update_called
-    metric.update(*unzip(pairs[8:]))
+    metric.update(**named(pairs[8:]))
     assert metric.compute() == estime(*unzip(pairs[8:]), model=bert_folder).mean()
 
 
-def test_merged_states_count_what_waits_on_both_sides(bert_folder: str, pairs: Pairs) -> None:
+def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
     one, another = ESTIME(model=bert_folder), ESTIME(model=bert_folder)
-    one.update(*unzip(pairs[:5]))
-    another.update(*unzip(pairs[5:]))
+    one.update(**named(pairs[:5]))
+    another.update(**named(pairs[5:]))
     one.merge_state(another)
     assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean()
     apart = ESTIME(model=bert_folder, layers=2)
-    apart.update(*unzip(pairs))
+    apart.update(**named(pairs))
     apart.merge_state(one)
     with pytest.raises(ValueError, match="states of one configuration"):
         apart.compute()
 
 
-def test_list_states_on_the_cpu(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder, reduction=None, compute_on_cpu=True)
-    metric.update(*unzip(pairs))
-    assert metric.compute().tolist() == estime(*unzip(pairs), model=bert_folder).values().tolist()
+@pytest.mark.parametrize("options", [{"reduction": None}, {}])
+def test_list_states_on_the_cpu(bert_folder: str, pairs: Pairs, scored: list[int], options: dict[str, Any]) -> None:
+    metric = ESTIME(model=bert_folder, compute_on_cpu=True, **options)
+    for start in range(0, len(pairs), 4):
+        metric.update(**named(pairs[start : start + 4]), ids=range(start, start + 4))
+    assert scored == [4, 4, 4, 4]
+    expected = estime(*unzip(pairs), model=bert_folder)
+    assert metric.compute().tolist() == (expected.score if "reduction" not in options else expected["alarms"].tolist())
+
+
+def of_two_processes(state: torch.Tensor, group: Any = None) -> list[torch.Tensor]:
+    """Gathers as if another process had the same states."""
+    return [state, state.clone()]
+
+
+@pytest.mark.parametrize("reduction", ["mean", None])
+def test_a_state_saved_while_synchronized_goes_on(bert_folder: str, pairs: Pairs, reduction: str | None) -> None:
+    options = {"model": bert_folder, "reduction": reduction}
+    distributed = {"dist_sync_fn": of_two_processes, "distributed_available_fn": lambda: True}
+    metric = ESTIME(**options)
+    metric.persistent(True)
+    metric.update(**named(pairs[:6]), ids=range(6))
+    with metric.sync_context(dist_sync_fn=of_two_processes, distributed_available=lambda: True):
+        saved = copy.deepcopy(metric.state_dict())
+    for more in ({}, distributed):
+        other = ESTIME(**options, **more)
+        other.load_state_dict(saved)
+        if not more:
+            with pytest.warns(UserWarning, match="before the ``update`` method"):  # TorchMetrics' own, of loaded states
+                before = other.compute()
+            assert float(before.mean()) == estime(*unzip(pairs[:6]), model=bert_folder).mean()
+        other.update(**named(pairs[6:]), ids=range(6, len(pairs)))
+        assert float(other.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean()
+        other.reset()
+        other.update(**named(pairs[:2]))
+
+
+def test_threads_may_update_side_by_side(bert_folder: str, pairs: Pairs) -> None:
+    metric, each = ESTIME(model=bert_folder), ESTIME(model=bert_folder, reduction=None)
+    with ThreadPoolExecutor(8) as threads:
+        for done in [
+            threads.submit(one.update, **named(pairs[number : number + 2]))
+            for number in range(0, 16, 2)
+            for one in (metric, each)
+            for _ in range(2)
+        ]:
+            done.result()
+    values = estime(*unzip(pairs), model=bert_folder).values()
+    assert metric.count[0, 0] == 32
+    assert metric.compute() == values.mean()
+    assert sorted(each.compute().tolist()) == sorted([*values.tolist()] * 2)
+
+
+def test_processes_whose_encoders_differ_are_told_apart_though_their_options_are_equal(
+    bert_folder: str, pairs: Pairs, tmp_path: Path
+) -> None:
+    """As two machines have different commits of one model of the Hub: here, folders of one name."""
+    changed = tmp_path / Path(bert_folder).name
+    shutil.copytree(bert_folder, changed)
+    one, other = ESTIME(model=bert_folder), ESTIME(model=str(changed))
+    assert one.config.signature() != one.signature
+    weights = safetensors.torch.load_file(changed / "model.safetensors")
+    name = next(name for name in weights if name.endswith("layer.1.output.dense.weight"))
+    weights[name] = weights[name] * 1.5
+    safetensors.torch.save_file(weights, changed / "model.safetensors", {"format": "pt"})
+    one.update(**named(pairs))
+    other.update(**named(pairs))
+    one.merge_state(other)
+    with pytest.raises(ValueError, match="states of one configuration"):
+        one.compute()
 
 
 # Copies and wrappers share the encoder.
@@ -295,14 +353,14 @@ def test_list_states_on_the_cpu(bert_folder: str, pairs: Pairs) -> None:
 
 def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
     metric = ESTIME(model=bert_folder, cache=10**7)
-    metric.update(*unzip(pairs[:8]))
+    metric.update(**named(pairs[:8]))
     copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
     assert {id(one.scorer.encoder) for one in copies} == {id(metric.scorer.encoder)}
     assert copies[0].source_cache is copies[1].source_cache is metric.source_cache
     assert copies[2].source_cache.memory_bytes == 10**7
     assert len(pickle.dumps(metric)) < 20_000  # neither weights nor texts
     for one in copies:
-        one.update(*unzip(pairs[8:]))
+        one.update(**named(pairs[8:]))
         assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean()
     assert metric.compute() == estime(*unzip(pairs[:8]), model=bert_folder).mean()
 
@@ -314,11 +372,11 @@ def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
     wrapped.update(indices=torch.arange(len(preds)), preds=preds, sources=sources)
     outcome = wrapped.compute()
     assert len({id(one.scorer.encoder) for one in wrapped.metrics}) == 1
-    assert all(one.count == len(preds) for one in wrapped.metrics)
+    assert all((one.count == len(preds)).all() for one in wrapped.metrics)
     values = estime(preds, sources, model=bert_folder).values()
     assert values.min() <= outcome["raw"].min() < outcome["raw"].max() <= values.max()
     wrapped.reset()
-    assert all(one.count == 0 for one in wrapped.metrics)
+    assert not any(one.count.any() for one in wrapped.metrics)
 
 
 def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
@@ -326,7 +384,7 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     assert tracker.maximize is False
     for part in (pairs[:4], pairs[4:8], pairs[8:]):
         tracker.increment()
-        tracker.update(*unzip(part))
+        tracker.update(**named(part))
     values = [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[4:8], pairs[8:])]
     assert tracker.compute_all().tolist() == values
     assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
@@ -334,15 +392,15 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
 
 def test_min_max(bert_folder: str, pairs: Pairs) -> None:
     metric = MinMaxMetric(ESTIME(model=bert_folder))
-    values = [float(metric(*unzip(part))["raw"]) for part in (pairs[:4], pairs[8:])]
+    values = [float(metric(**named(part))["raw"]) for part in (pairs[:4], pairs[8:])]
     assert values == [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[8:])]
     metric = MinMaxMetric(ESTIME(model=bert_folder))
-    metric.update(*unzip(pairs))
+    metric.update(**named(pairs))
     assert set(map(float, metric.compute().values())) == {estime(*unzip(pairs), model=bert_folder).mean()}
 
 
 def test_input_transformer(bert_folder: str, pairs: Pairs) -> None:
     preds, sources = unzip(pairs)
     metric = LambdaInputTransformer(ESTIME(model=bert_folder), lambda texts: [text.split("||")[0] for text in texts])
-    metric.update([f"{text}|| left out" for text in preds], sources)
+    metric.update([f"{text}|| left out" for text in preds], sources=sources)
     assert metric.compute() == estime(preds, sources, model=bert_folder).mean()

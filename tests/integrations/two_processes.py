@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import distributed
+from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
 from estime_metric import EstimeScorer
 from estime_metric.integrations.torchmetrics import ESTIME
@@ -29,6 +30,11 @@ def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
     return [summary for summary, _ in pairs], [source for _, source in pairs]
 
 
+def named(pairs: Pairs) -> dict[str, list[str]]:
+    preds, sources = unzip(pairs)
+    return {"preds": preds, "sources": sources}
+
+
 def metrics(model: str) -> dict[str, ESTIME]:
     return {
         "mean": ESTIME(model=model),
@@ -42,7 +48,7 @@ def update(metric: ESTIME, name: str, pairs: Pairs, places: list[int]) -> None:
     """One update for every two examples, none at all where there are no examples."""
     for start in range(0, len(places), 2):
         some = places[start : start + 2]
-        metric.update(*unzip([pairs[place] for place in some]), ids=some if "ids" in name else None)
+        metric.update(**named([pairs[place] for place in some]), ids=some if "ids" in name else None)
 
 
 def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
@@ -67,29 +73,32 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
             update(metric, name, pairs, shares[rank])
             found[split, name] = metric.compute()
             found[split, name, "scored"] = sum(scored)
-            metric.update(*unzip(pairs[:1]), ids=[0] if "ids" in name else None)  # goes on after compute
+            metric.update(**named(pairs[:1]), ids=[0] if "ids" in name else None)  # goes on after compute
             found[split, name, "again"] = metric.compute()
 
-    # The sums of every state, synchronized by hand while pairs wait; then an update while synchronized.
+    # The sums of every state, synchronized by hand; an update is refused then, and nothing is lost.
     metric = ESTIME(model=model)
     update(metric, "mean", pairs, SPLITS["uneven"][rank])
     metric.sync()
-    found["synced count"] = metric.count
-    metric.update(*unzip(pairs[7:8]))
-    found["still synced count"] = metric.count
+    found["synced count"] = metric.count[0, 0]
+    try:
+        metric.update(**named(pairs[7:8]))
+    except TorchMetricsUserError as error:
+        found["refused"] = str(error)
     metric.unsync()
-    found["unsynced count"] = metric.count
+    metric.update(**named(pairs[7:8]))
+    found["unsynced count"] = metric.count[0, 0]
 
     # A value for each step over both processes, and one for each process.
     for on_step in (True, False):
         metric = ESTIME(model=model, dist_sync_on_step=on_step)
-        found["step", on_step] = [metric(*unzip(pairs[place : place + 1])) for place in (rank, 2 + rank)]
+        found["step", on_step] = [metric(**named(pairs[place : place + 1])) for place in (rank, 2 + rank)]
         found["epoch", on_step] = metric.compute()
 
     # One process alone, while the other does not take part.
     if rank == 0:
         alone = ESTIME(model=model, sync_on_compute=False)
-        alone.update(*unzip(pairs[:3]))
+        alone.update(**named(pairs[:3]))
         found["alone"] = alone.compute()
 
     # A folder of source embeddings that both fill and read at the same time.

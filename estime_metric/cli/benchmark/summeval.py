@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import Console
-from rich.text import Text
 
-from estime_metric.cli import options, screen
-from estime_metric.cli.console import say, warn
+from estime_metric.cli import options
+from estime_metric.cli.benchmark import shared
 from estime_metric.config import EMBEDDED_MODEL
 
-if TYPE_CHECKING:
-    from estime_metric.studies.summeval.study import Study
-
 #: Tables on the screen, in order; the others are for files.
-SHOWN = ("table1", "table2", "layers")
+SHOWN = ("table1", "table2", "own", "layers")
 
 #: What stands for "no BERTScore".
 NONE = "none"
@@ -57,23 +52,22 @@ def summeval(
     resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
+    others: shared.OtherMeasures = shared.OtherMeasures(),
     measure: options.MeasureOptions = options.MeasureOptions(),
 ) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
 
-    --unit token,word measures both units. Rows marked 'here' are measured now, rows marked 'paper' are printed there.
+    --unit token,word measures both units. Rows marked 'here' are measured now, 'paper' are printed there, 'file' come
+    from --scores.
 
     Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
     """
     if data is not None and dataset is not None:
         raise ValueError("Give --data or --dataset, not both.")
-    if resume and output is None:
-        raise ValueError("--resume needs --output, the folder of the earlier scores.")
+    shared.check_resume(resume, output)
     given = measure.given()
     units = options.parse_names(given.pop("unit", "token")) or ()  # measured one after the other
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-    from estime_metric.studies.summeval import study  # brings torch and pandas, which take their time
+    from estime_metric.studies.summeval import report, study  # brings torch and pandas, which take their time
 
     found = study.read(data, dataset, limit)
     blocks = study.all_blocks(
@@ -82,15 +76,13 @@ def summeval(
         combine=references,
         bert_model=_bert_model(bertscore_model, measure.model),
         bert_layer=bertscore_layer,
+        others=others.blocks(measure.device),
         progress=not quiet,
     )
     result = study.run(found, blocks, folder=output, resume=resume, resamples=resamples, seed=seed, progress=not quiet)
-    _print(result)
-    if output is not None:
-        say(f"written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
-    for name, reason in result.scores.problems.items():
-        warn(f"{name}: {reason}")
-    return 1 if result.scores.problems else 0
+    tables = [result.tables[name] for name in SHOWN if name in result.tables]
+    shared.print_tables(tables, result.scores.reused, dim=lambda row: report.PAPER in row)
+    return shared.finish(result.scores, output)
 
 
 def _bert_model(given: str | None, model: str | None) -> str | None:
@@ -99,20 +91,3 @@ def _bert_model(given: str | None, model: str | None) -> str | None:
     from estime_metric.studies.bertscore import PAPER_ENCODER
 
     return given or (EMBEDDED_MODEL if model == EMBEDDED_MODEL else PAPER_ENCODER)
-
-
-def _print(result: Study) -> None:
-    """Tables 1 and 2 and that of the layers, then what is to be known of all of them."""
-    from estime_metric.studies.summeval.report import PAPER
-
-    console = Console()
-    notes: dict[str, None] = {}
-    for name in SHOWN:
-        if name in result.tables:
-            table = result.tables[name]
-            screen.print_table(table, console, dim=lambda row: PAPER in row)
-            notes |= dict.fromkeys(table.notes)
-    for note in notes:
-        console.print(Text(note))
-    if result.scores.reused:
-        console.print(Text(f"Scores of the earlier run: {', '.join(result.scores.reused)}"))

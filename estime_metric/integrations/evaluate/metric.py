@@ -1,20 +1,23 @@
-"""The metric: a thin front of `EstimeScorer` in the manner of ``evaluate``."""
+"""The metric: `EstimeScorer` in the manner of ``evaluate``."""
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
+import warnings
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import datasets
 import evaluate
 
-from estime_metric.config import EstimeConfig
+from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
 from estime_metric.engine.store import unload_encoders
 from estime_metric.inputs import check_pairs, check_text
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _DESCRIPTION = """\
 ESTIME counts the inconsistencies of a summary with its source, without a reference summary. It masks the tokens of both
@@ -26,23 +29,29 @@ _INPUTS = """
 Args:
     predictions: list of str, the summaries.
     sources: list of str, the texts that they are judged against, one for each summary.
-    references: list of str, read as the sources where `sources` is not given; otherwise left alone.
+    references: list of str, read as the sources where `sources` is not given; otherwise left alone. Never reference
+        summaries: a warning follows where most of them are no longer than the summaries.
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     estime: float, 0 and up, lower is better: the mean number of alarms in a summary.
+    unsupported_rate: float in [0, 1], lower is better: the mean share of tokens that raise an alarm or that the source
+        lacks. Take it to select models and to compare systems; copying the source wins, so watch length and ROUGE too.
     alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap.
+    coverage: float in [0, 1]: the mean share of tokens that occur in the source, and so are checked.
     alarms: list of float, one for each summary in input order, 0 and up, lower is better.
     signature: str, how the numbers came about; it is that of every other way to compute ESTIME.
-    Each of `measures` adds its list, for each summary in input order: `winners` (0 and up, lower is better), `overlap`,
-    `tokens`, `alarms_adjusted` and `alarms_alltokens` (0 and up, lower), `soft` and `coherence` (-1 to 1, higher);
-    `alarm_rate` adds `alarm_rates`. Where several `layers` are read, every key but the signature ends in its layer,
-    as in `estime@12`.
+    Each of `measures` adds its list, for each summary in input order: `winners` and `unsupported` (0 and up, lower is
+    better), `overlap`, `tokens`, `alarms_adjusted` and `alarms_alltokens` (0 and up, lower), `soft` and `coherence` (-1
+    to 1, higher); `alarm_rate` adds `alarm_rates`, `unsupported_rate` adds `unsupported_rates`, `coverage` adds
+    `coverages`. Rates of blank summaries, and alarm rates of those that share nothing with their source, are NaN in the
+    lists and left out of the means. Where several `layers` are read, every key but the signature ends in its layer, as
+    in `estime@12`.
 Examples:
     >>> metric = evaluate.load("estime", model="embedded")
     >>> source = "The cat sat on the mat while the dog slept in the garden."
     >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
     >>> sorted(scores)
-    ['alarm_rate', 'alarms', 'estime', 'signature']
+    ['alarm_rate', 'alarms', 'coverage', 'estime', 'signature', 'unsupported_rate']
 """
 
 _CITATION = """\
@@ -60,10 +69,26 @@ _CITATION = """\
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the measure.
 _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
 
-_OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
+#: Means that are always there, beside that of the alarms; the list of one has a name of its own, as ``alarm_rates``.
+_MEANS = ("unsupported_rate", "alarm_rate", "coverage")
 
 #: ``evaluate.load`` takes ``revision`` for the module script's, so the encoder's has a name of its own beside it.
 _MODEL_REVISION = "model_revision"
+
+
+class EvaluateOptions(EstimeOptions, total=False):
+    """The keywords of `Estime`: those of `EstimeConfig`, and those of ``evaluate.EvaluationModule``."""
+
+    model_revision: str | None
+    keep_in_memory: bool
+    cache_dir: str | None
+    num_process: int
+    process_id: int
+    seed: int | None
+    experiment_id: str | None
+    hash: str | None
+    max_concurrent_cache_files: int
+    timeout: float
 
 
 class Estime(evaluate.Metric):  # type: ignore[misc]
@@ -93,14 +118,16 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         [4.0]
     """
 
-    def __init__(self, config_name: str | None = None, **arguments: Any) -> None:
+    def __init__(self, config_name: str | None = None, **arguments: Unpack[EvaluateOptions]) -> None:
         if config_name not in (None, "default"):
             raise ValueError(
                 f"Expected argument `config_name` to be left out, but got {config_name!r}; "
                 "options are set by name, as in model=... or layers=..."
             )
-        own = {name: arguments.pop(name) for name in _EVALUATE_ARGUMENTS if name in arguments}
-        self._config = EstimeConfig.from_options(None, _renamed(arguments))
+        options: dict[str, Any] = dict(arguments)
+        own = {name: options.pop(name) for name in _EVALUATE_ARGUMENTS if name in options}
+        self._config = EstimeConfig.from_options(None, _renamed(options))
+        self._references_read = False
         super().__init__(config_name=config_name, **own)
 
     def _info(self) -> evaluate.MetricInfo:
@@ -127,6 +154,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 raise ValueError(f"Expected `prediction` and `source` (or `reference`), but got `{name}`.")
             given[singular] = value
         origin = "source" if "source" in given else "reference"
+        self._references_read |= origin == "reference"
         summary = check_text("prediction", given["prediction"], len(self))
         super().add(predictions=summary, sources=check_text(origin, given[origin], len(self)))
 
@@ -140,7 +168,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         for name in named:
             if name != "sources":
                 raise ValueError(f"Expected `predictions` and `sources` (or `references`), but got `{name}`.")
-        super().add_batch(**_texts(predictions, references, named))
+        super().add_batch(**self._texts(predictions, references, named))
 
     def compute(self, *, predictions: Any = None, references: Any = None, **named: Any) -> dict[str, Any] | None:
         """Scores what was added and what is given here, and forgets it.
@@ -151,13 +179,13 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         Raises:
             TypeError, ValueError: bad texts or options; the message names the argument and the index. What was added
                 before is kept.
-            EncoderUnavailableError: the encoder cannot be had. What was added before is kept.
+            EncoderUnavailableError: the encoder cannot be loaded. What was added before is kept.
         """
         sources = {name: named.pop(name) for name in ("sources",) if name in named}
         scorer = EstimeScorer(self._config, **_options_among(named))
         inputs: dict[str, list[str]] = {}
         if any(value is not None for value in (predictions, references, *sources.values())):
-            inputs = _texts(predictions, references, sources)
+            inputs = self._texts(predictions, references, sources)
         elif self.writer is None:
             if self.num_process == 1:
                 raise ValueError("Expected `predictions` and `sources` to be given or added first, but got none.")
@@ -172,7 +200,28 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         unload_encoders()
 
     def _compute(self, *, predictions: list[str], sources: list[str], scorer: EstimeScorer) -> dict[str, Any]:
+        if self._references_read and sources:
+            self._references_read = False
+            short = sum(len(source) <= len(summary) for summary, source in zip(predictions, sources, strict=True))
+            if 2 * short > len(sources):
+                warnings.warn(
+                    f"`references` were read as the sources, and {short} of {len(sources)} are no longer than the "
+                    "summary: if they are reference summaries, give the texts that were summarized as `sources`.",
+                    stacklevel=2,
+                )
         return _scores(scorer.score(predictions, sources))
+
+    def _texts(self, predictions: Any, references: Any, named: dict[str, Any]) -> dict[str, list[str]]:
+        """Summaries and sources, checked; ``sources`` in ``named`` goes before ``references``.
+
+        Raises:
+            TypeError, ValueError: as `add_batch`.
+        """
+        origin = "sources" if "sources" in named or references is None else "references"
+        given = named.get("sources") if origin == "sources" else references
+        summaries, texts = check_pairs(predictions, given, origin=origin)
+        self._references_read |= origin == "references"
+        return {"predictions": summaries, "sources": texts}
 
 
 def _scores(result: EstimeResult) -> dict[str, Any]:
@@ -181,24 +230,13 @@ def _scores(result: EstimeResult) -> dict[str, Any]:
     for layer in result.layers:
         ending = f"@{layer}" if len(result.layers) > 1 else ""
         scores[f"estime{ending}"] = result.mean("alarms", layer)
-        scores[f"alarm_rate{ending}"] = result.mean("alarm_rate", layer)
+        for measure in _MEANS:
+            scores[f"{measure}{ending}"] = result.mean(measure, layer)
         for measure in dict.fromkeys(("alarms", *result.config.measures)):
-            name = "alarm_rates" if measure == "alarm_rate" else measure
+            name = f"{measure}s" if measure in _MEANS else measure
             scores[f"{name}{ending}"] = result.values(measure, layer).tolist()
     scores["signature"] = result.signature
     return scores
-
-
-def _texts(predictions: Any, references: Any, named: dict[str, Any]) -> dict[str, list[str]]:
-    """Summaries and sources, checked; ``sources`` in ``named`` goes before ``references``.
-
-    Raises:
-        TypeError, ValueError: as `Estime.add_batch`.
-    """
-    origin = "sources" if "sources" in named or references is None else "references"
-    given = named.get("sources") if origin == "sources" else references
-    summaries, texts = check_pairs(predictions, given, origin=origin)
-    return {"predictions": summaries, "sources": texts}
 
 
 def _options_among(named: dict[str, Any]) -> dict[str, Any]:
@@ -209,9 +247,9 @@ def _options_among(named: dict[str, Any]) -> dict[str, Any]:
     """
     options = {}
     for name, value in named.items():
-        if name in (*_OPTIONS, _MODEL_REVISION):
+        if name in (*OPTIONS, _MODEL_REVISION):
             options[name] = value
-        elif close := get_close_matches(name, _OPTIONS, n=1, cutoff=0.85):
+        elif close := get_close_matches(name, OPTIONS, n=1, cutoff=0.85):
             raise TypeError(f"Expected an option of EstimeConfig, but got `{name}`; did you mean `{close[0]}`?")
     return _renamed(options)
 

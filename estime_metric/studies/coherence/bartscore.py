@@ -18,9 +18,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import quiet
 from estime_metric.engine.precision import inference_context
-
-#: The checkpoint of the toolbox paper.
-PAPER_MODEL = "facebook/bart-large-cnn"
+from estime_metric.studies.coherence import BARTSCORE_MODEL
 
 #: Names that configurations have for the longest source and the longest summary; a model with neither has no limit.
 _SOURCE_LIMITS = ("max_encoder_position_embeddings", "max_position_embeddings", "max_source_positions")
@@ -46,7 +44,7 @@ class BartScore:
 
     def __init__(
         self,
-        model: str = PAPER_MODEL,
+        model: str = BARTSCORE_MODEL,
         *,
         revision: str | None = None,
         device: str | None = None,

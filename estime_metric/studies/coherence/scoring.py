@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric._version import __version__
+from estime_metric.studies.coherence import BARTSCORE_MODEL
 from estime_metric.studies.coherence.baselines import length_scores, random_scores
 from estime_metric.studies.coherence.entity_graph import content_words, entity_graph_scores, nouns
 
@@ -21,9 +22,6 @@ MEASURES = {
     "length": "a baseline: number of characters",
     "random": "a baseline: chance, 0 to 1",
 }
-
-#: The checkpoint that BARTScore takes where none is named: the toolbox paper's.
-BARTSCORE_MODEL = "facebook/bart-large-cnn"
 
 
 @dataclass(frozen=True)
@@ -143,8 +141,7 @@ def _score(
 def _classifier_scores(texts: Sequence[str], options: CoherenceOptions) -> NDArray[np.float64]:
     from estime_metric.studies.coherence.classifier import CoherenceClassifier  # brings torch and transformers
 
-    assert options.classifier is not None  # `check_measures` has seen to it
-    classifier = CoherenceClassifier(options.classifier, device=options.device, truncate=options.truncate)
+    classifier = CoherenceClassifier(options.classifier or "", device=options.device, truncate=options.truncate)
     if not classifier.trained:
         raise ValueError(
             f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "

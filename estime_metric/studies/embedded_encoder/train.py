@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -306,8 +306,8 @@ def report(model: BertForMaskedLM, aside: list[np.ndarray], continues: np.ndarra
     print(f"held-out {spent:.0f}s loss {loss:.4f} tokens {hit:.4f} words {word_hit:.4f}", flush=True)
 
 
-def main() -> None:
-    """Command line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line; ``arguments`` in place of those of the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz")
     parser.add_argument("start", type=Path, help="folder of the starting BERT: config, safetensors, tokenizer.json")
@@ -330,7 +330,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
-    train(parser.parse_args())
+    train(parser.parse_args(arguments))
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ def plot_ablation(found: Analysis) -> Figure:
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.set_xticks(range(len(errors)), [ERROR_NAMES.get(error, error) for error in errors], rotation=35, ha="right")
     axes.set_ylabel("partial r less that with the type flipped", fontsize=LABEL)
-    figure.legend(fontsize=TICK, ncols=3, frameon=False, loc="outside upper center")
+    if columns:
+        figure.legend(fontsize=TICK, ncols=3, frameon=False, loc="outside upper center")
     make_plain(axes)
     return figure

@@ -12,9 +12,7 @@ from tqdm import tqdm
 
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies import rendering
-from estime_metric.studies.blanc import blanc_block
 from estime_metric.studies.estime_block import estime_block
-from estime_metric.studies.own_scores import own_blocks
 from estime_metric.studies.rendering import Table
 from estime_metric.studies.scoring import Block, Scores, measure
 from estime_metric.studies.summeval import plots, report
@@ -72,36 +70,28 @@ def all_blocks(
     combine: str,
     bert_model: str | None,
     bert_layer: int | None = None,
-    blanc: Sequence[tuple[str, str]] = (),
-    scores: Sequence[str | Path] = (),
-    lower: Sequence[str] = (),
+    others: Sequence[Block] = (),
     progress: bool = False,
 ) -> list[Block]:
-    """ESTIME with each unit, the other measures, scores of files.
-
-    The encoder is loaded and the files are read, so that a bad option is known at once.
+    """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is known at once.
 
     Args:
         options: of `EstimeConfig`, but ``unit``.
         units: some of ``token`` and ``word``.
         combine, bert_model, bert_layer: as `baseline_blocks`.
-        blanc: encoder and kind of each BLANC, as `blanc_block`.
-        scores, lower: files and columns, as `own_blocks`.
+        others: further blocks, as `blanc_block` and `own_blocks` make them.
         progress: bars of the scorer.
 
     Raises:
         EncoderUnavailableError, TypeError, ValueError: as `EstimeScorer`; or a unit is named twice, or none.
-        OSError, TypeError, ValueError: as `own_blocks`.
     """
     if not units or len(set(units)) < len(units):
         raise ValueError(f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}.")
-    others = baseline_blocks(
+    baselines = baseline_blocks(
         combine=combine, bert_model=bert_model, bert_layer=bert_layer, device=options.get("device")
     )
-    own = [blanc_block(model, kind, device=options.get("device")) for model, kind in blanc]
-    own += own_blocks(scores, lower)
     scorers = [EstimeScorer(**{**options, "unit": unit}) for unit in units]
-    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *others, *own]
+    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *baselines, *others]
 
 
 def run(

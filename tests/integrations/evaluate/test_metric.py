@@ -1,8 +1,9 @@
-"""The `evaluate` front: its numbers are the functional API's, and it behaves as its users expect."""
+"""The `evaluate` metric: its numbers are the functional API's, and it behaves as its users expect."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def test_scores_are_those_of_the_functional_api(metric: Estime, texts: dict, ber
     expected = estime(**texts, model=bert_folder)
     assert metric.compute(**texts) == {
         "estime": expected.mean("alarms"),
+        "unsupported_rate": expected.mean("unsupported_rate"),
         "alarm_rate": expected.mean("alarm_rate"),
+        "coverage": expected.coverage,
         "alarms": expected.values("alarms").tolist(),
         "signature": expected.signature,
     }
@@ -47,18 +50,17 @@ def test_measures_asked_for_add_their_lists(metric: Estime, texts: dict, bert_fo
     scores = metric.compute(**texts, measures=measures)
     expected = estime(**texts, model=bert_folder, measures=measures)
     for measure in measures:
-        key = "alarm_rates" if measure == "alarm_rate" else measure
+        key = f"{measure}s" if measure in ("alarm_rate", "unsupported_rate", "coverage") else measure
         assert scores[key] == pytest.approx(expected.values(measure).tolist())
     assert scores["alarm_rate"] == expected.mean("alarm_rate")
-    assert len(scores) == 4 + len(measures)
+    assert len(scores) == 6 + len(measures)
 
 
 def test_several_layers_mark_their_keys(metric: Estime, texts: dict, bert_folder: str) -> None:
     scores = metric.compute(**texts, layers=[1, 3])
     expected = estime(**texts, model=bert_folder, layers=[1, 3])
-    assert set(scores) == {f"{key}@{layer}" for key in ("estime", "alarm_rate", "alarms") for layer in (1, 3)} | {
-        "signature"
-    }
+    keys = ("estime", "unsupported_rate", "alarm_rate", "coverage", "alarms")
+    assert set(scores) == {f"{key}@{layer}" for key in keys for layer in (1, 3)} | {"signature"}
     assert scores["alarms@3"] == expected.values("alarms", 3).tolist()
     assert scores["estime@1"] == expected.mean("alarms", 1)
 
@@ -151,15 +153,38 @@ def test_other_sequences_are_taken(metric: Estime, texts: dict) -> None:
 
 def test_no_example_is_no_error(metric: Estime) -> None:
     scores = metric.compute(predictions=[], sources=[])
-    assert (scores["estime"], scores["alarm_rate"], scores["alarms"]) == (0.0, 0.0, [])
+    assert scores["alarms"] == []
+    assert all(math.isnan(scores[name]) for name in ("estime", "unsupported_rate", "alarm_rate", "coverage"))
 
 
-def test_empty_blank_and_punctuation_have_a_result(metric: Estime, texts: dict) -> None:
+def test_undefined_rates_are_nan_in_lists_and_left_out_of_means(metric: Estime, texts: dict) -> None:
     source = texts["sources"][0]
     summaries = ["", "  \n", "?!", texts["predictions"][0]]
-    scores = metric.compute(predictions=summaries, sources=[source] * 4, measures="overlap")
+    rates = ["alarm_rate", "unsupported_rate", "coverage"]
+    with pytest.warns(UserWarning, match=r"unsupported_rate is undefined for 2 of 4 pairs.* Blank summaries: 2"):
+        scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=["overlap", *rates])
     assert scores["alarms"][:3] == scores["overlap"][:3] == [0, 0, 0]
-    assert metric.compute(predictions=[summaries[3]] * 2, sources=["", " "])["alarms"] == [0, 0]
+    assert all(math.isnan(rate) for name in rates for rate in scores[f"{name}s"][:2])
+    assert (scores["unsupported_rates"][2], scores["coverages"][2]) == (1, 0)
+    assert math.isnan(scores["alarm_rates"][2])
+    assert scores["alarm_rate"] == scores["alarm_rates"][3]
+    assert scores["unsupported_rate"] == (1 + scores["unsupported_rates"][3]) / 2
+    with pytest.warns(UserWarning, match="alarm_rate is undefined for 2 of 2 pairs"):
+        scores = metric.compute(predictions=[summaries[3]] * 2, sources=["", " "])
+    assert (scores["alarms"], scores["unsupported_rate"]) == ([0, 0], 1)
+
+
+def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, texts: dict) -> None:
+    summaries = texts["predictions"]
+    gold = [f"{summary} today" if number < 2 else summary[1:] for number, summary in enumerate(summaries)]
+    said = r"`references` were read as the sources, and 4 of 6 are no longer than the summary"
+    with pytest.warns(UserWarning, match=said):
+        metric.compute(predictions=summaries, references=gold)
+    metric.add_batch(predictions=summaries, references=gold)
+    with pytest.warns(UserWarning, match=said):
+        metric.compute()
+    metric.compute(predictions=summaries, sources=gold)  # who names them has decided
+    metric.compute(predictions=summaries, references=texts["sources"])
 
 
 @pytest.mark.parametrize(

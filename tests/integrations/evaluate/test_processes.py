@@ -62,7 +62,9 @@ def expected(pairs: Pairs, model: str) -> dict[str, Any]:
     result = estime([summary for summary, _ in pairs], [source for _, source in pairs], model=model)
     return {
         "estime": result.mean("alarms"),
+        "unsupported_rate": result.mean("unsupported_rate"),
         "alarm_rate": result.mean("alarm_rate"),
+        "coverage": result.coverage,
         "alarms": result.values("alarms").tolist(),
         "signature": result.signature,
     }

@@ -1,0 +1,59 @@
+"""``estime benchmark frank``: agreement with human judgements of factuality, beside published metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from estime_metric.cli import options
+from estime_metric.cli.benchmark import shared
+from estime_metric.config import ALL_UNIT_MEASURES
+
+#: Table on the screen; the others are for files.
+SHOWN = "frank"
+
+
+def frank(
+    folder: Annotated[
+        Path,
+        Parameter(help="Folder with documents.jsonl and frank.jsonl, or the authors' repository, artidoro/frank."),
+    ],
+    /,
+    *,
+    split: Annotated[str, Parameter(help="Half of the benchmark: valid to choose by, test to report.")] = "test",
+    limit: Annotated[
+        options.PositiveCount | None,
+        Parameter(help="Only the first documents of CNN/DailyMail and of XSum, for a quick look."),
+    ] = None,
+    output: Annotated[
+        Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
+    ] = None,
+    resume: Annotated[
+        bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")
+    ] = False,
+    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    others: shared.OtherMeasures = shared.OtherMeasures(),
+    measure: shared.EveryMeasure = shared.EveryMeasure(),
+) -> int:
+    """Correlate ESTIME and published metrics with judged factuality: FRANK, Pagnoni et al. 2021.
+
+    Printed are partial correlations, the system held constant. With --output there are also plain correlations,
+    intervals, differences to the best with Williams' test, and the ablation by type of error.
+
+    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
+    """
+    shared.check_resume(resume, output)
+    from estime_metric.scorer import EstimeScorer  # brings torch and pandas, which take their time
+    from estime_metric.studies.frank import data, study
+
+    found = data.read(folder, split, limit)
+    own = others.blocks(measure.device)
+    scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, **measure.given())
+    blocks = [*study.blocks(scorer, found, progress=not quiet), *own]
+    result = study.run(found, blocks, folder=output, resume=resume, resamples=resamples, seed=seed, progress=not quiet)
+    shared.print_tables([result.tables[SHOWN]], result.scores.reused)
+    return shared.finish(result.scores, output)

@@ -1,0 +1,155 @@
+"""``estime coherence``: summaries in a file -> scores of coherence measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from estime_metric import files
+from estime_metric.cli import options
+from estime_metric.cli.console import say, warn
+from estime_metric.cli.screen import print_table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: More summaries than this are not listed on the screen.
+LISTED = 30
+
+
+def coherence(
+    file: Annotated[Path, Parameter(help="JSON Lines, CSV or Parquet with a summary in each row.")],
+    /,
+    *,
+    measure: Annotated[
+        str,
+        Parameter(
+            help="With commas between: entity_graph, which needs nothing; classifier, which needs --classifier; "
+            "bartscore, which needs the sources and --bartscore-model; the baselines length and random."
+        ),
+    ] = "entity_graph",
+    output: Annotated[
+        Path | None, Parameter(alias="-o", help="Write scores to a .jsonl or .csv file; '-' for the screen.")
+    ] = None,
+    overwrite: Annotated[bool, Parameter(help="Replace an output that exists.")] = False,
+    source_column: Annotated[str, Parameter(help="Column of the sources, which only bartscore reads.")] = "source",
+    summary_column: options.SummaryColumn = "summary",
+    classifier: Annotated[
+        str | None,
+        Parameter(help="Folder or Hub name of a trained classifier (python -m estime_metric.studies.coherence.train)."),
+    ] = None,
+    bartscore_model: Annotated[
+        str | None,
+        Parameter(help="Sequence-to-sequence model, Hub name or folder. (default: facebook/bart-large-cnn)"),
+    ] = None,
+    tagger: Annotated[
+        str | None, Parameter(help="'nltk': the entity graph links nouns. (default: content words, no data needed)")
+    ] = None,
+    truncate: Annotated[bool, Parameter(help="Cut texts that are longer than a model's positions.")] = False,
+    device: Annotated[str | None, Parameter(help="cpu, cuda ... (default: cuda if available, else cpu)")] = None,
+    seed: Annotated[int, Parameter(help="Seed of the measure random.")] = 0,
+) -> int:
+    """Score summaries by measures of coherence: how well do their sentences hang together? Higher is better.
+
+    These are the measures of Steen & Markert 2022 that need no checkpoint of their authors. 'estime benchmark
+    coherence' compares published scores of such measures with human judgements.
+
+    Exit status: 0, all rows scored; 1, some rows hold no summary, the rest is scored; 2, nothing could be scored.
+    """
+    from estime_metric.studies.coherence import BARTSCORE_MODEL, scoring  # brings pandas, which takes its time
+
+    asked = tuple(dict.fromkeys(options.parse_names(measure) or ()))
+    needed = scoring.CoherenceOptions(classifier, bartscore_model or BARTSCORE_MODEL, tagger, device, truncate, seed)
+    scoring.check_measures(asked, needed)
+    if output is not None:
+        _check_output(output, file, overwrite)
+    columns = [summary_column, *([source_column] if "bartscore" in asked else [])]
+    lines, rows, problems = _read(file, columns, reserved=("line", *asked, "signature"))
+    for problem in problems:
+        warn(f"skipped {problem}")
+    if not rows:
+        raise ValueError(f"There is no summary in {file}.")
+    sources = [row[source_column] for row in rows] if "bartscore" in asked else None
+    found = scoring.coherence_scores([row[summary_column] for row in rows], asked, sources=sources, options=needed)
+    signature = scoring.coherence_signature(asked, needed)
+    if output is not None:
+        files.write_rows(output, _output_rows(lines, rows, found, signature, (source_column, summary_column)))
+    elif len(rows) <= LISTED:
+        _print_rows(lines, [row[summary_column] for row in rows], found)
+    if str(output) != "-":
+        say(f"{len(rows)} summaries scored, {len(problems)} rows skipped")
+        for name, scores in found.items():
+            say(f"{name}: mean {scores.mean():.4f} (higher is better)")
+        say(signature)
+        if output is not None:
+            say(f"written: {output}")
+    return 1 if problems else 0
+
+
+def _check_output(output: Path, file: Path, overwrite: bool) -> None:
+    files.check_writable(output)
+    if str(output) == "-" or not output.exists():
+        return
+    if output.resolve() == file.resolve():
+        raise ValueError(f"Expected another file for the output than the input, but got {str(output)!r} for both.")
+    if not overwrite:
+        raise ValueError(f"Expected a new file for the output, but {str(output)!r} exists: --overwrite replaces it.")
+
+
+def _read(
+    path: Path, columns: Sequence[str], reserved: Sequence[str]
+) -> tuple[list[int], list[dict[str, Any]], list[str]]:
+    """Line and row of each summary, and a sentence for each row that holds none."""
+    lines, rows, problems = [], [], []
+    for line, row in files.read_rows(path):
+        if isinstance(row, str):
+            problems.append(f"line {line}: {row}")
+            continue
+        taken = next((name for name in reserved if name in row and name not in columns), None)
+        if taken is not None:
+            raise ValueError(f"Expected no column {taken!r} in {path.name}, since the output has one of that name.")
+        lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
+        if lacking is not None:
+            problems.append(f"line {line}: column {lacking!r} should hold a text, but holds {row.get(lacking)!r}")
+            continue
+        lines.append(line)
+        rows.append(row)
+    return lines, rows, problems
+
+
+def _output_rows(
+    lines: Sequence[int],
+    rows: Sequence[Mapping[str, Any]],
+    found: Mapping[str, NDArray[Any]],
+    signature: str,
+    texts: Sequence[str],
+) -> list[files.Row]:
+    """As ``estime score`` writes them: line, further columns, measures, signature."""
+    return [
+        {
+            "line": line,
+            **{name: value for name, value in row.items() if name not in texts},
+            **{name: files.plain(float(scores[index])) for name, scores in found.items()},
+            "signature": signature,
+        }
+        for index, (line, row) in enumerate(zip(lines, rows, strict=True))
+    ]
+
+
+def _print_rows(lines: Sequence[int], summaries: Sequence[str], found: Mapping[str, NDArray[Any]]) -> None:
+    from estime_metric.studies.rendering import Cell, Column, Section, Table
+
+    columns = (Column("line", text=True), Column("summary", text=True), *(Column(name) for name in found))
+    rows: list[tuple[Cell, ...]] = [
+        (line, _beginning(summaries[index]), *(float(scores[index]) for scores in found.values()))
+        for index, line in enumerate(lines)
+    ]
+    print_table(Table("coherence", "", columns, (Section("", tuple(rows)),)))
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 36 else f"{line[:35]}…"

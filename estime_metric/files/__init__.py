@@ -1,0 +1,26 @@
+"""Tables of pairs on disk: what is read, what is written."""
+
+from __future__ import annotations
+
+from estime_metric.files.formats import READABLE, STANDARD, WRITABLE, is_standard
+from estime_metric.files.pairs import Pairs, iterate_pairs, read_pairs
+from estime_metric.files.reading import Row, read_rows
+from estime_metric.files.writing import check_writable, encode_rows, plain, score_columns, score_rows, write_rows
+
+__all__ = [
+    "READABLE",
+    "STANDARD",
+    "WRITABLE",
+    "Pairs",
+    "Row",
+    "check_writable",
+    "encode_rows",
+    "is_standard",
+    "iterate_pairs",
+    "plain",
+    "read_pairs",
+    "read_rows",
+    "score_columns",
+    "score_rows",
+    "write_rows",
+]

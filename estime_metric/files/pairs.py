@@ -1,0 +1,101 @@
+"""Rows of a table -> pairs of a source and a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+
+from estime_metric.files.formats import readable_format
+from estime_metric.files.reading import Numbered, Row, read_rows
+
+#: Rows in which the columns are looked for before the rest is read.
+_HEAD = 100
+
+
+@dataclass
+class Pairs:
+    """Pairs read from a table.
+
+    Attributes:
+        lines: where each pair stands: line of the file, counted from 1 (row for Parquet and JSON arrays).
+        sources, summaries: the texts, one for each of ``lines``.
+        others: the further columns of each pair.
+        problems: one sentence for each row that holds no pair, with its line.
+    """
+
+    lines: list[int] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    summaries: list[str] = field(default_factory=list)
+    others: list[Row] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def add(self, line: int, source: str, summary: str, others: Row) -> None:
+        """Appends a pair."""
+        self.lines.append(line)
+        self.sources.append(source)
+        self.summaries.append(summary)
+        self.others.append(others)
+
+    def chunks(self, size: int) -> Iterator[Pairs]:
+        """The pairs in their order, ``size`` at a time, without the problems."""
+        for start in range(0, len(self), size):
+            some = slice(start, start + size)
+            yield Pairs(self.lines[some], self.sources[some], self.summaries[some], self.others[some])
+
+
+def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
+    """Reads all pairs of a table; a bad row is noted, not fatal. Errors as for `iterate_pairs`."""
+    pairs = Pairs()
+    for line, row in iterate_pairs(path, source_column, summary_column):
+        if isinstance(row, str):
+            pairs.problems.append(f"line {line}: {row}")
+        else:
+            pairs.add(line, row.pop(source_column), row.pop(summary_column), row)
+    return pairs
+
+
+def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterator[Numbered]:
+    """Line numbers with rows whose two texts are texts; a string in place of a row says what is wrong with it.
+
+    Raises:
+        ValueError: none of the first rows has one of the columns, or as for `read_rows`.
+    """
+    # A cell of CSV cannot say "nothing" but by being empty, as pandas writes a missing value.
+    empty_is_missing = readable_format(path) in (".csv", ".tsv")
+    rows = read_rows(path)
+    head = list(islice(rows, _HEAD))
+    found = dict.fromkeys(column for _, row in head if isinstance(row, dict) for column in row)
+    for column in (source_column, summary_column):
+        if found and column not in found:
+            raise ValueError(
+                f"Expected a column {column!r} in {path.name}, but its columns are {', '.join(found)}: "
+                "name it with --source-column or --summary-column."
+            )
+    for line, row in chain(head, rows):
+        if isinstance(row, dict):
+            problem = _problem(row, source_column, summary_column, empty_is_missing)
+            if problem:
+                yield line, problem
+                continue
+        yield line, row
+
+
+def _problem(row: Row, source_column: str, summary_column: str, empty_is_missing: bool) -> str | None:
+    for column in (source_column, summary_column):
+        if column not in row:
+            found = ", ".join(row) or "none"
+            return f"has no column {column!r} (columns: {found})"
+        text = row[column]
+        if empty_is_missing and text == "":
+            return f"column {column!r} is empty, as a missing value is"
+        if not isinstance(text, str):
+            came = "nothing" if text is None else type(text).__name__
+            return f"column {column!r} should hold a text, but holds {came}"
+        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+            return f"column {column!r} holds half a character (a lone surrogate)"
+    return None

@@ -1,0 +1,164 @@
+"""Scores -> rows -> the bytes of a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from estime_metric.files.formats import WRITABLE, is_standard
+from estime_metric.files.pairs import Pairs
+from estime_metric.files.reading import Row
+
+if TYPE_CHECKING:
+    from estime_metric.result import EstimeResult
+
+#: Rows of a Parquet file that are held at once.
+_ROW_GROUP = 10_000
+
+
+def score_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
+    """Names of the columns that `score_rows` adds; with several layers they end in the layer: ``alarms@12``."""
+    names = [name if len(layers) == 1 else f"{name}@{layer}" for layer in layers for name in measures]
+    return ["line", *names, "signature"]
+
+
+def score_rows(pairs: Pairs, result: EstimeResult, prefix: str = "") -> list[Row]:
+    """One row a pair: its line, its further columns, its measures, the signature.
+
+    Args:
+        pairs: what was scored.
+        result: its scores.
+        prefix: what the names of our columns begin with.
+
+    Raises:
+        ValueError: a pair has a column of one of our names.
+    """
+    columns = [result.values(measure, layer).tolist() for layer in result.layers for measure in result.measures]
+    line_column, *names, signature_column = [
+        f"{prefix}{name}" for name in score_columns(result.measures, result.layers)
+    ]
+    ours = {line_column, signature_column, *names}
+    rows = []
+    for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
+        clash = ours & others.keys()
+        if clash:
+            raise ValueError(
+                f"Expected the input to have no column of a name of ours, but line {line} has {sorted(clash)[0]!r}: "
+                "name ours differently with --prefix."
+            )
+        scores = {name: plain(values[index]) for name, values in zip(names, columns, strict=True)}
+        rows.append({line_column: line, **others, **scores, signature_column: result.signature})
+    return rows
+
+
+def encode_rows(rows: Iterable[Row], ending: str, columns: Sequence[str] = (), header: bool = False) -> bytes:
+    """Rows as the bytes of JSON Lines, or of CSV with ``columns``, whose line of names is made where asked for.
+
+    Raises:
+        ValueError: CSV, and a row has a column that is none of ``columns``.
+    """
+    stream = io.StringIO(newline="")
+    if ending == ".csv":
+        writer = csv.DictWriter(stream, columns, lineterminator="\n")
+        if header:
+            writer.writeheader()
+        for row in rows:
+            new = [name for name in row if name not in columns]
+            if new:
+                raise ValueError(
+                    f"Expected all rows to have the columns of the first ones for CSV, but a later one has {new[0]!r}: "
+                    "write .jsonl instead."
+                )
+            writer.writerow(row)
+    else:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+    # Half a character (a lone surrogate) has no UTF-8; it is written as JSON writes it, \ud800.
+    return stream.getvalue().encode("utf-8", errors="backslashreplace")
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on standard output.
+
+    Raises:
+        ValueError: the ending is none of ``WRITABLE``.
+        ImportError: Parquet without pyarrow.
+    """
+    check_writable(path)
+    ending = path.suffix.lower()
+    if is_standard(path):
+        sys.stdout.write(encode_rows(rows, ".jsonl").decode("utf-8"))
+    elif ending == ".parquet":
+        write_parquet(path, lambda: iter(rows))
+    else:
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        path.write_bytes(encode_rows(rows, ending, columns, header=True))
+
+
+def write_parquet(path: Path, rows: Any) -> None:
+    """Writes rows as Parquet; ``rows`` is a function that gives them anew, as they are walked through twice: for the
+    types of the columns, then for the values.
+
+    Raises:
+        ImportError: pyarrow is not installed.
+        ValueError: a column holds values of types that do not go together.
+    """
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[evaluate]'.") from error
+    schema = pyarrow.schema([])
+    for group in _groups(rows()):
+        found = pyarrow.Table.from_pylist(group, schema=_columns_schema(pyarrow, group)).schema
+        schema = pyarrow.unify_schemas([schema, found], promote_options="permissive")
+    with ParquetWriter(path, schema) as writer:
+        for group in _groups(rows()):
+            writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
+
+
+def _columns_schema(pyarrow: Any, group: list[Row]) -> Any:
+    """The schema of some rows, whose first row alone need not have all columns."""
+    columns = dict.fromkeys(name for row in group for name in row)
+    return pyarrow.schema([(name, pyarrow.array([row.get(name) for row in group]).type) for name in columns])
+
+
+def _groups(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    group: list[Row] = []
+    for row in rows:
+        group.append(row)
+        if len(group) == _ROW_GROUP:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def check_writable(path: Path) -> None:
+    """Refuses a path that `write_rows` could not write, before any work is done.
+
+    Raises:
+        ValueError: the ending is none of ``WRITABLE``, it is a folder, or its folder does not exist.
+    """
+    if is_standard(path):
+        return
+    if path.suffix.lower() not in WRITABLE:
+        raise ValueError(f"Expected the output to end in {' or '.join(WRITABLE)}, but got {path.name!r}.")
+    if path.is_dir():
+        raise ValueError(f"Expected the output to be a file, but {str(path)!r} is a folder.")
+    if not path.parent.is_dir():
+        raise ValueError(f"Expected the output's folder to exist, but there is no {str(path.parent)!r}.")
+
+
+def plain(number: float) -> int | float | None:
+    """A count as an integer, NaN as nothing (null in JSON, an empty cell in CSV), anything else rounded to six digits;
+    what is written to files."""
+    if math.isnan(number):
+        return None
+    return int(number) if math.isfinite(number) and number == int(number) else round(number, 6)

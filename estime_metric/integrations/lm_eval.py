@@ -1,0 +1,79 @@
+"""ESTIME for tasks of lm-evaluation-harness: what a task's YAML file calls with ``!function``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from estime_metric.inputs import check_text
+from estime_metric.integrations.judging import Judge, check_measure
+from estime_metric.scorer import EstimeScorer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from estime_metric.config import EstimeOptions
+
+
+class EstimeTask:
+    """The two functions of a task: a filter that scores all responses in one call, and ``process_results``.
+
+    A filter sees all documents at once, an aggregation too; but only for its own aggregations (``mean``, ``nanmean``)
+    does the harness compute standard errors. So the filter scores, and the harness takes the mean of plain numbers.
+
+    Args:
+        source: the field of a document that holds the source.
+        report: the measures that ``process_results`` returns; ``metric_list`` names the same.
+        scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
+        options: options of `EstimeConfig`, of ``layers`` no more than one.
+
+    Raises:
+        TypeError, ValueError: a bad option; the message names it.
+
+    Example:
+        >>> task = EstimeTask("article", model="embedded")
+        >>> document = {"article": "A cat slept in the sun while a dog barked."}
+        >>> scored = task.score([["A dog slept."]], [document])
+        >>> scored[0]["tokens"], list(task.process_results(document, scored))
+        (4.0, ['alarms', 'unsupported_rate'])
+    """
+
+    def __init__(
+        self,
+        source: str = "source",
+        *,
+        report: Sequence[str] = ("alarms", "unsupported_rate"),
+        scorer: EstimeScorer | None = None,
+        **options: Unpack[EstimeOptions],
+    ) -> None:
+        self.source = source
+        self.report = tuple(report)
+        self.judge = Judge(scorer, **options)
+        for measure in self.report:
+            check_measure("report", measure, self.judge.scorer.config)
+
+    def score(self, responses: Iterable[Any], docs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """For a filter, ``function: custom`` with this as ``filter_fn``: the responses become their scores.
+
+        Args:
+            responses: for each document its responses, of which the first is scored, or just one.
+            docs: the documents.
+
+        Returns:
+            For each document the summary, all measures (``None`` where undefined) and the signature.
+
+        Raises:
+            ValueError: a document has no such field.
+        """
+        summaries = [response if isinstance(response, str) else response[0] for response in responses]
+        for index, doc in enumerate(docs):
+            if self.source not in doc:
+                raise ValueError(f"Expected all documents to hold {self.source!r}, but that at index {index} does not.")
+        sources = [check_text(self.source, doc[self.source], index) for index, doc in enumerate(docs)]
+        judged = zip(summaries, self.judge(summaries, sources), strict=True)
+        return [{"summary": summary, **judgement.metadata()} for summary, judgement in judged]
+
+    def process_results(self, doc: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        """For ``process_results``: the measures of one document as numbers, NaN where undefined."""
+        scores = results[0]
+        return {name: float("nan") if scores[name] is None else scores[name] for name in self.report}

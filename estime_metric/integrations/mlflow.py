@@ -1,0 +1,80 @@
+"""ESTIME as a scorer of ``mlflow.genai.evaluate`` (extra ``mlflow``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from estime_metric.integrations.judging import Judge, check_measure
+from estime_metric.integrations.micro_batching import MicroBatcher
+from estime_metric.scorer import EstimeScorer
+
+try:
+    from mlflow import MlflowClient
+    from mlflow.entities import Feedback, Trace
+    from mlflow.genai.scorers import Scorer, scorer
+except ImportError as missing:
+    raise ImportError("ESTIME in MLflow needs mlflow: pip install 'estime-metric[mlflow]'.") from missing
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from estime_metric.config import EstimeOptions
+
+#: The tag of the run that holds the signature of the scores.
+SIGNATURE_TAG = "estime.signature"
+
+
+def estime_scorer(
+    source: str = "source",
+    *,
+    report: Sequence[str] = ("alarms", "unsupported_rate"),
+    explain: bool = True,
+    share: EstimeScorer | None = None,
+    **options: Unpack[EstimeOptions],
+) -> Scorer:
+    """A scorer for ``mlflow.genai.evaluate(data=..., scorers=[estime_scorer("article")])``.
+
+    The outputs are the summaries. MLflow scores rows in several threads; those that wait at the same time are scored in
+    one batch, equal sources encoded once. The run gets the tag ``estime.signature``.
+
+    Args:
+        source: the key of the row's ``inputs`` that holds the source.
+        report: the measures that are logged, each as a feedback of the name ``estime/alarms`` and so on. One that is
+            undefined for a row is not logged there, so that it is left out of the mean.
+        explain: list the alarms with their evidence as the rationale.
+        share: an `EstimeScorer` to share; ``None`` makes one from ``options``.
+        options: options of `EstimeConfig`, of ``layers`` no more than one.
+
+    Raises:
+        TypeError, ValueError: a bad option; the message names it. MLflow logs as a failure of a row: it has no such
+            key, or one of the texts is none.
+    """
+    judge = Judge(share, explain=explain, **options)
+    for measure in report:
+        check_measure("report", measure, judge.scorer.config)
+    batcher = MicroBatcher(judge)
+    tagged: set[str] = set()
+
+    @scorer(name="estime")  # type: ignore[untyped-decorator]
+    def estime(inputs: dict[str, Any], outputs: Any, trace: Trace | None = None) -> list[Feedback]:
+        if source not in inputs:
+            raise ValueError(f"Expected the inputs to hold {source!r}, but got {', '.join(inputs)}.")
+        judgement = batcher.submit(outputs, inputs[source]).result()
+        run = None if trace is None else trace.info.trace_metadata.get("mlflow.sourceRun")
+        if run is not None and run not in tagged:
+            tagged.add(run)
+            MlflowClient().set_tag(run, SIGNATURE_TAG, judgement.signature)
+        return [
+            Feedback(
+                name=f"estime/{name}",
+                value=judgement.measures[name],
+                rationale=judgement.text(),
+                metadata={"signature": judgement.signature},
+            )
+            for name in report
+            if not math.isnan(judgement.measures[name])
+        ]
+
+    return estime

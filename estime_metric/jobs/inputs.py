@@ -1,0 +1,129 @@
+"""Input files -> chunks of pairs, whose boundaries depend on the input alone."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from estime_metric import files
+from estime_metric.jobs.job import Job
+
+#: Characters of text in a chunk, but for its last pair: bounds the memory where texts are books.
+_CHARACTERS = 32_000_000
+
+
+def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
+    """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; those of a pattern are sorted.
+
+    Raises:
+        ValueError: a pattern that no file matches, or a file twice.
+    """
+    found: list[Path] = []
+    for name in map(str, names):
+        if glob.has_magic(name) and not Path(name).exists():
+            matches = sorted(glob.glob(name, recursive=True))
+            if not matches:
+                raise ValueError(f"Expected the pattern {name!r} to match a file, but it matches none.")
+            found += map(Path, matches)
+        else:
+            found.append(Path(name))
+    twice = [path for path in dict.fromkeys(found) if found.count(path) > 1]
+    if twice:
+        raise ValueError(f"Expected each input once, but got {str(twice[0])!r} twice.")
+    return tuple(found)
+
+
+def first_rows(job: Job) -> list[tuple[Path, int, files.Row]]:
+    """The first pair of each input, with its line; what cannot be read is said before anything is scored.
+
+    Standard input is left alone, since what is read from it is gone.
+
+    Raises:
+        OSError, ImportError: an input cannot be read.
+        ValueError: as `files.iterate_pairs`; or no input holds a pair.
+    """
+    found: list[tuple[Path, int, files.Row]] = []
+    problem = ""
+    for path in job.inputs:
+        if files.is_standard(path):
+            continue
+        for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
+            if isinstance(row, dict):
+                found.append((path, line, row))
+                break
+            problem = problem or f" (line {line}: {row})"
+    if not found and not any(map(files.is_standard, job.inputs)):
+        raise ValueError(f"There is no pair in {', '.join(map(str, job.inputs))}{problem}.")
+    return found
+
+
+def check_names(row: files.Row, ours: Sequence[str], where: str) -> None:
+    """Refuses a row that has a column of one of our names.
+
+    Raises:
+        ValueError: it has; the message says how to name ours differently.
+    """
+    for name in ours:
+        if name in row:
+            raise ValueError(
+                f"Expected the input to have no column named as ours are, but {where} has {name!r}: "
+                "name ours differently with --prefix."
+            )
+
+
+def read_chunks(job: Job) -> Iterator[files.Pairs]:
+    """The pairs of all inputs in their order, in chunks.
+
+    A chunk ends after ``look_ahead`` pairs where the next pair has another source, after twice as many, or where it
+    holds much text. The last chunk may be empty but for its problems.
+    """
+    chunk, characters = files.Pairs(), 0
+    for path in job.inputs:
+        origin = f"{path} " if len(job.inputs) > 1 else ""
+        for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
+            if isinstance(row, str):
+                chunk.problems.append(f"{origin}line {line}: {row}")
+                continue
+            source, summary = row[job.source_column], row[job.summary_column]
+            size = len(chunk)
+            full = size >= job.look_ahead and (source != chunk.sources[-1] or size >= 2 * job.look_ahead)
+            if full or characters > _CHARACTERS:
+                yield chunk
+                chunk, characters = files.Pairs(), 0
+            if not job.keep_texts:
+                del row[job.source_column]
+                row.pop(job.summary_column, None)  # one column may hold both
+            if origin:
+                check_names(row, [f"{job.prefix}file"], f"{origin}line {line}")
+                row = {f"{job.prefix}file": str(path), **row}
+            chunk.add(line, source, summary, row)
+            characters += len(source) + len(summary)
+    yield chunk
+
+
+class Digest:
+    """A running digest of the pairs that were read, to see later whether the input is still the same."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    def add(self, chunk: files.Pairs) -> str:
+        """Takes a chunk in; the digest of all so far."""
+        content: list[Any] = [chunk.lines, chunk.sources, chunk.summaries, chunk.others, chunk.problems]
+        self._hash.update(json.dumps(content, default=str).encode("utf-8"))
+        return self._hash.hexdigest()
+
+
+def count_pairs(job: Job) -> int | None:
+    """The number of pairs in all inputs; ``None`` where one is standard input or not a plain file."""
+    if not all(path.is_file() for path in job.inputs):
+        return None
+    return sum(
+        isinstance(row, dict)
+        for path in job.inputs
+        for _, row in files.iterate_pairs(path, job.source_column, job.summary_column)
+    )

@@ -1,0 +1,95 @@
+"""``estime benchmark coherence``: what it prints, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.command import run_command
+from tests.conftest import SUMMEVAL
+
+SYSTEMS = {"M0": "LEAD-3", "M22": "BART", "M11": "Improve-abs"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Eight documents, three systems, two measures; one more system without judgements."""
+    rng = np.random.default_rng(0)
+    for name in ("summeval", "coherence_scores", "shuffle"):
+        (tmp_path / name).mkdir()
+    cells = [(f"d{number}", system) for number in range(8) for system in SYSTEMS]
+    rows = [
+        {"doc_id": document, "system": system, "summary": "One. Two.", "coherence": float(rng.integers(3, 16)) / 3}
+        for document, system in cells
+    ]
+    (tmp_path / "summeval" / "summeval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    properties = [
+        f"{system},{name},1,{number % 2},{number // 2}" for number, (system, name) in enumerate(SYSTEMS.items())
+    ]
+    header = "system,name,extractive,pretrained_transformer,produces_capitals"
+    (tmp_path / "summeval" / "systems.csv").write_text("\n".join([header, *properties, "MX,more,0,0,0"]) + "\n")
+    for measure in ("bartscore", "gruen"):
+        scores = [f"{document},{system},{rng.normal()}" for document, system in [*cells, ("d0", "MX")]]
+        (tmp_path / "coherence_scores" / f"{measure}.csv").write_text("\n".join(["doc,system,score", *scores]) + "\n")
+        pairs = [f"t{number},{label},{rng.normal()}" for number in range(9) for label in (1, 0)]
+        (tmp_path / "shuffle" / f"{measure}.csv").write_text("\n".join(["id,label,score", *pairs]) + "\n")
+    return tmp_path
+
+
+def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
+    if not SUMMEVAL.is_dir():
+        pytest.skip("the published scores are not at hand")
+    shown = run_command("benchmark", "coherence", SUMMEVAL.parent, columns=80)
+    for line in ("BAS .896 .896 yes .5", "GRN .504 .504 yes .5", "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77"):
+        assert line in " ".join(shown.stdout.split())
+    assert shown.stdout.count(" yes") == 16
+    assert "16 systems whose judgements are at hand; paper: as printed, on 17 systems" in shown.stdout
+
+
+def test_writes_tables_and_pictures(folder: Path) -> None:
+    out = folder / "out"
+    shown = run_command("benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 2)
+    tables = ("table1", "table3", "table3-intervals", "table4", "lengths")
+    kinds = ("same-document", "all-documents")
+    pictures = ["scores-bartscore", "scores-gruen", "intra-system", "lengths"]
+    pictures += [f"bias-{measure}-{kind}" for measure in ("bartscore", "gruen") for kind in kinds]
+    expected = {f"{name}.{ending}" for name in tables for ending in ("csv", "md", "tex")}
+    expected |= {f"{name}.{ending}" for name in pictures for ending in ("png", "svg")}
+    assert {path.name for path in out.iterdir()} == expected
+    with (out / "table4.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["measure"] for row in rows] == ["BAS", "GRN"]
+    assert [row["paper"] for row in rows] == ["0.896", "0.504"]
+    assert [float(row["here"]) * 9 for row in rows] == pytest.approx([round(float(row["here"]) * 9) for row in rows])
+    intervals = (out / "table3-intervals.md").read_text(encoding="utf-8")
+    assert "[0.08, 0.26]" in intervals  # printed for BAS, τ_intra
+    assert f"wrote {len(expected)} files" in shown.stderr
+
+
+def test_the_seed_decides_the_intervals(folder: Path) -> None:
+    def intervals(seed: str) -> str:
+        out = folder / f"out{seed}"
+        options = ["--resamples", "20", "--runs", "0", "--seed", seed]
+        run_command("benchmark", "coherence", folder, "-o", out, *options)
+        assert not (out / "table1.md").exists()
+        return (out / "table3-intervals.md").read_text(encoding="utf-8")
+
+    (folder / "coherence_scores" / "gruen.csv").unlink()
+    assert intervals("1") != intervals("2")
+
+
+def test_data_that_are_not_there_are_named(tmp_path: Path) -> None:
+    shown = run_command("benchmark", "coherence", tmp_path, status=2)
+    assert "Expected scores of measures in" in shown.stderr
+    assert "coherence_scores" in shown.stderr
+
+
+def test_a_summary_without_a_score_is_named(folder: Path) -> None:
+    path = folder / "coherence_scores" / "gruen.csv"
+    path.write_text(path.read_text().replace("d3,M22,", "d3,M99,"))
+    shown = run_command("benchmark", "coherence", folder, status=2)
+    assert "'gruen' lacks 1, first ('d3', 'M22')" in shown.stderr

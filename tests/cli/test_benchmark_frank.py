@@ -1,0 +1,86 @@
+"""``estime benchmark frank`` as its user meets it: the screen, the files, the exit status."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.command import Ran, run_command
+from tests.studies.frank.conftest import made_rows, write_authors, write_folder
+
+
+def run(*arguments: object, status: int = 0, columns: int = 80) -> Ran:
+    return run_command("benchmark", "frank", *arguments, "-q", status=status, columns=columns)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "made-up", made_rows())
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    shown = run(folder, "-m", bert_folder, "--resamples", 5, "-o", out, columns=100)
+    table = rows(out / "frank.csv")
+    lines = shown.stdout.splitlines()
+    for row in table:
+        (line,) = (line for line in lines if line.strip().startswith(f"{row['measure']} "))
+        if row["all r"]:
+            assert f"{float(row['all r']):.3f}".replace("0.", ".", 1) in line
+    assert {"(-)unsupported_rate-4", "soft-4", "QAGS"} <= {row["measure"] for row in table}
+    assert "Summaries without a score, left out of that row: " in shown.stdout
+    again = run(folder, "-m", bert_folder, "--resamples", 5, "-o", out, "--resume")
+    assert "Scores of the earlier run: ESTIME by token, Trivial, Published metrics" in again.stdout
+
+
+def test_the_authors_files_and_the_other_half(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    authors = write_authors(tmp_path / "frank", made_rows(), articles=False)
+    for number, data in enumerate((folder, authors)):
+        run(data, "-m", bert_folder, "--split", "valid", "--resamples", 5, "-o", tmp_path / str(number))
+    assert rows(tmp_path / "0" / "frank.csv") == rows(tmp_path / "1" / "frank.csv")
+    assert len(rows(tmp_path / "0" / "scores.csv")) == 5
+
+
+def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    judged = [row for row in made_rows() if row["split"] == "test"]
+    table = pd.DataFrame({"document": [row["doc_id"] for row in judged], "system": [row["system"] for row in judged]})
+    table["errors"] = [1.0 - row["factuality"] for row in judged]
+    table.sample(frac=1, random_state=1).iloc[1:].to_csv(tmp_path / "mine.csv", index=False)
+    options = [
+        "-m",
+        bert_folder,
+        "--limit",
+        3,
+        "--resamples",
+        5,
+        "--scores",
+        tmp_path / "mine.csv",
+        "--lower",
+        "errors",
+    ]
+    out = tmp_path / "out"
+    shown = run(folder, *options, "-o", out)
+    (row,) = (row for row in rows(out / "frank.csv") if row["measure"] == "(-)errors [mine]")
+    assert float(row["all r"]) == pytest.approx(1)
+    assert "mine: no row for 1 of 15 summaries" in " ".join(shown.stdout.split())
+    best = rows(out / "frank-differences.csv")
+    assert next(row for row in best if row["measure"] == "(-)errors [mine]")["all r less"] == "0.0"
+
+
+def test_what_cannot_be_measured_ends_with_status_2(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+    for arguments, said in (
+        ((tmp_path / "none",), "to hold frank.jsonl"),
+        ((folder, "--split", "train"), "`split` to be one of valid, test"),
+        ((folder, "--resume"), "--resume needs --output"),
+        ((folder, "--scores", tmp_path / "no.csv"), "no.csv"),
+        ((folder, "-m", "./no-such-folder"), "no-such-folder"),
+    ):
+        assert said in run(*arguments, status=2).stderr

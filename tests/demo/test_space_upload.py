@@ -1,0 +1,79 @@
+"""The command that uploads the Space, with the real client, to a Hub that only listens."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from estime_metric import __version__
+from tests.demo.serving import ROOT
+
+
+class Listening(BaseHTTPRequestHandler):
+    """Answers what the client asks on the way to a commit, and keeps the commit."""
+
+    requests: list[tuple[str, bytes]]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.requests.append((self.path, body))
+        url = f"http://{self.headers['Host']}/spaces/someone/estime"
+        answer: dict[str, object] = {"url": url, "commitUrl": f"{url}/commit/{'0' * 40}", "commitOid": "0" * 40}
+        if "/preupload/" in self.path:
+            files = json.loads(body)["files"]
+            regular = {"uploadMode": "regular", "shouldIgnore": False}
+            answer = {"files": [{"path": file["path"], **regular} for file in files]}
+        self._answer(200, answer)
+
+    def do_GET(self) -> None:
+        self._answer(200, {"id": "someone/estime", "sha": "0" * 40, "siblings": []})
+
+    def _answer(self, status: int, answer: object) -> None:
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keeps the output of the tests clean."""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the command is a script for bash")
+def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path) -> None:
+    requests: list[tuple[str, bytes]] = []
+    handler = type("Handler", (Listening,), {"requests": requests})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+        environment |= {
+            "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
+            "HF_TOKEN": "hf_of_nobody",
+            "HF_HOME": str(tmp_path),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+        done = subprocess.run(
+            ["bash", ROOT / ".ci" / "space", "someone/estime"],
+            env=environment, capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+        server.shutdown()
+    assert done.returncode == 0, done.stderr
+    made, *_ = [json.loads(body) for path, body in requests if path == "/api/repos/create"]
+    assert (made["name"], made["type"], made["sdk"]) == ("estime", "space", "gradio")
+    [commit] = [body for path, body in requests if path == "/api/spaces/someone/estime/commit/main"]
+    lines = [json.loads(line) for line in commit.splitlines()]
+    assert lines[0]["value"]["summary"] == f"estime-metric {__version__}"
+    files = [line["value"] for line in lines if line["key"] == "file"]
+    sent = {file["path"]: base64.b64decode(file["content"]) for file in files}
+    kept = {path.name: path.read_bytes() for path in (ROOT / "hub_space").iterdir() if path.is_file()}
+    assert sent == kept
+    assert {"README.md", "app.py", "estime.py", "requirements.txt"} <= set(sent)

@@ -1,0 +1,77 @@
+"""ESTIME in lm-evaluation-harness: the functions of a task, and the harness's own command line."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.integrations.lm_eval import EstimeTask
+from tests.integrations.harnesses.pages import run_page
+
+Pairs = list[tuple[str, str]]
+
+
+def test_one_call_scores_all_documents(bert_folder: str, pairs: Pairs) -> None:
+    calls = []
+
+    class Counted(EstimeScorer):
+        def score(self, predictions: Any, sources: Any, **options: Any) -> Any:
+            calls.append(len(predictions))
+            return super().score(predictions, sources, **options)
+
+    task = EstimeTask("article", report=["alarms", "overlap"], scorer=Counted(model=bert_folder))
+    docs = [{"article": source} for _, source in pairs]
+    scored = task.score([[summary] for summary, _ in pairs], docs)
+    assert calls == [16]
+    result = EstimeScorer(model=bert_folder).score(*map(list, zip(*pairs, strict=True)))
+    for row, (doc, scores) in enumerate(zip(docs, scored, strict=True)):
+        assert scores["summary"] == pairs[row][0]
+        assert scores["signature"] == result.signature
+        expected = {name: float(result.values(name)[row]) for name in ("alarms", "overlap")}
+        assert task.process_results(doc, [scores]) == expected
+    assert json.loads(json.dumps(scored, allow_nan=False)) == scored
+
+
+def test_undefined_is_not_perfect(bert_folder: str) -> None:
+    task = EstimeTask(model=bert_folder)
+    (scores,) = task.score([""], [{"source": "A source."}])
+    found = task.process_results({}, [scores])
+    assert found["alarms"] == 0
+    assert math.isnan(found["unsupported_rate"])
+
+
+def test_errors(bert_folder: str) -> None:
+    with pytest.raises(ValueError, match="'article', but that at index 1"):
+        EstimeTask("article", model=bert_folder).score(["a", "b"], [{"article": "c"}, {"text": "d"}])
+    with pytest.raises(ValueError, match="`report` to be one of alarms"):
+        EstimeTask(report=["rouge"])
+
+
+def test_the_page(tmp_path: Path) -> None:
+    pytest.importorskip("lm_eval")
+    pytest.importorskip("evaluate")
+    table, shown, by_evaluate = run_page(
+        "lm-eval.md", tmp_path, HF_HOME=str(tmp_path / "hf"), HF_EVALUATE_OFFLINE="1", HF_DATASETS_OFFLINE="1"
+    )
+    assert "unsupported_rate" in table
+    (file,) = (tmp_path / "results").rglob("results_*.json")
+    found = json.loads(file.read_text(encoding="utf-8"))["results"]["given"]
+    documents = [json.loads(line) for line in (tmp_path / "documents.jsonl").read_text(encoding="utf-8").splitlines()]
+    result = EstimeScorer(model="embedded").score(
+        [document["summary"] for document in documents], [document["article"] for document in documents]
+    )
+    for name in ("alarms", "unsupported_rate"):
+        values = result.values(name)
+        assert found[f"{name},estime"] == pytest.approx(float(values.mean()))
+        assert found[f"{name}_stderr,estime"] == pytest.approx(float(values.std()) / len(values) ** 0.5)
+        assert found[f"{name}_stderr,estime"] > 0
+    lines = [line.split(maxsplit=2) for line in shown.splitlines()]
+    assert [float(alarms) for alarms, _, _ in lines] == result.values("alarms").tolist()
+    assert {signature for _, _, signature in lines} == {result.signature}
+    assert "estime" in by_evaluate
+    assert "embedded@" in by_evaluate

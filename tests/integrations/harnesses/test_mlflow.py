@@ -1,0 +1,32 @@
+"""ESTIME as a scorer of MLflow, logged to a local store."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mlflow")
+
+from estime_metric import EstimeScorer
+from tests.integrations.harnesses.pages import run_page
+
+
+def test_the_page(tmp_path: Path) -> None:
+    (printed,) = run_page("mlflow.md", tmp_path, MLFLOW_DISABLE_TELEMETRY="true")
+    summaries = ["The council closed the old iron bridge to cars.", "The council closed the months to cars."]
+    article = (
+        "The town council voted on Tuesday to close the old iron bridge to cars. Repairs will take eighteen months."
+    )
+    result = EstimeScorer(model="embedded").score(summaries, [article] * 2)
+    means, signature, *rest = printed[
+        printed.index(re.search(r"^[\d.]+ [\d.]+$", printed, re.M).group()) :
+    ].splitlines()
+    assert [float(mean) for mean in means.split()] == pytest.approx(
+        [result.mean("alarms"), result.mean("unsupported_rate")]
+    )
+    assert signature == result.signature
+    alarms = sorted(float(found) for found in re.findall(r"^([\d.]+) alarms \d", "\n".join(rest), re.M))
+    assert alarms == sorted(result.values("alarms").tolist())
+    assert sum("best match in the source is" in line for line in rest) == sum(alarms)

@@ -1,0 +1,102 @@
+"""ESTIME as a reward: its range, its guards, one call for a batch, and TRL's trainer itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.integrations.trl import copied_share, estime_reward
+from tests.integrations.harnesses.pages import run_page
+
+Pairs = list[tuple[str, str]]
+
+
+@pytest.mark.parametrize("rate", ["unsupported_rate", "alarm_rate"])
+def test_minus_the_rate(rate: str, bert_folder: str, pairs: Pairs) -> None:
+    summaries, sources = map(list, zip(*pairs, strict=True))
+    reward = estime_reward("article", rate=rate, copy_penalty=0, model=bert_folder)
+    rewards = reward(prompts=sources, completions=summaries, article=sources)
+    result = EstimeScorer(model=bert_folder).score(summaries, sources)
+    assert reward.signature == result.signature
+    assert rewards == (-result.values(rate).nan_to_num(1.0)).tolist()
+    assert len(set(rewards)) > 3
+
+
+def test_messages_are_read(bert_folder: str, pairs: Pairs) -> None:
+    summaries, sources = map(list, zip(*pairs[:4], strict=True))
+    reward = estime_reward(model=bert_folder)
+    plain = reward(completions=summaries, source=sources)
+    as_messages = [[{"role": "assistant", "content": text}] for text in summaries]
+    in_parts = [[{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in summaries]
+    assert reward(completions=as_messages, source=sources) == plain
+    assert reward(completions=in_parts, source=sources) == plain
+
+
+def test_guards(bert_folder: str, pairs: Pairs) -> None:
+    source = pairs[2][1]
+    words = source.split()
+    short_quotation = " ".join(words[:8])
+    reward = estime_reward(rate="alarm_rate", copy_penalty=0.5, model=bert_folder)
+    unguarded = estime_reward(rate="alarm_rate", copy_penalty=0, model=bert_folder)
+    completions = ["", " \n", source, short_quotation, "☃☃☃"]
+    empty, blank, copied, quoted, unchecked = reward(completions=completions, source=[source] * 5)
+    free = unguarded(completions=completions, source=[source] * 5)
+    assert empty == blank == reward.worst == -1.5
+    assert copied == free[2] - 0.5
+    assert quoted == free[3]
+    assert unchecked == -1.0
+    assert all(reward.worst <= value <= 0 for value in (empty, copied, quoted, unchecked))
+
+
+@pytest.mark.parametrize(
+    ("summary", "free", "share"),
+    [("a b c d x", 3, 0.8), ("A, b! C-d x", 3, 0.8), ("a b c d x", 4, 0.0), ("x y", 0, 0.0), ("", 0, 0.0)],
+)
+def test_copied_share(summary: str, free: int, share: float) -> None:
+    assert copied_share(summary, "z a b c d", free) == share
+
+
+def test_one_call_for_all_completions_and_a_shared_encoder(bert_folder: str, pairs: Pairs) -> None:
+    calls = []
+
+    class Counted(EstimeScorer):
+        def score(self, predictions: Any, sources: Any, **options: Any) -> Any:
+            calls.append(len(predictions))
+            return super().score(predictions, sources, **options)
+
+    scorer = Counted(model=bert_folder)
+    logged: dict[str, float] = {}
+    reward = estime_reward(scorer=scorer)
+    reward(
+        completions=[pair[0] for pair in pairs],
+        source=[pair[1] for pair in pairs],
+        log_metric=logged.__setitem__,
+    )
+    assert calls == [16]
+    assert set(logged) == {"estime/alarms", "estime/copied"}
+    assert reward.judge.scorer.encoder is scorer.encoder
+
+
+def test_errors(bert_folder: str) -> None:
+    with pytest.raises(ValueError, match="column 'source'"):
+        estime_reward(model=bert_folder)(completions=["A summary."], text=["A source."])
+    for options in ({"rate": "alarms"}, {"copy_penalty": -1}, {"free_copy": -1}, {"layers": (1, 2)}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            estime_reward(**options)
+    with pytest.raises(TypeError, match="`scorer` or options"):
+        estime_reward(scorer=EstimeScorer(model=bert_folder), model=bert_folder)
+
+
+def test_the_page(tmp_path: Path) -> None:
+    pytest.importorskip("trl")
+    trained, shown = run_page("trl.md", tmp_path)
+    *rewards, signature = trained.splitlines()[-4:]
+    assert all(-2 <= float(reward) <= 0 for reward in rewards)
+    assert signature.startswith("ESTIME|model:embedded@")
+    own, copied, empty = (float(line.split()[0]) for line in shown.splitlines())
+    assert empty == -2.0
+    assert copied == -1.0
+    assert own > copied

@@ -1,0 +1,226 @@
+"""Jobs: streamed, resumable, and never at the cost of what is there."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from estime_metric import EstimeResult, EstimeScorer, files
+from estime_metric.jobs import Job, Report, expand, score_files
+from tests.command import run_command
+from tests.jobs.conftest import SHORT, rows, write_jsonl
+
+#: How often the standing test kills a run; set to 20 to accept a change of the job.
+KILLS = int(os.environ.get("ESTIME_KILLS", "6"))
+
+
+@pytest.fixture(scope="module")
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, window=60, margin=10)
+
+
+def score(job: Job, scorer: EstimeScorer, existing: str = "refuse", stop_after: int | None = None) -> Report:
+    chunks = 0
+
+    def count(pairs: files.Pairs, result: EstimeResult) -> None:
+        nonlocal chunks
+        chunks += 1
+
+    return score_files(job, scorer, existing=existing, on_chunk=count, stop=lambda: chunks == stop_after)
+
+
+def test_chunks_do_not_change_scores(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+    out = tmp_path / "scores.jsonl"
+    report = score(Job(inputs=(table,), output=out, look_ahead=7), scorer)
+    expected = scorer.score([row["summary"] for row in rows(40)], [row["source"] for row in rows(40)])
+    written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [row["winners"] for row in written] == expected.values("winners").tolist()
+    assert [row["line"] for row in written] == list(range(1, 41))
+    assert report.totals.mean("alarms") == pytest.approx(expected.score)
+    assert not list(tmp_path.glob("*.progress"))
+
+
+def test_a_source_is_not_divided_between_chunks(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+    found: list[set[str]] = []
+    score_files(Job(inputs=(table,), look_ahead=8), scorer, on_chunk=lambda pairs, _: found.append(set(pairs.sources)))
+    assert len(found) > 3
+    assert all(not one & other for one, other in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_a_stopped_run_goes_on_and_the_file_is_equal(
+    table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
+) -> None:
+    whole, parts = tmp_path / f"whole.{ending}", tmp_path / f"parts.{ending}"
+    straight = score(Job(inputs=(table,), output=whole, look_ahead=8), scorer)
+    job = Job(inputs=(table,), output=parts, look_ahead=8)
+    first = score(job, scorer, stop_after=2)
+    assert not first.done
+    assert 0 < first.totals.pairs < 40
+    journal = parts.with_name("parts.parquet.rows.jsonl") if ending == "parquet" else parts
+    with journal.open("ab") as stream:
+        stream.write(b'{"half a li')
+    second = score(job, scorer, "resume")
+    assert second.done
+    assert second.resumed == first.totals.pairs
+    assert second.totals == straight.totals
+    assert parts.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["pairs.jsonl", whole.name, parts.name])
+    assert score(job, scorer, "resume").done  # once more changes nothing
+    assert parts.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_columns_stand_beside_the_measures(table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str) -> None:
+    out = tmp_path / f"out.{ending}"
+    score(Job(inputs=(table,), output=out, prefix="estime_", keep_texts=True), scorer)
+    row = next(row for _, row in files.read_rows(out))
+    assert isinstance(row, dict)
+    assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
+    assert row["note"] == rows(1)[0]["note"]
+    assert {"estime_alarms", "estime_signature"} <= set(row)
+
+
+def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+    out = tmp_path / "out.jsonl"
+    job = Job(inputs=(table,), output=out, look_ahead=8)
+    score(job, scorer, stop_after=2)
+    before = out.read_bytes()
+    with pytest.raises(ValueError, match=r"(?s)signature of the unfinished run.*distance:8.*distance:4"):
+        score(job, EstimeScorer(scorer.config, distance=4), "resume")
+    with pytest.raises(ValueError, match="keep_texts of the unfinished run"):
+        score(Job(inputs=(table,), output=out, look_ahead=8, keep_texts=True), scorer, "resume")
+    with pytest.raises(FileExistsError, match="go on with --resume"):
+        score(job, scorer)
+    content = table.read_text()
+    write_jsonl(table, rows(41))
+    with pytest.raises(ValueError, match="inputs of the unfinished run"):
+        score(job, scorer, "resume")
+    table.write_text(content.replace("A", "B", 1) if "A" in content[:50] else content.replace("T", "B", 1))
+    with pytest.raises(ValueError, match="its rows have changed"):
+        score(job, scorer, "resume")
+    assert out.read_bytes() == before
+
+
+def test_an_output_that_exists_is_not_touched_unasked(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    job = Job(inputs=(table,), output=out)
+    with pytest.raises(FileExistsError, match="--overwrite"):
+        score(job, scorer)
+    with pytest.raises(ValueError, match="of no unfinished run"):
+        score(job, scorer, "resume")
+    assert out.read_text() == "precious\n"
+    score(job, scorer, "overwrite")
+    assert len(out.read_text().splitlines()) == 40
+    for link in (table, tmp_path / "link.jsonl"):
+        if link != table:
+            link.symlink_to(table)
+        with pytest.raises(ValueError, match="another file than the input"):
+            Job(inputs=(table,), output=link)
+
+
+def test_our_names_in_the_input_are_refused_before_scoring(tmp_path: Path, scorer: EstimeScorer) -> None:
+    path = write_jsonl(tmp_path / "p.jsonl", [{**row, "alarms": 1} for row in rows(3)])
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(ValueError, match=r"line 1 has 'alarms': name ours differently with --prefix"):
+        score(Job(inputs=(path,), output=out), scorer)
+    assert not out.exists()
+    score(Job(inputs=(path,), output=out, prefix="estime_"), scorer)
+    assert json.loads(out.read_text(encoding="utf-8").splitlines()[0])["alarms"] == 1
+
+
+def test_several_files_are_named_in_the_output(tmp_path: Path, scorer: EstimeScorer) -> None:
+    for name in "ab":
+        write_jsonl(tmp_path / f"{name}.jsonl", rows(3))
+    inputs = expand([str(tmp_path / "?.jsonl")])
+    out = tmp_path / "scores.jsonl"
+    score(Job(inputs=inputs, output=out, look_ahead=2), scorer)
+    written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [(Path(row["file"]).name, row["line"]) for row in written] == [
+        (f"{name}.jsonl", line) for name in "ab" for line in (1, 2, 3)
+    ]
+    with pytest.raises(ValueError, match="matches none"):
+        expand([str(tmp_path / "c*.jsonl")])
+
+
+def test_what_was_scored_is_on_disk_when_the_input_breaks(tmp_path: Path, scorer: EstimeScorer) -> None:
+    broken = tmp_path / "p.jsonl.gz"
+    data = gzip.compress(write_jsonl(tmp_path / "q.jsonl", rows(400)).read_bytes())
+    broken.write_bytes(data[: len(data) * 9 // 10])
+    out = tmp_path / "out.jsonl"
+    with pytest.raises(ValueError, match="compressed data end early"):
+        score(Job(inputs=(broken,), output=out, look_ahead=8), scorer)
+    assert len(out.read_text(encoding="utf-8").splitlines()) > 100
+
+
+def command(table: Path, out: Path, model: str, *options: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "estime_metric",
+        "score",
+        str(table),
+        "-o",
+        str(out),
+        "-m",
+        model,
+        "-q",
+        *SHORT,
+        *options,
+    ]
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    while not condition() and process.poll() is None:
+        time.sleep(0.002)
+
+
+def test_kill_9_at_random_moments_loses_and_doubles_nothing(bert_folder: str, tmp_path: Path) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
+    run_command("score", table, "-o", whole, "-m", bert_folder, "-q", *SHORT)
+    rng = random.Random(0)
+    killed = 0
+    for _ in range(KILLS):
+        process = subprocess.Popen(command(table, out, bert_folder, "--resume"), text=True, stderr=subprocess.PIPE)
+        before = out.stat().st_size if out.exists() else 0
+        if rng.random() < 0.8:  # else at any moment of the start
+            wait_for(lambda before=before: out.exists() and out.stat().st_size > before, process)
+            time.sleep(rng.random() * 0.4)
+        else:
+            time.sleep(rng.random() * 3)
+        process.kill()
+        killed += process.wait() == -signal.SIGKILL
+        process.communicate()
+    assert killed > KILLS // 2
+    run_command("score", table, "-o", out, "-m", bert_folder, "-q", *SHORT, "--resume")
+    assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_finishes_the_chunk_and_says_how_to_go_on(
+    bert_folder: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+    out = tmp_path / "out.jsonl"
+    process = subprocess.Popen(command(table, out, bert_folder), text=True, stderr=subprocess.PIPE)
+    wait_for(lambda: out.exists() and out.stat().st_size > 0, process)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    written = out.read_text(encoding="utf-8").splitlines()
+    assert json.loads(written[-1])["line"] == len(written) < 400
+    assert f"{len(written)} pairs are scored in {out}; the same command with --resume goes on" in said
+    assert "Traceback" not in said

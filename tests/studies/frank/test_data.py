@@ -1,0 +1,89 @@
+"""FRANK is read from both layouts alike, and what does not fit is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from estime_metric.studies.frank.data import ERRORS, METRICS, Frank, read
+from tests.studies.frank.conftest import made_rows, sources, write_authors, write_folder
+
+
+def same(one: Frank, other: Frank) -> None:
+    assert one.keys == other.keys
+    assert (one.datasets, one.summaries, one.source_of_each) == (other.datasets, other.summaries, other.source_of_each)
+    for name in ("flipped", "metrics"):
+        first, second = getattr(one, name), getattr(other, name)
+        assert list(first) == list(second)
+        for column in first:
+            np.testing.assert_array_equal(first[column], second[column])
+    np.testing.assert_array_equal(one.factuality, other.factuality)
+    assert one.digest == other.digest
+
+
+@pytest.mark.parametrize("articles", [False, True])
+def test_the_authors_files_give_the_same_as_the_folder(folder: Path, tmp_path: Path, articles: bool) -> None:
+    authors = write_authors(tmp_path / "frank", made_rows(), articles=articles)
+    for split in ("test", "valid"):
+        same(read(folder, split), read(authors, split))
+        same(read(folder, split), read(authors / "data", split))
+
+
+def test_what_the_rows_say_stands_there(data: Frank) -> None:
+    rows = [row for row in made_rows() if row["split"] == "test"]
+    assert data.keys == [(row["doc_id"], row["system"]) for row in rows]
+    assert data.source_of_each == [sources()[row["doc_id"]] for row in rows]
+    assert list(data.metrics) == ["FactCC", "QAGS", "New"]  # those of the paper first, in its order
+    missing = [row["metrics"]["QAGS"] is None for row in rows]
+    assert np.isnan(data.metrics["QAGS"]).tolist() == missing
+    assert any(missing)
+    assert data.flipped["EntE"].tolist() == [row["flipped"]["EntE"] for row in rows]
+    assert data.documents == ("d0", "d1", "d2", "d4", "d5", "d6")
+
+
+def test_the_first_documents_of_each_data_set(data: Frank, folder: Path) -> None:
+    assert data.head(1).documents == ("d0", "d4")
+    assert len(data.head(1)) == 5
+    same(read(folder, limit=2), data.head(2))
+    assert data.head(2).digest != data.digest
+    with pytest.raises(ValueError, match="`documents` to be at least 1"):
+        data.head(0)
+
+
+def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
+    rows = made_rows()
+    with pytest.raises(FileNotFoundError, match=r"to hold frank.jsonl and documents.jsonl, or human_annotations.json"):
+        read(tmp_path)
+    with pytest.raises(ValueError, match="`split` to be one of valid, test, but got 'train'"):
+        read(write_folder(tmp_path / "a", rows), "train")
+    with pytest.raises(ValueError, match=r"each summary once, but several times came \('d0', 'bart'\)"):
+        read(write_folder(tmp_path / "b", [rows[0], *rows]))
+    with pytest.raises(ValueError, match="a source for each document, but there is none for x"):
+        read(write_folder(tmp_path / "c", [{**rows[0], "doc_id": "x"}]))
+    with pytest.raises(ValueError, match=r"record 1 of frank.jsonl to have 'summary', but it has not"):
+        read(write_folder(tmp_path / "d", [{key: value for key, value in rows[0].items() if key != "summary"}]))
+    with pytest.raises(ValueError, match="data sets cnndm, bbc, but got xl"):
+        read(write_folder(tmp_path / "e", [{**rows[0], "dataset": "xl"}]))
+    with pytest.raises(ValueError, match=r"`factuality` to be finite, but it is not for \('d0', 'bart'\)"):
+        read(write_folder(tmp_path / "f", [{**rows[0], "factuality": None}]))
+    authors = write_authors(tmp_path / "g", rows, articles=False)
+    texts = json.loads((authors / "data" / "benchmark_data.json").read_text())
+    (authors / "data" / "benchmark_data.json").write_text(json.dumps(texts[1:]))
+    with pytest.raises(ValueError, match=r"a summary for each judgement .* none for \('d0', 'bart'\)"):
+        read(authors)
+    (authors / "data" / "benchmark_data.json").unlink()
+    with pytest.raises(FileNotFoundError, match=r"hold the texts, benchmark_data.json or articles-wbertscore-json"):
+        read(authors)
+
+
+def test_the_benchmark_itself(frank: Frank) -> None:
+    assert (len(frank), len(frank.documents), len(frank.systems)) == (1575, 350, 9)
+    assert tuple(frank.metrics) == METRICS
+    assert tuple(frank.flipped) == ERRORS
+    assert {name: int(np.isnan(values).sum()) for name, values in frank.metrics.items() if np.isnan(values).any()} == {
+        "Dep Entail": 41,
+        "FEQA": 4,
+    }

@@ -1,0 +1,147 @@
+"""The study on made-up data: its tables hold what scipy finds, gaps are named, scores of files join in any order."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
+from estime_metric.meta.significance import williams
+from estime_metric.studies.frank import study
+from estime_metric.studies.frank.data import ERRORS, Frank, read
+from estime_metric.studies.frank.study import Study
+from estime_metric.studies.own_scores import own_block
+from estime_metric.studies.rendering import Table, to_csv
+from tests.studies.frank.conftest import made_rows, write_folder
+from tests.studies.frank.test_partial import by_regression
+
+PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
+
+
+@pytest.fixture(scope="module")
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, layers=2, measures=ALL_UNIT_MEASURES)
+
+
+def rows(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(to_csv(table))))
+
+
+def expected(data: Frank, scores: np.ndarray, judged: np.ndarray, part: str | None, method: str) -> float:
+    known = np.isfinite(scores) & (np.array(data.datasets) == part if part else True)
+    chosen = np.flatnonzero(known)
+    return by_regression(scores[chosen], judged[chosen], [data.keys[row][1] for row in chosen], method)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("frank") / "out"
+
+
+@pytest.fixture(scope="module")
+def data(out: Path) -> Frank:
+    return read(write_folder(out.parent / "made-up", made_rows()))
+
+
+@pytest.fixture(scope="module")
+def found(data: Frank, scorer: EstimeScorer, out: Path) -> Study:
+    return study.run(data, study.blocks(scorer, data), folder=out, resamples=20)
+
+
+def test_every_measure_stands_beside_the_published_ones(found: Study, data: Frank, scorer: EstimeScorer) -> None:
+    labels = [row["measure"] for row in rows(found.tables["frank"])]
+    ours = [
+        f"{'' if higher else '(-)'}{'ESTIME' if name == 'alarms' else name}-2"
+        for name, higher in HIGHER_IS_BETTER.items()
+    ]
+    assert labels == [*ours, "(-)absent words", "(-)length", "FactCC", "QAGS", "New"]
+    result = scorer.score(list(data.summaries), data.source_of_each)
+    for row, (name, higher) in zip(rows(found.tables["frank"]), HIGHER_IS_BETTER.items(), strict=False):
+        scores = result.values(name, 2).numpy() * (1 if higher else -1)
+        for part, dataset in PARTS.items():
+            for sign, method in (("r", "pearson"), ("ρ", "spearman")):
+                cell = row[f"{part} {sign}"]
+                value = expected(data, scores, data.factuality, dataset, method)
+                assert (float(cell) if cell else np.nan) == pytest.approx(value, abs=1e-9, nan_ok=True), (name, part)
+
+
+def test_a_missing_value_is_left_out_and_said(found: Study, data: Frank) -> None:
+    row = next(row for row in rows(found.tables["frank"]) if row["measure"] == "QAGS")
+    assert float(row["all r"]) == pytest.approx(expected(data, data.metrics["QAGS"], data.factuality, None, "pearson"))
+    assert any("left out of that row" in note and "QAGS 3" in note for note in found.tables["frank"].notes)
+    tidy = found.analysis.correlations
+    assert tidy[(tidy["measure"] == "QAGS") & (tidy["part"] == "all")]["summaries"].unique().tolist() == [12]
+
+
+def test_intervals_draw_documents(found: Study, data: Frank) -> None:
+    tidy = found.analysis.correlations
+    one = tidy[(tidy.measure == "FactCC") & (tidy.part == "all") & (tidy.kind == "plain") & (tidy.method == "pearson")]
+    drawn = []
+    for chosen in np.random.default_rng(0).integers(6, size=(20, 6)):
+        taken = [row for place in chosen for row, key in enumerate(data.keys) if key[0] == data.documents[place]]
+        drawn.append(np.corrcoef(data.metrics["FactCC"][taken], data.factuality[taken])[0, 1])
+    assert (one.low.item(), one.high.item()) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
+
+
+def test_the_ablation_is_what_flipped_labels_change(found: Study, data: Frank) -> None:
+    table = {(row["section"], row["measure"]): row for row in rows(found.tables["frank-ablation"])}
+    for part, dataset in PARTS.items():
+        for error, heading in zip(ERRORS, list(table["all", "FactCC"])[2:], strict=True):
+            scores = data.metrics["FactCC"]
+            change = expected(data, scores, data.factuality, dataset, "pearson")
+            change -= expected(data, scores, data.flipped[error], dataset, "pearson")
+            assert float(table[part, "FactCC"][heading]) == pytest.approx(change), (part, error)
+
+
+def test_each_is_tested_against_the_best(found: Study, data: Frank) -> None:
+    tidy = found.analysis.differences
+    group = tidy[(tidy.part == "all") & (tidy.method == "pearson")].set_index("column")
+    best = group["best"].iloc[0]
+    assert group.loc[best, "difference"] == 0
+    assert group.loc[best, "p_value"] == 1
+    assert (group["difference"] >= 0)["published:FactCC"]
+    scores = found.scores
+    by_column = {one.column: one for one in scores.measures}
+    first, second = scores.oriented(by_column[best]), data.metrics["FactCC"]
+    systems = [system for _, system in data.keys]
+    pairs = ((first, data.factuality), (second, data.factuality), (first, second))
+    three = [by_regression(x, y, systems, "pearson") for x, y in pairs]
+    assert group.loc["published:FactCC", "p_value"] == pytest.approx(williams(*three, 15 - 4)[1])
+
+
+def test_files_hold_all_of_it(found: Study, out: Path) -> None:
+    names = {"frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"}
+    written = {path.name for path in out.iterdir()}
+    assert written == {f"{name}.{ending}" for name in names for ending in ("md", "csv", "tex")} | {
+        "scores.csv", "run.json", "correlations.csv", "differences.csv", "ablation.csv", "plots",
+    }  # fmt: skip
+    assert {path.name for path in (out / "plots").iterdir()} == {
+        f"{name}.{ending}" for name in ("ablation", "correlations") for ending in ("png", "svg")
+    }
+    scores = pd.read_csv(out / "scores.csv")
+    assert scores["published:QAGS"].isna().sum() == 3
+    assert len(scores) == 15
+
+
+def test_a_later_run_takes_the_scores_up(found: Study, data: Frank, scorer: EstimeScorer, out: Path) -> None:
+    again = study.run(data, study.blocks(scorer, data), folder=out, resume=True, resamples=20)
+    assert again.scores.reused == ["ESTIME by token", "Trivial", "Published metrics"]
+    assert to_csv(again.tables["frank"]) == to_csv(found.tables["frank"])
+
+
+def test_scores_of_a_table_in_any_order_give_one_row(data: Frank) -> None:
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame(data.keys, columns=["document", "system"]).assign(judge=rng.random(15).round(2))
+    shuffled = table.sample(frac=1, random_state=1)
+    tables = [study.run(data, [own_block(one, "mine")], resamples=20).tables["frank"] for one in (table, shuffled)]
+    assert to_csv(tables[0]) == to_csv(tables[1])
+    (row,) = rows(tables[0])
+    assert (row["section"], row["measure"]) == ("From files", "judge [mine]")
+    value = expected(data, table["judge"].to_numpy(), data.factuality, None, "spearman")
+    assert float(row["all ρ"]) == pytest.approx(value)

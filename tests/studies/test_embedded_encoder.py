@@ -1,0 +1,169 @@
+"""The training of the embedded encoder: stopped and resumed it gives the same weights; blocks keep to documents."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertConfig
+
+from estime_metric import embedded
+from estime_metric.studies.embedded_encoder import train
+from estime_metric.studies.embedded_encoder.data import BlockStream, Corpus, held_out, mask_batch
+from tests.families import SENTENCES
+
+STEPS = 5
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A corpus of ten documents to train on and one set aside, and a tiny BERT without weights."""
+    corpus, start = (tmp_path_factory.mktemp(name) for name in ("corpus", "start"))
+    rng = random.Random(0)
+    texts = [" ".join(rng.choices(SENTENCES, k=40)) for _ in range(400)]
+    aside = [text for text in texts if held_out(text)][:1]
+    assert aside
+    rows = [*[text for text in texts if not held_out(text)][:10], *aside]
+    with gzip.open(corpus / "made-up.jsonl.gz", "wt", encoding="utf-8") as stream:
+        stream.writelines(json.dumps({"text": text, "source": "made up"}) + "\n" for text in rows)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    BertConfig(vocab_size=30_522, **sizes).save_pretrained(start)
+    shutil.copy(embedded.PATH / "tokenizer.json", start)
+    return corpus, start
+
+
+def run(places: tuple[Path, Path], work: Path, *options: object) -> dict[str, torch.Tensor]:
+    """Trains until the script ends, and returns the weights of its checkpoint."""
+    work.mkdir(exist_ok=True)
+    fixed = {
+        "steps": STEPS, "minutes": 10**6, "batch": 600, "batches": 1, "long": 0.5, "warmup": 2, "dtype": "float32",
+        "device": "cpu", "threads": 1, "log-minutes": 10**6,
+    }  # fmt: skip
+    arguments = [part for name, value in fixed.items() for part in (f"--{name}", str(value))]
+    torch.manual_seed(0)  # of the random starting weights
+    train.main([*map(str, (*places, work)), *arguments, *map(str, options)])
+    return weights(work)
+
+
+def weights(work: Path) -> dict[str, torch.Tensor]:
+    kept = torch.load(work / "checkpoint.pt", weights_only=False)
+    return {name: values.clone() for name, values in kept["model"].items()}
+
+
+def step_of(work: Path) -> int:
+    return int(torch.load(work / "checkpoint.pt", weights_only=False)["step"])
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(places: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
+    return run(places, tmp_path_factory.mktemp("whole"))
+
+
+def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_weights(
+    places: tuple[Path, Path],
+    tmp_path: Path,
+    uninterrupted: dict[str, torch.Tensor],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn, step = [], train.Batches.step
+
+    def killed(batches: train.Batches, number: int, progress: float) -> object:
+        drawn.append(number)
+        if number == 4:
+            raise KeyboardInterrupt
+        return step(batches, number, progress)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(train.Batches, "step", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run(places, tmp_path / "work", "--save-minutes", 0)
+    assert drawn == [0, 1, 2, 3, 4]
+    assert step_of(tmp_path / "work") == 4
+    assert not same(weights(tmp_path / "work"), uninterrupted)
+    assert same(run(places, tmp_path / "work"), uninterrupted)
+    assert step_of(tmp_path / "work") == STEPS
+
+
+def test_a_run_paused_after_every_step_ends_with_the_same_weights(
+    places: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
+) -> None:
+    pauses = 0
+    while True:
+        found = run(places, tmp_path / "work", "--pause-after", 0)
+        if step_of(tmp_path / "work") == STEPS:
+            break
+        pauses += 1
+        assert step_of(tmp_path / "work") == pauses
+    assert pauses == STEPS - 1
+    assert same(found, uninterrupted)
+
+
+def test_another_seed_gives_other_weights(
+    places: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
+) -> None:
+    assert not same(run(places, tmp_path / "work", "--seed", 1), uninterrupted)
+
+
+def corpus_of(lengths: list[int]) -> Corpus:
+    """Documents whose token ids are their own positions in the corpus, so that a block says where it was cut."""
+    ends = np.cumsum(lengths)
+    return Corpus.of([np.arange(end - length, end, dtype=np.uint16) for length, end in zip(lengths, ends, strict=True)])
+
+
+@pytest.mark.parametrize("length", [3, 7])
+def test_every_epoch_cuts_each_document_into_as_many_blocks_as_fit(length: int) -> None:
+    lengths = [20, 2, 7, 33, 14]
+    corpus = corpus_of(lengths)
+    stream = BlockStream(corpus, length, seed=1)
+    per_epoch = sum(size // length for size in lengths)
+    epochs = [stream.draw(per_epoch) for _ in range(3)]
+    document_of = np.repeat(np.arange(len(lengths)), lengths)
+    for blocks in epochs:
+        assert (np.diff(blocks.astype(int), axis=1) == 1).all()  # tokens of the corpus in their order
+        assert (document_of[blocks[:, 0]] == document_of[blocks[:, -1]]).all()  # within one document
+        assert len(np.unique(blocks)) == blocks.size  # no token twice
+        counted = np.bincount(document_of[blocks[:, 0]], minlength=len(lengths))
+        assert counted.tolist() == [size // length for size in lengths]
+    assert not np.array_equal(epochs[0], epochs[1])  # cut and shuffled anew
+    assert stream.position == 3 * per_epoch
+
+
+def test_a_stream_resumes_at_any_position() -> None:
+    corpus = corpus_of([20, 7, 33])
+    whole = BlockStream(corpus, 5, seed=2).draw(30)
+    for position in range(29):
+        np.testing.assert_array_equal(
+            BlockStream(corpus, 5, seed=2, position=position).draw(30 - position), whole[position:]
+        )
+    assert not np.array_equal(BlockStream(corpus, 5, seed=3).draw(30), whole)
+    with pytest.raises(ValueError, match="documents of at least 40 tokens, but the corpus has none"):
+        BlockStream(corpus, 40, seed=0)
+
+
+def test_masks_cover_whole_words_and_keep_what_they_hide() -> None:
+    rng = np.random.default_rng(0)
+    continues = np.zeros(1000, dtype=bool)
+    continues[500:] = True
+    blocks = rng.integers(200, 1000, size=(6, 40)).astype(np.uint16)
+    batch = mask_batch(blocks, continues, (0.3, 0.3), 1.0, rng)
+    ids, masked = batch.ids.numpy(), batch.ids.numpy() == 103
+    assert (ids[:, 0] == 101).all()
+    assert (ids[:, -1] == 102).all()
+    assert np.flatnonzero(masked).tolist() == batch.positions.tolist()
+    hidden = np.pad(blocks.astype(int), ((0, 0), (1, 1)))
+    assert hidden[masked].tolist() == batch.targets.tolist()
+    assert np.array_equal(ids[:, 1:-1][~masked[:, 1:-1]], blocks[~masked[:, 1:-1]])
+    for row, flags in zip(blocks, masked[:, 1:-1], strict=True):
+        word = np.cumsum(~continues[row])
+        assert all(len(set(flags[word == one])) == 1 for one in set(word))  # a word is masked as a whole
+        assert 0 < flags.sum() <= 0.3 * 40 or len(set(word[flags])) == 1

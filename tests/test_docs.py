@@ -1,0 +1,136 @@
+"""Every code block of the documentation is run: as a doctest, here, by a test of its own, or it says why not."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted(
+    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "hub_space" / "README.md", *(ROOT / "docs").rglob("*.md")]
+)
+
+#: page or folder -> the test that runs its blocks
+RUN_BY = {
+    "docs/evaluate.md": "tests/integrations/evaluate/test_docs.py",
+    "docs/harnesses": "tests/integrations/harnesses",
+    "docs/subtle-errors.md": "tests/studies/test_subtle_errors_docs.py",
+}
+
+#: languages that are run; in others there is output, data or a citation
+LANGUAGES = ("bash", "py", "python", "sh", "shell")
+
+_BLOCK = re.compile(r"(?:^<!-- (?P<note>.+?) -->\n+)?^```(?P<language>\w*).*?\n(?P<code>.*?)^```$", re.M | re.S)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block, and what the comment above it says of it."""
+
+    page: str
+    line: int
+    language: str
+    code: str
+    note: str
+
+    @property
+    def runs_here(self) -> bool:
+        elsewhere = any(self.page == page or self.page.startswith(f"{page}/") for page in RUN_BY)
+        return self.language in LANGUAGES and ">>>" not in self.code and not self.note and not elsewhere
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    name = page.relative_to(ROOT).as_posix()
+    return [
+        Block(name, text.count("\n", 0, found.start("code")), found["language"], found["code"], found["note"] or "")
+        for found in _BLOCK.finditer(text)
+    ]
+
+
+def here(*languages: str) -> list[Path]:
+    return [page for page in PAGES if any(one.runs_here and one.language in languages for one in blocks(page))]
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_what_is_not_run_here_says_where_or_why(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.count("\n```") + text.startswith("```") == 2 * len(blocks(page)), "a code block is not closed"
+    for block in blocks(page):
+        if block.note and block.language in LANGUAGES:
+            kind, _, rest = block.note.partition(": " if block.note.startswith("not run") else " by ")
+            assert kind in ("not run", "run"), f"line {block.line}: {block.note}"
+            assert rest
+            assert kind == "not run" or (ROOT / rest).exists(), f"line {block.line}: there is no {rest}"
+
+
+@pytest.mark.parametrize(("page", "test"), RUN_BY.items())
+def test_pages_that_are_run_elsewhere_are_named_there(page: str, test: str) -> None:
+    assert (ROOT / page).exists()
+    tests = [ROOT / test] if (ROOT / test).is_file() else sorted((ROOT / test).rglob("*.py"))
+    assert any(Path(page).name in file.read_text(encoding="utf-8") for file in tests)
+
+
+@pytest.mark.parametrize("page", here("python", "py"), ids=name)
+def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_samples(tmp_path)
+    scope: dict[str, object] = {"__name__": "page"}
+    for block in blocks(page):
+        if block.runs_here and block.language in ("python", "py"):
+            code = "\n" * block.line + block.code  # so that an error names the line of the page
+            exec(compile(code, str(page), "exec"), scope)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", here("sh", "bash", "shell"), ids=name)
+def test_commands(page: Path, tmp_path: Path) -> None:
+    write_samples(tmp_path)
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "120",
+    }
+    for block in blocks(page):
+        if block.runs_here and block.language in ("sh", "bash", "shell"):
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", block.code],
+                cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{block.page}, line {block.line}:\n{block.code}\n{done.stdout}{done.stderr}"
+
+
+def write_samples(folder: Path) -> None:
+    """The files that the pages name: pairs, two systems, scores and judgements."""
+    sources = [
+        "Anna bought the red boat. Peter sold the old house. The mayor opened the bridge on Monday.",
+        "The council closed the school on Friday. The dog slept in the garden. The cat sat on the mat.",
+        "Engineers had found rust in four of its twelve main beams. Repairs will take eighteen months.",
+    ]
+    good = ["Anna bought the red boat.", "The council closed the school.", "Repairs will take eighteen months."]
+    bad = ["Peter bought the red boat.", "The dog sat on the mat.", "Engineers found rust in twelve of its four beams."]
+    for file, summaries in (("pairs", good), ("clean", good), ("a", good), ("b", bad)):
+        rows = (
+            {"id": number, "source": source, "summary": summary}
+            for number, (source, summary) in enumerate(zip(sources, summaries, strict=True))
+        )
+        (folder / f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for file, columns in (("scores", ("alarms", "rouge")), ("judgements", ("consistency", "fluency"))):
+        lines = [",".join(("document", "system", *columns))]
+        for document in range(4):
+            for system in range(3):
+                cells = (document * 3 + system * 5, document * 2 + system * 4)
+                lines.append(",".join(map(str, (document, f"s{system}", *(cell % 7 for cell in cells)))))
+        (folder / f"{file}.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
