@@ -71,7 +71,7 @@ def _parts(
 
 
 def _grid(table: Table, blocks: Sequence[_Block], dim: Callable[[tuple[Cell, ...]], bool] | None) -> Grid:
-    grid = Grid(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1), title_justify="left")
+    grid = Grid(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for block in blocks:
         grid.add_column(
             Text(block.heading), justify="left" if block.text else "right", vertical="bottom", overflow="fold"

@@ -80,10 +80,10 @@ class Comparison:
                 f"Few examples ({self.examples}): only large differences can be significant, and the bootstrap's "
                 "intervals are too narrow."
             )
-        # Of k examples that differ, the least p-value of a swap of signs is 2 / 2 ** k.
+        # Of k examples that differ, the least p-value of all swaps is 2 / 2 ** k.
         least = math.ceil(1 - math.log2(LEVEL))
         notes += [
-            f"{name}: the sides differ in {number} examples, and fewer than {least} can never be significant."
+            f"{name}: only {number} of {self.examples} examples differ; at least {least} have to for significance."
             for name, number in differing.items()
             if 0 < number < least
         ]

@@ -76,7 +76,7 @@ def bias_matrix(
     """The bias matrix of a measure.
 
     Args:
-        scores: (d, s) scores of the measure, higher is better; turn the sign of a measure for which lower is better.
+        scores: (d, s) scores of the measure, higher is better; negate a measure of which lower is better.
         judgements: (d, s) human judgements, higher is better.
         systems: names of the ``s`` systems.
         compared: ``"same_document"`` compares two systems' summaries of one document, as the authors' released code
@@ -90,7 +90,7 @@ def bias_matrix(
         The matrix. Of no document: no pair anywhere, all NaN. Of no system: empty tables.
 
     Raises:
-        TypeError, ValueError: the tables are no finite numbers of one shape (d, s), the names do not fit them, or
+        TypeError, ValueError: the tables are not finite numbers of one shape (d, s), the names do not fit them, or
             ``compared`` is none of `BIAS_PAIRS`.
 
     Example:
@@ -114,13 +114,13 @@ def bias_matrix(
     for i in range(size):
         gold_sign = _signs(gold[:, i], gold[:, i + 1 :], compared)  # (pairs, worse systems)
         guess_sign = _signs(guess[:, i], guess[:, i + 1 :], compared)
-        for kind, sign in enumerate((1, -1)):
-            asked = gold_sign == sign
+        for kind, direction in enumerate((1, -1)):
+            asked = gold_sign == direction
             total[kind, i, i + 1 :] = asked.sum(axis=0)
-            right[kind, i, i + 1 :] = (asked & (guess_sign == sign)).sum(axis=0)
+            right[kind, i, i + 1 :] = (asked & (guess_sign == direction)).sum(axis=0)
     tau = np.full(total.shape, np.nan)
     np.divide(2 * right - total, total, out=tau, where=total > 0)
-    return BiasMatrix(tuple(names[place] for place in order), tau[0], tau[1], total[0], total[1], compared)
+    return BiasMatrix(tuple(names[index] for index in order), tau[0], tau[1], total[0], total[1], compared)
 
 
 def rank_systems(judgements: Floats) -> list[int]:
@@ -128,7 +128,7 @@ def rank_systems(judgements: Floats) -> list[int]:
     if not len(judgements):
         return list(range(judgements.shape[1]))
     means = np.round(judgements.mean(axis=0), MEAN_DIGITS)
-    return [int(place) for place in np.argsort(-means, kind="stable")]
+    return [int(index) for index in np.argsort(-means, kind="stable")]
 
 
 def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
     names = tuple(systems)
     if len(names) != number:
         raise ValueError(f"Expected argument `systems` to hold {number} names, but got {len(names)}.")
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
     if twice is not None:
         raise ValueError(f"Expected argument `systems` to hold different names, but got {twice!r} twice.")
     return names

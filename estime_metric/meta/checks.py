@@ -26,7 +26,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
 
 
 def check_at_least(name: str, value: Any, least: int) -> None:
-    """Refuses what is no whole number of at least ``least``.
+    """Refuses what is not an integer of at least ``least``.
 
     Raises:
         TypeError: it is no integer.
@@ -63,8 +63,8 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
         raise ValueError(f"Expected argument `{name}` to have {dimensions} dimensions, but got shape {array.shape}.")
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
-        place = tuple(bad[0].tolist())
-        raise ValueError(f"Expected argument `{name}` to be finite, but got {array[place]} at index {place}.")
+        index = tuple(bad[0].tolist())
+        raise ValueError(f"Expected argument `{name}` to be finite, but got {array[index]} at index {index}.")
     return array
 
 

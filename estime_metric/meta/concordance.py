@@ -77,7 +77,7 @@ def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[
     """Counts pairs, ranks and moments of items.
 
     Args:
-        weights: whole numbers of shape (n, k).
+        weights: integers (as float64) of shape (n, k).
         scores: of shape (k,), or (n, k) where they differ by weighting.
         judgements: likewise.
         tolerance: differences of scores, of judgements that are none.
@@ -103,8 +103,8 @@ def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[
 def by_class(weights: Floats, codes: Codes) -> Floats:
     """The weight of each class, (n, classes)."""
     rows, classes = len(weights), int(codes.max(initial=-1)) + 1
-    places = np.arange(rows)[:, None] * classes + codes
-    flat = np.bincount(places.ravel(), weights.ravel(), minlength=rows * classes).astype(np.float64)
+    flat_index = np.arange(rows)[:, None] * classes + codes
+    flat = np.bincount(flat_index.ravel(), weights.ravel(), minlength=rows * classes).astype(np.float64)
     return flat.reshape(rows, classes)
 
 

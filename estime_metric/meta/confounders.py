@@ -33,7 +33,7 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
         (d, s) scores, equal within each column.
 
     Raises:
-        TypeError, ValueError: ``values`` is no vector of finite numbers, or ``documents`` is negative.
+        TypeError, ValueError: ``values`` is not a vector of finite numbers, or ``documents`` is negative.
 
     Example:
         >>> from_property([1, 0, 1], documents=2)
@@ -64,7 +64,7 @@ def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
         array([[0., 2.],
                [0., 3.]])
     """
-    return count_in_texts(texts, lambda text: sum(sign.isupper() for sign in text))
+    return count_in_texts(texts, lambda text: sum(char.isupper() for char in text))
 
 
 def system_upper_bound(judgements: ArrayLike) -> Floats:
@@ -77,7 +77,7 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
         (d, s) scores, equal within each column, rounded to 1e-9 so that equal means are equal; no document: no row.
 
     Raises:
-        TypeError, ValueError: ``judgements`` is no table of finite numbers.
+        TypeError, ValueError: ``judgements`` is not a table of finite numbers.
 
     Example:
         >>> system_upper_bound([[5.0, 1.0], [4.0, 2.0]])
@@ -91,7 +91,7 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
 
 
 def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
-    """The scores with uniform noise within 0..``scale`` added, so that none are equal and no order is turned.
+    """The scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed.
 
     Ties flatter tau-b and ruin strict accuracy; with noise both say what the pseudo-measure knows.
 
@@ -105,8 +105,8 @@ def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats
         (d, s) scores, all different.
 
     Raises:
-        TypeError, ValueError: ``scores`` is no table of finite numbers, or ``scale`` is not positive or so large that
-            it could turn two scores round.
+        TypeError, ValueError: ``scores`` is not a table of finite numbers, or ``scale`` is not positive, or so large
+            that it could reverse the order of two scores.
     """
     table = finite("scores", scores, 2)
     if not scale > 0:

@@ -1,6 +1,6 @@
 """How well scores agree with judgements: six statistics on four levels.
 
-The levels are those of Steen & Markert 2022, section 4, told apart by the pairs of summaries that they compare. D
+The levels are those of Steen & Markert 2022, section 4; they differ in the pairs of summaries that they compare. D
 documents, S systems:
 
 ``summary``
@@ -137,8 +137,8 @@ def weighted(
         judgements: likewise.
         level: one of `LEVELS`.
         methods: some of `METHODS`.
-        documents: whole numbers of shape (n, D); every document once in one sample where left out.
-        systems: whole numbers of shape (n, S); likewise.
+        documents: integers (as float64) of shape (n, D); every document once in one sample where left out.
+        systems: integers (as float64) of shape (n, S); likewise.
 
     Returns:
         method -> float64 of shape (n,), NaN where it is undefined.

@@ -50,10 +50,10 @@ def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) 
         ValueError: the rows differ in length.
     """
     width = len(texts[0]) if len(texts) else 0
-    for place, row in enumerate(texts):
+    for index, row in enumerate(texts):
         if len(row) != width:
             raise ValueError(
-                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {place}."
+                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {index}."
             )
     return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(len(texts), width)
 
@@ -87,7 +87,7 @@ def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> list[System
         One row for each system; of no document all NaN.
 
     Raises:
-        TypeError, ValueError: ``lengths`` is no table of finite numbers, or the names do not fit it.
+        TypeError, ValueError: ``lengths`` is not a table of finite numbers, or the names do not fit it.
 
     Example:
         >>> row = lengths_by_system([[10], [20], [60]], ["A"])[0]
@@ -119,7 +119,7 @@ def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str =
         or where all are equal.
 
     Raises:
-        TypeError, ValueError: they are no tables of finite numbers of one shape, or ``method`` is unknown.
+        TypeError, ValueError: they are not tables of finite numbers of one shape, or ``method`` is unknown.
 
     Example:
         >>> correlation_with_length([[1, 2], [3, 4]], [[10, 20], [30, 40]])["system"]
@@ -147,7 +147,7 @@ def score_by_length(scores: ArrayLike, lengths: ArrayLike, width: float = 50.0) 
         The curve; of no summary: no bucket.
 
     Raises:
-        TypeError, ValueError: they are no tables of finite numbers of one shape, ``width`` is not positive, or all
+        TypeError, ValueError: they are not tables of finite numbers of one shape, ``width`` is not positive, or all
             scores are equal.
     """
     table = finite("scores", scores, 2)
@@ -185,7 +185,7 @@ def agreement_by_length_difference(
         The curve; a tie of the measure counts one half. Of no pair: no bucket.
 
     Raises:
-        TypeError, ValueError: they are no tables of finite numbers of one shape, or ``pairs`` or ``width`` is not
+        TypeError, ValueError: they are not tables of finite numbers of one shape, or ``pairs`` or ``width`` is not
             positive.
     """
     table, gold = two_grids(scores, judgements)

@@ -189,7 +189,7 @@ def compare_paired(
     check_share("confidence", confidence)
     known = ~(np.isnan(a) | np.isnan(b))
     a, b = a[known], b[known]
-    sign, left_out = 1 if higher_is_better else -1, int((~known).sum())
+    direction, left_out = 1 if higher_is_better else -1, int((~known).sum())
     if not len(a):
         nothing = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)
         return PairedComparison(0, left_out, math.nan, math.nan, 0, 0, 0, nothing, nothing, higher_is_better)
@@ -198,9 +198,9 @@ def compare_paired(
         left_out,
         math.fsum(a) / len(a),
         math.fsum(b) / len(b),
-        int((sign * a > sign * b).sum()),
+        int((direction * a > direction * b).sum()),
         int((a == b).sum()),
-        int((sign * a < sign * b).sum()),
+        int((direction * a < direction * b).sum()),
         paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed),
         approximate_randomization(a, b, n=n, seed=seed),
         higher_is_better,

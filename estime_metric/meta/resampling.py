@@ -6,7 +6,8 @@ drawn systems stand over all drawn documents, and neither is nested in the other
 value is for these systems, those over both how sure it is for others of their kind, and are wider.
 
 A document or system that is drawn twice counts twice, as in a table with its rows repeated; its copies are tied with
-each other. Nothing is copied, however: a resample is a row of weights, see `concordance`.
+each other. Nothing is copied, however: a resample is a row of weights, see `concordance`. ``scipy.stats.bootstrap``
+draws along one axis only, so it gives neither the crossed resamples nor several statistics from one draw.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iter
     """
     levels, methods = list(levels), list(methods)
     parts: dict[str, list[Floats]] = {level: [] for level in levels}
-    for documents, systems in _portions(samples, grid.scores.size):
+    for documents, systems in _chunks(samples, grid.scores.size):
         for level in levels:
             found = weighted(grid.scores, grid.judgements, level, methods, documents, systems)
             parts[level].append(
@@ -114,9 +115,9 @@ def bootstrap(
     rows = []
     for level in levels:
         values = weighted(grid.scores, grid.judgements, level, methods)
-        for place, method in enumerate(methods):
+        for index, method in enumerate(methods):
             groups = group_values(grid.scores, grid.judgements, level=level, method=method)
-            low, high, undefined = interval(drawn[level][place], confidence)
+            low, high, undefined = interval(drawn[level][index], confidence)
             rows.append(
                 {
                     "level": level,
@@ -188,8 +189,8 @@ def _rows(documents: Floats | None, systems: Floats | None) -> int:
     return max((len(sample) for sample in (documents, systems) if sample is not None), default=1)
 
 
-def _portions(samples: Samples, items: int) -> Iterator[Samples]:
-    """The resamples, so many together that memory does not grow with their number."""
+def _chunks(samples: Samples, items: int) -> Iterator[Samples]:
+    """The resamples, in chunks, so that memory does not grow with their number."""
     documents, systems = samples
     rows, step = _rows(documents, systems), max(1, _TOGETHER // max(1, items))
     for first in range(0, rows, step):

@@ -27,7 +27,7 @@ class ShuffledText:
 
     Attributes:
         text: the text.
-        order: ``order[k]`` is the place in the original of the sentence that now stands at ``k``.
+        order: ``order[k]`` is the index in the original of the sentence that now stands at ``k``.
     """
 
     text: str
@@ -77,15 +77,15 @@ def shuffle_text(
     rng = np.random.default_rng(seed)
     shuffled = sentences
     while shuffled == sentences:  # two sentences that differ are swapped with a chance of one half at least
-        order = [int(place) for place in rng.permutation(len(sentences))]
-        shuffled = [sentences[place] for place in order]
+        order = [int(index) for index in rng.permutation(len(sentences))]
+        shuffled = [sentences[index] for index in order]
     return ShuffledText(("\n" if "\n" in text.strip() else " ").join(shuffled), tuple(order))
 
 
 def shuffle_texts(
     texts: Sequence[str], seed: int = 0, splitter: SentenceSplitter = split_sentences
 ) -> list[ShuffledText]:
-    """Each text shuffled by `shuffle_text`; the order of one hangs on ``seed``, its place and its sentences only.
+    """Each text shuffled by `shuffle_text`; the order of one depends on ``seed``, its index and its sentences only.
 
     Raises:
         TypeError: ``texts`` is one string, or an item of it is none.
@@ -99,10 +99,12 @@ def shuffle_texts(
     """
     if isinstance(texts, str):
         raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         if not isinstance(text, str):
-            raise TypeError(f"Expected argument `texts` to hold strings, but got {type(text).__name__} at {place}.")
-    return [shuffle_text(text, (seed, place), splitter) for place, text in enumerate(texts)]
+            raise TypeError(
+                f"Expected argument `texts` to hold strings, but got {type(text).__name__} at index {index}."
+            )
+    return [shuffle_text(text, (seed, index), splitter) for index, text in enumerate(texts)]
 
 
 def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
@@ -116,7 +118,7 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
         A number within 0..1, higher is better, 0.5 by chance; NaN of no pair.
 
     Raises:
-        TypeError, ValueError: they are no finite numbers of one length.
+        TypeError, ValueError: they are not finite numbers of one length.
 
     Example:
         >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
@@ -158,7 +160,7 @@ def accuracy_by_length(
         The curve; of no pair: no bucket.
 
     Raises:
-        TypeError, ValueError: they are no finite numbers of one length, or ``width`` is not positive.
+        TypeError, ValueError: they are not finite numbers of one length, or ``width`` is not positive.
     """
     better, worse = _check_scores(originals, shuffled)
     sizes = _check_lengths(lengths, len(better), "lengths")
@@ -197,7 +199,7 @@ def accuracy_by_length_difference(
         The curve; of fewer than two texts: no bucket.
 
     Raises:
-        TypeError, ValueError: they are no finite numbers of one length, or ``width`` or ``pairs`` is not positive.
+        TypeError, ValueError: they are not finite numbers of one length, or ``width`` or ``pairs`` is not positive.
     """
     better, worse = _check_scores(originals, shuffled)
     number = len(better)
@@ -224,8 +226,8 @@ def length_curve(lengths: Floats, values: Floats, width: float, limit: float | N
     edges = np.floor(lengths / width) * width
     if limit is not None:
         edges = edges.clip(-limit, limit)
-    found, place, counts = np.unique(edges, return_inverse=True, return_counts=True)
-    sums = np.bincount(place, weights=values, minlength=len(found))
+    found, bucket, counts = np.unique(edges, return_inverse=True, return_counts=True)
+    sums = np.bincount(bucket, weights=values, minlength=len(found))
     return LengthCurve(found, sums / np.maximum(counts, 1), counts.astype(np.int64), float(width))
 
 

@@ -6,7 +6,8 @@ Three ways, first measure less second:
     draws documents, systems or both, the same for both measures (Deutsch, Dror & Roth 2021), and gives an interval.
 `permutation_test`
     swaps the two measures' standardised scores of a summary, a document or a system by the toss of a coin (PERM-BOTH,
-    PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed.
+    PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed. Swaps
+    are weights here, too, which ``scipy.stats.permutation_test`` cannot use: it would copy the table for each.
 `williams_test`
     Williams 1959, for two correlations that share the judgements, proposed for measures by Graham & Baldwin 2014. It
     takes the items as independent draws from a normal distribution, which summaries of one document are not.

@@ -117,7 +117,7 @@ def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     P and Q are the relative frequencies of the words of summary and source: no stop words left out, no stemming, no
     smoothing. With M their mean, it is half the Kullback-Leibler divergence of P from M plus half that of Q from M,
     logarithms to base 2 (Louis & Nenkova 2009 judge summaries by it). A text without words has nothing in common with
-    any other: 1. The paper does not state its variant.
+    any other: 1. The paper does not state its variant; of 40 tried none came within .03 of both its correlations.
 
     Raises:
         ImportError: scipy is not installed.
@@ -190,9 +190,9 @@ def each(
         ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
     """
     check_choice("combine", combine, COMBINE)
-    for place, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
+    for index, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
         if not texts or isinstance(texts, str):
-            raise ValueError(f"Expected argument `references` to hold a list of texts at {place}, but got {texts!r}.")
+            raise ValueError(f"Expected argument `references` to hold a list of texts at {index}, but got {texts!r}.")
         yield summary, texts[:1] if combine == "first" else texts
         if advance is not None:
             advance(1)

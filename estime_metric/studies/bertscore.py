@@ -45,7 +45,7 @@ class BertScorer:
         signature: encoder, revision, layer.
 
     Raises:
-        EncoderUnavailableError: the encoder cannot be had.
+        EncoderUnavailableError: the encoder cannot be loaded.
         ValueError: it has no such layer, or cannot be used by ESTIME either.
     """
 
@@ -116,10 +116,10 @@ class BertScorer:
                     f"BERTScore, but got {len(ids)} in {text[:40]!r}..."
                 )
         encoded: dict[int, Tensor] = {}
-        order = sorted(range(len(bare)), key=lambda place: len(bare[place]))
+        order = sorted(range(len(bare)), key=lambda index: len(bare[index]))
         for begin in range(0, len(order), BATCH):
             batch = order[begin : begin + BATCH]
-            rows = [[*special.before, *bare[place], *special.after] for place in batch]
+            rows = [[*special.before, *bare[index], *special.after] for index in batch]
             padded = torch.full((len(rows), max(map(len, rows))), special.padding)  # (b, n)
             mask = torch.zeros_like(padded)
             for row, tokens in enumerate(rows):
@@ -131,9 +131,9 @@ class BertScorer:
                 )
             states = torch.nn.functional.normalize(output.hidden_states[self.layer], dim=-1)  # (b, n, d)
             first = len(special.before)
-            for row, place in enumerate(batch):
-                encoded[place] = states[row, first : first + len(bare[place])]
-        return [encoded[place] for place in range(len(texts))]
+            for row, index in enumerate(batch):
+                encoded[index] = states[row, first : first + len(bare[index])]
+        return [encoded[index] for index in range(len(texts))]
 
 
 def _compare(summary: Tensor, reference: Tensor) -> tuple[float, float, float]:

@@ -21,7 +21,7 @@ from estime_metric.studies.printed import estime_paper
 from estime_metric.studies.scoring import OWN, Block, Measure, Prepared, Summaries
 
 #: Names of the columns of documents and of systems; the first that a table has is taken.
-DOCUMENT, SYSTEM = ("document", "doc_id", "hash"), ("system", "model_name")
+DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
 
 #: Columns that hold no score: what ``estime score`` writes beside its measures, and human judgements.
 NO_SCORES = frozenset(
@@ -119,7 +119,10 @@ def _keys(table: pd.DataFrame, name: str) -> list[tuple[str, str]]:
                 f"Expected {name!r} to have a column of {kind} ({', '.join(choices)}), but its columns are "
                 f"{listed(table.columns)}."
             )
-        found.append([str(cell) for cell in table[column]])
+        cells = table[column]
+        if column == "n_errors" and "n_missing" in table.columns:
+            cells = cells + table["n_missing"]  # the errors that were asked for
+        found.append([str(cell) for cell in cells])
     keys = list(zip(*found, strict=True))
     if not keys:
         raise ValueError(f"Expected {name!r} to have rows, but it has none.")

@@ -2,6 +2,9 @@
 
 A study fills a `Table` with numbers, not with formatted text; the formats round, align and escape. The command line
 prints the same `Table` on the screen (`estime_metric.cli.screen`).
+
+The formats are written here: ``tabulate`` and pandas' ``to_latex`` know no titled sections within a table, ``tabulate``
+leaves ``|`` unescaped in Markdown, and pandas leaves Greek letters as they are in LaTeX.
 """
 
 from __future__ import annotations
@@ -95,10 +98,10 @@ class Table:
         if not re.fullmatch(r"[\w-]+", self.name, re.ASCII):
             raise ValueError(f"Expected argument `name` to be letters, digits, '-' and '_', but got {self.name!r}.")
         for section in self.sections:
-            for place, row in enumerate(section.rows):
+            for index, row in enumerate(section.rows):
                 if len(row) != len(self.columns):
                     raise ValueError(
-                        f"Expected argument `sections` to hold rows of {len(self.columns)} cells, but row {place} of "
+                        f"Expected argument `sections` to hold rows of {len(self.columns)} cells, but row {index} of "
                         f"section {section.title!r} has {len(row)}."
                     )
 
@@ -201,13 +204,13 @@ def write(table: Table, folder: Path) -> list[Path]:
 
 
 def escape_latex(text: str) -> str:
-    r"""Text with the signs that LaTeX reads as commands escaped, and Greek letters in math mode.
+    r"""Text with the characters that LaTeX reads as commands escaped, and Greek letters in math mode.
 
     Example:
         >>> print(escape_latex("50% of a_b & ρ"))
         50\% of a\_b \& $\rho$
     """
-    return "".join(_LATEX.get(sign, sign) for sign in " ".join(text.split()))
+    return "".join(_LATEX.get(char, char) for char in " ".join(text.split()))
 
 
 def _fixed(number: float, decimals: int) -> str:

@@ -4,7 +4,7 @@ A folder of data holds ``summeval/`` (judgements and properties of the systems),
 measure on SummEval) and ``shuffle/`` (scores on the shuffle test), as ``measures.csv`` beside them lists it.
 
 Table 4 (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: judgements exist for 16 of the paper's
-17 systems, so what is computed here stands beside what was printed, and never in its place.
+17 systems, so what is computed here stands beside what was printed, and never in place of it.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def read_summaries(folder: Path) -> dict[tuple[str, str], str]:
 
 
 def shuffle_test(folder: Path) -> dict[str, ShuffleScores]:
-    """The scores behind Table 4: those of each measure on the shuffle test of CNN/DailyMail summaries."""
+    """The scores of Table 4: those of each measure on the shuffle test of CNN/DailyMail summaries."""
     return {
         measure: read_shuffle_scores(folder, measure)
         for measure in LABELS
@@ -236,8 +236,8 @@ def gruen_components(folder: Path) -> dict[tuple[str, str], float]:
         (one, other): correlate(
             parts[one] if one == other else parts[one] + parts[other], judgements, level="system", method="kendall_b"
         )
-        for place, one in enumerate(names)
-        for other in names[place:]
+        for index, one in enumerate(names)
+        for other in names[index:]
     }
 
 

@@ -185,7 +185,7 @@ def _intra_system(drawn: Mapping[str, Grid], names: Mapping[str, str], resamples
             values[label] = group_values(grid.scores, grid.judgements, level="intra_system", method="kendall_b")[order]
     return plots.plot_intra_system(
         values,
-        [names[first.systems[place]] for place in order],
+        [names[first.systems[index]] for index in order],
         intervals,
         title="Agreement with judged coherence within each system, best system first",
     )

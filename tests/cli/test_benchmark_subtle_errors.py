@@ -175,3 +175,25 @@ def test_what_cannot_be_done_is_said_in_one_line(
     empty.write_text("")
     assert "There is no pair" in run(empty, "-m", bert_folder, status=2).stderr
     assert "references.jsonl" in run(tmp_path, "-m", bert_folder, status=2).stderr
+
+
+def test_few_pairs_have_no_interval_and_scores_of_files_join(
+    table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1,2", "--no-baselines", *SHORT]
+    run(*options, "-o", tmp_path / "first")
+    rows = [json.loads(line) for line in (tmp_path / "first" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    scored = [{**row, "size": len(row["summary"])} for row in rows][:0:-1]  # the first is missing
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scored), encoding="utf-8")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)  # as if there were no matplotlib
+    out = tmp_path / "out"
+    shown = run(*options, "--scores", tmp_path / "mine.jsonl", "--lower", "size", "-o", out, status=1)
+    assert "there will be no plots" in shown.stderr
+    assert not list(out.glob("*.png"))
+    assert (out / "scores.csv").is_file()
+    measured = section(shown.stdout, "*Measured: 2 errors, 5 pairs*")
+    assert {(row[2], row[5], row[7]) for row in measured} == {("–", "–", "–")}
+    assert "Fewer than 10 pairs have no interval." in shown.stdout
+    assert "too few pairs to say whether it rises" in shown.stdout
+    assert "(-)size [mine]" in [row[0] for row in measured]
+    assert f"mine: no row for 1 of 15 summaries: ({rows[0]['pair']}, 0)." in shown.stdout

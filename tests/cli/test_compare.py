@@ -31,10 +31,10 @@ def scored(path: Path, alarms: list[int], signature: str = SIGNATURE, **further:
     return write(
         path,
         [
-            {"line": place + 1, "id": f"e{place}", "alarms": value, "alarm_rate": value / 20, "tokens": 20}
-            | {name: values[place] for name, values in further.items()}
+            {"line": index + 1, "id": f"e{index}", "alarms": value, "alarm_rate": value / 20, "tokens": 20}
+            | {name: values[index] for name, values in further.items()}
             | {"signature": signature}
-            for place, value in enumerate(alarms)
+            for index, value in enumerate(alarms)
         ],
     )
 
@@ -120,8 +120,8 @@ def test_two_signatures_in_one_file_are_refused(files: tuple[Path, Path]) -> Non
 def test_layers_are_compared_each(tmp_path: Path) -> None:
     def of_layers(path: Path, alarms: list[int]) -> Path:
         rows = [
-            {"id": f"e{place}", "alarms@3": value, "alarms@4": value + 1, "signature": SIGNATURE}
-            for place, value in enumerate(alarms)
+            {"id": f"e{index}", "alarms@3": value, "alarms@4": value + 1, "signature": SIGNATURE}
+            for index, value in enumerate(alarms)
         ]
         return write(path, rows)
 
@@ -170,10 +170,8 @@ def test_what_cannot_be_done_is_said(
 
 def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> None:
     bare = write(tmp_path / "bare.jsonl", [{"text": "x"}])
-    assert (
-        "bare.jsonl to hold scores or pairs, but it holds neither: line 1: has no column 'source'"
-        in run(bare, files[0], status=2).stderr
-    )
+    shown = run(bare, files[0], status=2)
+    assert "Expected a column 'source' in bare.jsonl, but its columns are text" in shown.stderr
     empty = write(tmp_path / "empty.csv", [])
     assert (
         "empty.csv to hold scores or pairs, but it holds neither: it is empty" in run(files[0], empty, status=2).stderr
@@ -197,7 +195,7 @@ SOURCES = ["The cat sat on the mat and the dog slept in the sun.", "Rain fell on
 @pytest.fixture
 def pairs(tmp_path: Path) -> tuple[Path, Path]:
     """Summaries of the same sources by two systems; the second has one source more."""
-    one = [{"source": source, "summary": source[:22], "id": place} for place, source in enumerate(SOURCES)]
+    one = [{"source": source, "summary": source[:22], "id": index} for index, source in enumerate(SOURCES)]
     two = [{"source": source, "summary": "The sun fell on the dog and the river slept.", "id": 9} for source in SOURCES]
     return (
         write(tmp_path / "one.jsonl", one),
@@ -227,7 +225,7 @@ def test_a_scored_file_beside_pairs_of_the_same_settings(
 ) -> None:
     with_ids = write(
         tmp_path / "two.jsonl",
-        [{"source": source, "summary": "The sun fell.", "id": place} for place, source in enumerate(SOURCES)],
+        [{"source": source, "summary": "The sun fell.", "id": index} for index, source in enumerate(SOURCES)],
     )
     options = ["-m", bert_folder, "-q", *SHORT]
     run_command("score", with_ids, "-o", tmp_path / "scores.csv", *options)

@@ -79,7 +79,7 @@ def test_coverage_of_older_files_is_computed() -> None:
 def test_few_examples_are_pointed_out() -> None:
     notes = compare_rows(rows([1, 2, 3, 4, 0]), rows([2, 3, 4, 5, 0])).notes
     assert notes[0].startswith("Few examples (5)")
-    assert notes[1] == "alarms: the sides differ in 4 examples, and fewer than 6 can never be significant."
+    assert notes[1] == "alarms: only 4 of 5 examples differ; at least 6 have to for significance."
     many = rows([0, 1] * 30), rows([1, 2] * 30)
     assert compare_rows(*many).notes == []
 

@@ -49,7 +49,7 @@ def test_agrees_with_loops_over_pairs(values: tuple[np.ndarray, np.ndarray], all
     matrix, counts = naive(scores, judgements, all_documents)
     np.testing.assert_array_equal(found.counts, counts)
     np.testing.assert_allclose(found.matrix, matrix, rtol=0, atol=1e-12)
-    assert found.systems == tuple(names[place] for place in rank_systems(judgements))
+    assert found.systems == tuple(names[index] for index in rank_systems(judgements))
 
 
 def test_a_perfect_measure_ranks_all_and_an_inverted_one_none() -> None:

@@ -20,10 +20,10 @@ from tests.meta.conftest import grid_of, made_up
 def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
     grid = made_up(seed=seed, steps=steps)
     found = resampled(grid, draw(grid.scores.shape, kind, 8, seed), LEVELS, METHODS)
-    for place, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 8, seed)):
+    for index, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 8, seed)):
         for level in oracle.LEVELS:
             expected = [oracle.value(scores, judgements, level, method) for method in oracle.METHODS]
-            np.testing.assert_allclose(found[level][:, place], expected, rtol=0, atol=1e-12, err_msg=level)
+            np.testing.assert_allclose(found[level][:, index], expected, rtol=0, atol=1e-12, err_msg=level)
 
 
 @pytest.mark.parametrize("kind", RESAMPLES)
@@ -31,10 +31,10 @@ def test_real_scores_too(kind: str, coherence: Callable[[str], Grid]) -> None:
     grid = coherence("entity-graph")
     methods = ["spearman", "pearson", "kendall_b", "kendall_c"]
     found = resampled(grid, draw(grid.scores.shape, kind, 2, 5), LEVELS, methods)
-    for place, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 2, 5)):
+    for index, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 2, 5)):
         for level in oracle.LEVELS:
             expected = [oracle.value(scores, judgements, level, method) for method in methods]
-            np.testing.assert_allclose(found[level][:, place], expected, rtol=0, atol=1e-12, err_msg=level)
+            np.testing.assert_allclose(found[level][:, index], expected, rtol=0, atol=1e-12, err_msg=level)
 
 
 def test_portions_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,8 +99,8 @@ def test_intervals_of_each_group(level: str, kind: str) -> None:
         [oracle.of_group(x, y, "kendall_b") for x, y in oracle.groups(*sample, level, "kendall_b")]
         for sample in oracle.resample(grid.scores, grid.judgements, kind, 40, 7)
     ]
-    for place, drawn in enumerate(np.array(samples).T):
-        row = found.iloc[place]
+    for index, drawn in enumerate(np.array(samples).T):
+        row = found.iloc[index]
         known = drawn[~np.isnan(drawn)]
         assert row["undefined"] == len(drawn) - len(known)
         assert [row["low"], row["high"]] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))

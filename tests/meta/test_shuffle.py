@@ -30,7 +30,7 @@ def test_a_shuffled_text_holds_the_same_sentences_in_an_order_that_reads_differe
     text = " ".join(parts)
     made = shuffle_text(text, seed)
     assert sorted(split_sentences(made.text)) == sorted(parts)
-    assert " ".join(parts[place] for place in made.order) == made.text
+    assert " ".join(parts[index] for index in made.order) == made.text
     possible = len(set(parts)) > 1
     assert made.changed == possible
     assert (made.text != text) == possible
@@ -157,7 +157,7 @@ def test_bad_input_is_named() -> None:
         shuffle_accuracy([1.0, math.nan], [1.0, 2.0])
     with pytest.raises(TypeError, match="sequence of texts, but got the string"):
         shuffle_texts("A. B.")
-    with pytest.raises(TypeError, match="`texts` to hold strings, but got NoneType at 1"):
+    with pytest.raises(TypeError, match="`texts` to hold strings, but got NoneType at index 1"):
         shuffle_texts(["A. B.", None])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="`lengths` to hold 1 lengths"):
         accuracy_by_length([1.0], [0.0], [1.0, 2.0])

@@ -1,4 +1,4 @@
-"""The whole experiment on a small random encoder: every number against its own room, tables and figures."""
+"""The whole experiment on a small random encoder: every number against the module it comes from, tables and figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
 from estime_metric.studies.rendering import to_csv, to_latex, to_markdown
 from estime_metric.studies.subtle_errors import SubtleErrors
 from estime_metric.studies.subtle_errors.compared import reference_free
-from estime_metric.studies.subtle_errors.plots import plot_places, plot_rise
+from estime_metric.studies.subtle_errors.plots import plot_positions, plot_rise
 from estime_metric.studies.subtle_errors.report import tables
 from estime_metric.studies.subtle_errors.study import Study, run
 from tests.families import SENTENCES
@@ -86,7 +86,7 @@ def test_figures_show_what_the_tables_say(study: Study) -> None:
     means = [level.mean.value for level in study.levels["alarms"]]
     assert left.lines[0].get_ydata().tolist() == means
     assert right.lines[0].get_ydata().tolist() == [level.rise.value for level in study.levels["alarms"]]
-    axes = plot_places(study).axes
+    axes = plot_positions(study).axes
     assert len(axes) == 6
     assert axes[4].lines[0].get_ydata().tolist() == [one.precision.value for one in study.detections[4]]
     assert axes[5].lines[0].get_ydata().tolist() == [one.recall.value for one in study.detections[4]]
@@ -108,3 +108,13 @@ def test_bad_arguments_are_refused_by_name(bert_folder: str, scorer: EstimeScore
         run(SOURCES, SUMMARIES, corrupt, EstimeScorer(model=bert_folder), numbers=(3,))
     with pytest.raises(ValueError, match="`sources` and `summaries` to be of one length"):
         run(SOURCES[:1], SUMMARIES, corrupt, scorer, numbers=(3,))
+
+
+def test_every_estimate_lies_within_its_own_interval(study: Study) -> None:
+    rows = [row for found in study.agreements.values() for row in found]
+    estimates = [getattr(row, name) for row in rows for name in ("spearman", "kendall_c", "behind", "auc", "preferred")]
+    levels = [level for of_measure in study.levels.values() for level in of_measure]
+    estimates += [getattr(level, name) for level in levels for name in ("mean", "rise")]
+    known = [one for one in estimates if not np.isnan(one.value)]
+    assert len(known) > 50
+    assert all(one.low <= one.value <= one.high for one in known)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
+from estime_metric.cli.benchmark import shared
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
 from estime_metric.config import ALL_UNIT_MEASURES, EMBEDDED_MODEL
@@ -24,16 +25,8 @@ PAPER_LAYERS = "21,12,24"
 #: Pairs that the paper took from CNN/DailyMail.
 PAPER_PAIRS = 2000
 
-#: Bytes for the embeddings of sources between the scores and the places of the alarms.
+#: Bytes for the embeddings of sources between the scores and the positions of the alarms.
 CACHE_BYTES = 2_000_000_000
-
-
-@Parameter(name="*", group=Group("Measure", sort_key=2))
-@dataclass(frozen=True, kw_only=True)
-class MeasuredOptions(options.UnitOptions):
-    """The options of the measure, but for the further measures: all of them are measured."""
-
-    layers: options.Layers = None
 
 
 def subtle_errors(
@@ -72,14 +65,17 @@ def subtle_errors(
         Parameter(alias="-o", help="Folder for the tables, plots, labelled pairs and scores; made if missing."),
     ] = None,
     quiet: options.Quiet = False,
-    measure: MeasuredOptions = MeasuredOptions(),
+    others: shared.OwnScores = shared.OwnScores(),
+    measure: shared.EveryMeasure = shared.EveryMeasure(),
 ) -> int:
     """Put subtle errors into clean summaries and see which measures notice: Table 3 of the paper and more.
 
     Printed as Markdown: correlations with clean = 1 and corrupted = 0 beside the paper's, the rise of alarms with the
     number of errors, and whether alarms fall on the errors. Of several layers the first one's alarms are located.
+    The files of --scores name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
 
-    Exit status: 0, done; 1, some rows hold no pair, the rest is measured; 2, nothing could be measured.
+    Exit status: 0, done; 1, some rows hold no pair or plots cannot be drawn, the rest is measured; 2, nothing could be
+    measured.
     """
     if file is not None and dataset is not None:
         raise ValueError("Give a FILE or --dataset, not both.")
@@ -87,19 +83,24 @@ def subtle_errors(
     if measure.layers is None and measure.model is None:
         given["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)
+    plots = output is not None and importlib.util.find_spec("matplotlib") is not None
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
+        if not plots:
+            warn("there will be no plots: they need matplotlib, pip install 'estime-metric[meta]'.")
     found = _read(file, source_column, summary_column, dataset, split, pairs, seed)
     for problem in found.problems:
         warn(f"skipped {problem}")
     if not found.sources:
         raise ValueError("There is no pair.")
     from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+    from estime_metric.studies.own_scores import own_blocks
     from estime_metric.studies.subtle_errors import SubtleErrors
     from estime_metric.studies.subtle_errors.compared import reference_free
     from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.subtle_errors.study import run
 
+    own = own_blocks(others.scores, others.lower)
     scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, cache=CACHE_BYTES, **given)
     maker = SubtleErrors(
         generator or (EMBEDDED_MODEL if measure.model == EMBEDDED_MODEL else PAPER_GENERATOR),
@@ -115,14 +116,16 @@ def subtle_errors(
         scorer,
         numbers=numbers,
         baselines=reference_free if baselines else None,
+        own=own,
+        names=_names(found),
         resamples=resamples,
         seed=seed,
         progress=not quiet,
     )
     _show(study)
     if output is not None:
-        _write(study, found, output)
-    return 1 if found.problems else 0
+        _write(study, found, output, plots)
+    return 1 if found.problems or (output is not None and not plots) else 0
 
 
 def _read(
@@ -151,8 +154,13 @@ def _read(
     if file is not None and pairs is not None and pairs < len(found.lines):
         chosen = sorted(random.Random(seed).sample(range(len(found.lines)), pairs))
         for name in ("lines", "sources", "summaries", "others"):
-            setattr(found, name, [getattr(found, name)[place] for place in chosen])
+            setattr(found, name, [getattr(found, name)[index] for index in chosen])
     return found
+
+
+def _names(pairs: files.Pairs) -> list[str]:
+    """The name of each pair: its ``id``, else its line."""
+    return [str(others.get("id", line)) for line, others in zip(pairs.lines, pairs.others, strict=True)]
 
 
 def _show(study: Study) -> None:
@@ -163,26 +171,29 @@ def _show(study: Study) -> None:
         say(to_markdown(table))
 
 
-def _write(study: Study, pairs: files.Pairs, folder: Path) -> None:
-    """Tables, plots, the labelled pairs and the scores of each."""
+def _write(study: Study, pairs: files.Pairs, folder: Path, plots: bool) -> None:
+    """Tables, plots if there are any, the labelled pairs and the scores of each."""
     from estime_metric.studies.rendering import write
     from estime_metric.studies.subtle_errors.dataset import labelled_rows
-    from estime_metric.studies.subtle_errors.plots import plot_places, plot_rise
     from estime_metric.studies.subtle_errors.report import tables as tables_of
 
     for table in tables_of(study):
         write(table, folder)
-    ids = [str(others.get("id", line)) for line, others in zip(pairs.lines, pairs.others, strict=True)]
+    ids = _names(pairs)
     files.write_rows(folder / "pairs.jsonl", labelled_rows(pairs.sources, study.corrupted, study.numbers, ids))
     scores = [
         {
             "pair": name,
             "n_errors": number,
-            **{measure: files.plain(values[row, place]) for measure, values in study.scores.items()},
+            **{measure: files.plain(values[row, index]) for measure, values in study.scores.items()},
         }
         for row, name in enumerate(ids)
-        for place, number in enumerate((0, *study.numbers))
+        for index, number in enumerate((0, *study.numbers))
     ]
     files.write_rows(folder / "scores.csv", scores)
+    if not plots:
+        return
+    from estime_metric.studies.subtle_errors.plots import plot_positions, plot_rise
+
     plot_rise(study).savefig(folder / "subtle-errors-rise.png", dpi=150)
-    plot_places(study).savefig(folder / "subtle-errors-places.png", dpi=150)
+    plot_positions(study).savefig(folder / "subtle-errors-places.png", dpi=150)

@@ -1,6 +1,6 @@
 """Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a matplotlib ``Figure``.
 
-Nothing global is touched: no pyplot, no style, no window. Colours can be told apart by colour-blind readers and carry
+Nothing global is touched: no pyplot, no style, no window. Colour-blind readers can distinguish the colours, which carry
 no meaning alone: markers, positions or labels say the same. Sizes fit a page of paper at full width.
 """
 

@@ -52,9 +52,9 @@ def plot_layers(
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends: list[tuple[float, str, str]] = []
-    for place, (label, given) in enumerate(curves.items()):
+    for index, (label, given) in enumerate(curves.items()):
         heights = _curve(given, label, layers)
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
         axes.plot(layers, heights, color=colour, marker=marker, markersize=4, linewidth=2.0)
         if not np.isnan(heights).all():
             best = int(np.nanargmax(heights))
@@ -98,8 +98,8 @@ def plot_length_curves(
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     ends = []
-    for place, (label, curve) in enumerate(curves.items()):
-        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+    for index, (label, curve) in enumerate(curves.items()):
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
         axes.plot(curve.lengths, curve.means, color=colour, marker=marker, markersize=4, linewidth=1.5)
         if len(curve.means):
             ends.append((float(curve.means[-1]), label, colour))

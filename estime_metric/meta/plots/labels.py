@@ -1,4 +1,4 @@
-"""Names placed in a plot so that none covers another; used by the other rooms of `estime_metric.meta.plots`."""
+"""Labels placed in a plot so that none covers another; used by the other modules of `estime_metric.meta.plots`."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Box = tuple[float, float, float, float]
 
 
 def labels_at_the_right(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names of curves beside their ends, moved apart where they would overlap."""
+    """Names of curves beside their ends, spread out where they would overlap."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     step = 0.062 * (high - low)
-    places: list[float] = []
+    heights: list[float] = []
     for height, _, _ in sorted(ends):
-        places.append(max(height, places[-1] + step) if places else height)
+        heights.append(max(height, heights[-1] + step) if heights else height)
     ceiling = high
-    for number in reversed(range(len(places))):
-        places[number] = min(places[number], ceiling)
-        ceiling = places[number] - step
-    for place, (_, label, colour) in zip(places, sorted(ends), strict=True):
+    for number in reversed(range(len(heights))):
+        heights[number] = min(heights[number], ceiling)
+        ceiling = heights[number] - step
+    for height, (_, label, colour) in zip(heights, sorted(ends), strict=True):
         axes.annotate(
-            label, (1.0, place), xycoords=("axes fraction", "data"), xytext=(5, 0),
+            label, (1.0, height), xycoords=("axes fraction", "data"), xytext=(5, 0),
             textcoords="offset points", fontsize=TICK, color=colour, va="center", fontweight="bold",
             annotation_clip=False,
         )  # fmt: skip
@@ -37,17 +37,17 @@ def labels_at_the_right(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> N
 
 def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[str]) -> None:
     """A name beside each point, where it covers no other name, line or point; a fine line leads to a far one."""
-    figure.draw_without_rendering()  # fixes the layout, so that points have places in pixels
+    figure.draw_without_rendering()  # fixes the layout, so that points have pixel coordinates
     scale = figure.dpi / 72
     pixels = axes.transData.transform(points) / scale  # in points of 1/72 inch
     frame = axes.get_window_extent()
     inner = (frame.x0 / scale, frame.y0 / scale, frame.x1 / scale, frame.y1 / scale)
     taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y in pixels]
     crowded = [sum(np.hypot(*(pixels - pixel).T) < 40) for pixel in pixels]
-    for place in sorted(range(len(names)), key=lambda place: (crowded[place], -pixels[place, 1])):
-        x, y = pixels[place]
-        others = taken[:place] + taken[place + 1 :]
-        choices = _places_around(float(x), float(y), 0.64 * TICK * len(names[place]))
+    for index in sorted(range(len(names)), key=lambda index: (crowded[index], -pixels[index, 1])):
+        x, y = pixels[index]
+        others = taken[:index] + taken[index + 1 :]
+        choices = _positions_around(float(x), float(y), 0.64 * TICK * len(names[index]))
         costs = [
             away
             + 5 * _overlap([box, *line], others)
@@ -58,16 +58,16 @@ def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[st
         taken += [box, *line]
         style = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
         axes.annotate(
-            names[place], tuple(points[place]), xytext=(box[0] - x, (box[1] + box[3]) / 2 - y),
+            names[index], tuple(points[index]), xytext=(box[0] - x, (box[1] + box[3]) / 2 - y),
             textcoords="offset points", fontsize=TICK, va="center", zorder=4,
             arrowprops={**style, "relpos": (0.0 if box[0] > x else 1.0 if box[2] < x else 0.5, 0.5)} if line else None,
         )  # fmt: skip
 
 
-def _places_around(x: float, y: float, width: float) -> list[tuple[float, Box, list[Box]]]:
+def _positions_around(x: float, y: float, width: float) -> list[tuple[float, Box, list[Box]]]:
     """Where a name of this width may stand about a point: its distance, its box, and small boxes along its line."""
     height = 1.15 * TICK
-    places = []
+    positions = []
     for away in (7.0, 14.0, 22.0, 32.0, 44.0, 58.0, 75.0, 95.0):
         for angle in np.arange(0, 360, 15):
             dx, dy = away * np.cos(np.radians(angle)), away * np.sin(np.radians(angle))
@@ -75,8 +75,8 @@ def _places_around(x: float, y: float, width: float) -> list[tuple[float, Box, l
             box = (left, y + dy - height / 2, left + width, y + dy + height / 2)
             steps = np.arange(7.0, away - 1, 3.0) / away  # none where the name stands close by
             line = [(x + dx * s - 1.5, y + dy * s - 1.5, x + dx * s + 1.5, y + dy * s + 1.5) for s in steps]
-            places.append((away + 0.02 * abs(dy), box, line))
-    return places
+            positions.append((away + 0.02 * abs(dy), box, line))
+    return positions
 
 
 def _overlap(ones: Sequence[Box], others: Sequence[Box]) -> float:

@@ -62,7 +62,7 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
 
 
 def _square(longest: int) -> tuple[Figure, Axes, Axes]:
-    """A figure with a square for a matrix whose labels have up to ``longest`` signs, and the axes of a colour bar."""
+    """A figure with a square for a matrix whose longest label has ``longest`` characters, and axes for a colour bar."""
     margin = 0.14 + 0.56 * TICK * longest / 72  # inches
     right, top = 1.3, 0.68
     side = max(WIDTH - margin - right, 2.4)
@@ -91,7 +91,7 @@ def _key_of_sizes(axes: Axes, size: int, largest: int) -> None:
     cell = size / 16  # what a cell of SummEval's matrix measures here
     right = size - 0.5 + 1.0 * cell
     axes.text(right - 0.35 * cell, -0.5 + 0.5 * cell, "pairs", fontsize=LABEL, va="center", clip_on=False)
-    for place, count in enumerate(shown):
-        y = -0.5 + (1.7 + 1.15 * place) * cell
+    for index, count in enumerate(shown):
+        y = -0.5 + (1.7 + 1.15 * index) * cell
         _circles(axes, [right], [y], [count / largest], facecolors="white", linewidths=0.8, clip_on=False)
         axes.text(right + max(0.9 * cell, 0.6), y, f"{count:,}", fontsize=TICK, va="center", clip_on=False)

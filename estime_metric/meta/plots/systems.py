@@ -151,8 +151,8 @@ def _whiskers(axes: Axes, heights: Floats, ends: Floats, measure: str) -> None:
         raise ValueError(
             f"Expected argument `intervals` to hold {len(heights)} pairs of {measure!r}, but got shape {ends.shape}."
         )
-    for place, (low, high) in enumerate(ends):
+    for bar, (low, high) in enumerate(ends):
         if np.isfinite(low) and np.isfinite(high):
-            axes.plot([place, place], [low, high], color="black", linewidth=1.0)
+            axes.plot([bar, bar], [low, high], color="black", linewidth=1.0)
             for end in (low, high):
-                axes.plot([place - 0.14, place + 0.14], [end, end], color="black", linewidth=1.0)
+                axes.plot([bar - 0.14, bar + 0.14], [end, end], color="black", linewidth=1.0)

@@ -38,8 +38,8 @@ class BartScore:
             are refused.
 
     Raises:
-        OSError: the model cannot be had.
-        ValueError: it is no sequence-to-sequence model, a weight is missing, or ``token_budget`` is not positive.
+        OSError: the model cannot be loaded.
+        ValueError: it is not a sequence-to-sequence model, a weight is missing, or ``token_budget`` is not positive.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class BartScore:
         self.device = choose_device(device)
         self.token_budget = token_budget
         self.truncate = truncate
-        #: Places of the pairs of the last call of which a text was cut.
+        #: Indices of the pairs of the last call of which a text was cut.
         self.truncated: tuple[int, ...] = ()
         self.tokenizer = AutoTokenizer.from_pretrained(model, revision=revision, trust_remote_code=False)
         self.model = _load(model, revision, getattr(torch, dtype))
@@ -98,7 +98,7 @@ class BartScore:
         scores = np.full(len(targets), np.nan)
         for batch in self._batches([len(a) + len(b) for a, b in zip(origins, targets, strict=True)]):
             with inference_context(self.device):
-                found = self._run([origins[place] for place in batch], [targets[place] for place in batch])
+                found = self._run([origins[index] for index in batch], [targets[index] for index in batch])
             scores[batch] = found
         return scores
 
@@ -108,27 +108,27 @@ class BartScore:
             return []
         key = {"text_target": list(texts)} if name == "predictions" else {"text": list(texts)}
         rows: list[list[int]] = self.tokenizer(**key, verbose=False)["input_ids"]
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if limit is not None and len(row) > limit:
                 if not self.truncate:
                     raise ValueError(
                         f"Expected argument `{name}` to hold texts of at most {limit} tokens, the positions of "
-                        f"{self.name!r}, but number {place} has {len(row)}. With `truncate=True` it is cut."
+                        f"{self.name!r}, but the one at index {index} has {len(row)}. With `truncate=True` it is cut."
                     )
-                cut.add(place)
+                cut.add(index)
         if limit is None or not cut:
             return rows
         shorter: list[list[int]] = self.tokenizer(**key, truncation=True, max_length=limit)["input_ids"]
         return shorter
 
     def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Places of pairs, long ones first, in batches within the token budget; one pair at least in each."""
+        """Indices of pairs, long ones first, in batches within the token budget; one pair at least in each."""
         batch: list[int] = []
-        for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
+        for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
             if batch and (len(batch) + 1) * lengths[batch[0]] > self.token_budget:
                 yield batch
                 batch = []
-            batch.append(place)
+            batch.append(index)
         if batch:
             yield batch
 

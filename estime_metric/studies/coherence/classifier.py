@@ -84,7 +84,7 @@ class CoherenceClassifier:
         trained: whether the head was in the checkpoint or has been trained; where False the scores mean nothing.
 
     Raises:
-        OSError: the model cannot be had.
+        OSError: the model cannot be loaded.
         ValueError: a weight of the encoder is missing.
     """
 
@@ -113,13 +113,13 @@ class CoherenceClassifier:
         """
         rows = self.encode(texts)
         scores = np.full(len(rows), np.nan)
-        order = sorted(range(len(rows)), key=lambda place: -len(rows[place]))
+        order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
         self.model.eval()
         for start in range(0, len(order), batch_size):
-            places = order[start : start + batch_size]
+            indices = order[start : start + batch_size]
             with inference_context(self.device):
-                logits = self.model(**self.batch([rows[place] for place in places])).logits.double()  # (b, 2)
-            scores[places] = (logits[:, ORIGINAL] - logits[:, SHUFFLED]).cpu().numpy()
+                logits = self.model(**self.batch([rows[index] for index in indices])).logits.double()  # (b, 2)
+            scores[indices] = (logits[:, ORIGINAL] - logits[:, SHUFFLED]).cpu().numpy()
         return scores
 
     def save(self, folder: str | Path) -> None:
@@ -137,11 +137,11 @@ class CoherenceClassifier:
         rows: list[list[int]] = self.tokenizer(list(texts), verbose=False)["input_ids"]
         if self.limit is None:
             return rows
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if len(row) > self.limit and not self.truncate:
                 raise ValueError(
                     f"Expected argument `texts` to hold texts of at most {self.limit} tokens, the positions of the "
-                    f"encoder, but number {place} has {len(row)}. With `truncate=True` it is cut."
+                    f"encoder, but the one at index {index} has {len(row)}. With `truncate=True` it is cut."
                 )
         cut: list[list[int]] = self.tokenizer(list(texts), truncation=True, max_length=self.limit)["input_ids"]
         return cut
@@ -161,8 +161,8 @@ def shuffled_pairs(
     the two apart. Forms of one text may be equal where it has few orders.
     """
     pairs = []
-    for place, text in enumerate(texts):
-        forms = [shuffle_text(text, (seed, place, number), splitter) for number in range(shuffles)]
+    for index, text in enumerate(texts):
+        forms = [shuffle_text(text, (seed, index, number), splitter) for number in range(shuffles)]
         if forms[0].changed:
             joint = "\n" if "\n" in text.strip() else " "
             pairs.append((joint.join(splitter(text)), [form.text for form in forms]))
@@ -284,7 +284,8 @@ def _limit(model: Any, tokenizer: Any) -> int | None:
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
         return None
-    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):  # numbering begins behind the pad
+    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
+        # Their positions are counted from the padding id on.
         positions -= (tokenizer.pad_token_id or 0) + 1
     return positions
 

@@ -3,11 +3,11 @@
     python -m estime_metric.studies.embedded_encoder.select_layer CORPUS FOLDER
 
 From each document three sentences of its first part are taken, cut and thinned: a clean pseudo-summary; three times,
-each time with other sentences. Two spoiled copies follow, with one to three words replaced: by another word of the
+each time with other sentences. Two corrupted copies follow, with one to three words replaced: by another word of the
 document, or by the encoder's best prediction that differs from the word (as in section 4 of the ESTIME paper). ESTIME
 (unit token, window 450, margin 50, distance 8) counts the alarms of all three. Printed per layer, for both kinds of
-errors: the area under the ROC curve with which the number of alarms tells spoiled from clean (all pooled), the mean
-rise of alarms, and the share of pseudo-summaries whose spoiled copy has more alarms less the share in which it has
+errors: the area under the ROC curve with which the number of alarms tells corrupted from clean (all pooled), the mean
+rise of alarms, and the share of pseudo-summaries whose corrupted copy has more alarms less the share in which it has
 fewer. The layer with the highest mean area is the choice.
 """
 
@@ -30,9 +30,9 @@ from estime_metric.studies.embedded_encoder.data import continuations, documents
 from estime_metric.studies.embedded_encoder.train import measure
 
 SOURCE_WORDS = 400  # documents are cut at the paragraph in which this many words are reached
-FIRST_PART = 15  # sentences from which the three are drawn
-SUMMARIES = 3  # pseudo-summaries of each document
-KINDS = ("document word", "model word")
+LEADING_SENTENCES = 15  # sentences from which the three are drawn
+SUMMARIES_PER_DOCUMENT = 3  # pseudo-summaries of each document
+REPLACEMENTS = ("document word", "model word")
 
 
 def shorten(text: str) -> str:
@@ -47,12 +47,12 @@ def shorten(text: str) -> str:
 
 def pseudo_summary(source: str, rng: random.Random) -> list[str] | None:
     """Words of three sentences of the first part: half of them cut at a comma, one word in fifteen left out."""
-    sentences = [s.split() for s in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'])", source)[:FIRST_PART]]
-    fit = [i for i, words in enumerate(sentences) if 8 <= len(words) <= 40]
-    if len(fit) < 3:
+    sentences = [s.split() for s in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'])", source)[:LEADING_SENTENCES]]
+    usable = [i for i, words in enumerate(sentences) if 8 <= len(words) <= 40]
+    if len(usable) < 3:
         return None
     words: list[str] = []
-    for i in sorted(rng.sample(fit, 3)):
+    for i in sorted(rng.sample(usable, 3)):
         sentence = sentences[i]
         commas = [k for k, word in enumerate(sentence) if word.endswith(",") and k >= 6]
         if commas and rng.random() < 0.5:
@@ -62,7 +62,7 @@ def pseudo_summary(source: str, rng: random.Random) -> list[str] | None:
     return words
 
 
-class Spoiler:
+class WordReplacer:
     """Replaces words of a summary: by words of its document, or by predictions of a masked language model."""
 
     def __init__(self, folder: str) -> None:
@@ -71,40 +71,40 @@ class Spoiler:
         self.vocabulary = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
 
     @staticmethod
-    def places(words: list[str], rng: random.Random) -> list[int]:
-        """One to three places of plain words, at least four letters long."""
+    def choose_positions(words: list[str], rng: random.Random) -> list[int]:
+        """One to three positions of plain words, at least four letters long."""
         plain = [i for i, word in enumerate(words) if word.isalpha() and len(word) >= 4]
         return sorted(rng.sample(plain, min(len(plain), rng.randint(1, 3))))
 
     @staticmethod
-    def by_document(words: list[str], places: list[int], source: str, rng: random.Random) -> str:
-        """The summary with other words of the document at `places`."""
+    def with_document_words(words: list[str], positions: list[int], source: str, rng: random.Random) -> str:
+        """The summary with other words of the document at `positions`."""
         pool = sorted({word for word in source.split() if word.isalpha() and len(word) >= 4})
-        spoiled = list(words)
-        for place in places:
-            spoiled[place] = rng.choice([word for word in pool if word.lower() != words[place].lower()])
-        return " ".join(spoiled)
+        corrupted = list(words)
+        for index in positions:
+            corrupted[index] = rng.choice([word for word in pool if word.lower() != words[index].lower()])
+        return " ".join(corrupted)
 
     @torch.inference_mode()
-    def by_model(self, words: list[str], places: list[int]) -> str:
-        """The summary with the model's best differing word at `places`, one after the other."""
-        spoiled = list(words)
-        for place in places:
-            masked = [*spoiled[:place], self.tokenizer.mask_token, *spoiled[place + 1 :]]
+    def with_model_words(self, words: list[str], positions: list[int]) -> str:
+        """The summary with the model's best differing word at `positions`, one after the other."""
+        corrupted = list(words)
+        for index in positions:
+            masked = [*corrupted[:index], self.tokenizer.mask_token, *corrupted[index + 1 :]]
             inputs = self.tokenizer(" ".join(masked), return_tensors="pt", truncation=True)
-            where = int((inputs["input_ids"][0] == self.tokenizer.mask_token_id).nonzero()[0])
-            for best in self.model(**inputs).logits[0, where].argsort(descending=True)[:50].tolist():
+            position = int((inputs["input_ids"][0] == self.tokenizer.mask_token_id).nonzero()[0])
+            for best in self.model(**inputs).logits[0, position].argsort(descending=True)[:50].tolist():
                 word = self.vocabulary[best]
-                if word.isalpha() and word != words[place].lower():
-                    spoiled[place] = word
+                if word.isalpha() and word != words[index].lower():
+                    corrupted[index] = word
                     break
-        return " ".join(spoiled)
+        return " ".join(corrupted)
 
 
-def area(clean: Sequence[float], spoiled: Sequence[float]) -> float:
-    """Area under the ROC curve: chance that a spoiled summary has more alarms than a clean one, ties half."""
-    ranks = rankdata([*spoiled, *clean])[: len(spoiled)]
-    return float((ranks.sum() - len(spoiled) * (len(spoiled) + 1) / 2) / (len(spoiled) * len(clean)))
+def roc_area(clean: Sequence[float], corrupted: Sequence[float]) -> float:
+    """Area under the ROC curve: chance that a corrupted summary has more alarms than a clean one, ties half."""
+    ranks = rankdata([*corrupted, *clean])[: len(corrupted)]
+    return float((ranks.sum() - len(corrupted) * (len(corrupted) + 1) / 2) / (len(corrupted) * len(clean)))
 
 
 def report_accuracy(corpus: Path, folder: Path) -> None:
@@ -127,29 +127,32 @@ def main() -> None:
     report_accuracy(args.corpus, args.folder)
 
     rng = random.Random(args.seed)
-    spoiler = Spoiler(str(args.folder))
+    replacer = WordReplacer(str(args.folder))
     predictions: list[str] = []
     sources: list[str] = []
     for text in islice(documents(args.corpus, aside=True), args.documents):
         source = shorten(text)
-        for words in filter(None, (pseudo_summary(source, rng) for _ in range(SUMMARIES))):
-            places = spoiler.places(words, rng)
-            spoiled = [spoiler.by_document(words, places, source, rng), spoiler.by_model(words, places)]
-            predictions += [" ".join(words), *spoiled]
+        for words in filter(None, (pseudo_summary(source, rng) for _ in range(SUMMARIES_PER_DOCUMENT))):
+            positions = replacer.choose_positions(words, rng)
+            corrupted = [
+                replacer.with_document_words(words, positions, source, rng),
+                replacer.with_model_words(words, positions),
+            ]
+            predictions += [" ".join(words), *corrupted]
             sources += 3 * [source]
 
-    layers = tuple(range(spoiler.model.config.num_hidden_layers + 1))
+    layers = tuple(range(replacer.model.config.num_hidden_layers + 1))
     config = EstimeConfig(model=str(args.folder), layers=layers)
     result = EstimeScorer(config).score(predictions, sources, progress=True)
     print(result.signature)
     print(f"{len(sources) // 3} pseudo-summaries of {len(set(sources))} documents")
     print("area / rise of alarms / more less fewer, by the kind of replacement:")
-    print(f"{'layer':>5} {'clean':>6} {KINDS[0]:>22} {KINDS[1]:>22} {'mean area':>10}")
+    print(f"{'layer':>5} {'clean':>6} {REPLACEMENTS[0]:>22} {REPLACEMENTS[1]:>22} {'mean area':>10}")
     means: dict[int, float] = {}
     for layer in layers:
         alarms = result.values("alarms", layer).numpy().reshape(-1, 3)  # (pseudo-summaries, clean + kinds)
         clean = alarms[:, 0]
-        areas = [area(clean.tolist(), alarms[:, k].tolist()) for k in (1, 2)]
+        areas = [roc_area(clean.tolist(), alarms[:, k].tolist()) for k in (1, 2)]
         cells = [
             f"{areas[k - 1]:.4f} / {(alarms[:, k] - clean).mean():5.3f} / {np.sign(alarms[:, k] - clean).mean():.3f}"
             for k in (1, 2)

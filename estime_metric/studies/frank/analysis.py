@@ -170,7 +170,7 @@ def _chosen(data: Frank, part: str, *columns: Floats) -> npt.NDArray[np.int64]:
 def _williams(data: Frank, first: Floats, second: Floats, part: str, method: str) -> tuple[float, float]:
     """The difference of two measures' partial correlations and its p-value."""
     chosen = _chosen(data, part, first, second)
-    systems = codes_of([data.keys[place][1] for place in chosen])
+    systems = codes_of([data.keys[index][1] for index in chosen])
     columns = {"first": first[chosen], "second": second[chosen], "judged": data.factuality[chosen]}
 
     def correlate(one: str, other: str) -> float:

@@ -86,8 +86,8 @@ class Frank:
                 raise ValueError(f"Expected `{name}` to hold {len(self.keys)} entries, but got {len(values)}.")
         for name, values in {"factuality": self.factuality, **self.flipped}.items():
             if not np.isfinite(values).all():
-                place = int(np.flatnonzero(~np.isfinite(values))[0])
-                raise ValueError(f"Expected `{name}` to be finite, but it is not for {self.keys[place]}.")
+                index = int(np.flatnonzero(~np.isfinite(values))[0])
+                raise ValueError(f"Expected `{name}` to be finite, but it is not for {self.keys[index]}.")
 
     def __len__(self) -> int:
         return len(self.summaries)
@@ -126,7 +126,7 @@ class Frank:
         for dataset in DATASETS:
             of_it = dict.fromkeys(key[0] for key, one in zip(self.keys, self.datasets, strict=True) if one == dataset)
             kept |= set(list(of_it)[:documents])
-        rows = [place for place, (document, _) in enumerate(self.keys) if document in kept]
+        rows = [index for index, (document, _) in enumerate(self.keys) if document in kept]
         return Frank(
             self.origin,
             [self.keys[row] for row in rows],

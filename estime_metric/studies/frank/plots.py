@@ -47,10 +47,10 @@ def plot_correlations(found: Analysis) -> Figure:
     panels = figure.subplots(1, len(PARTS), sharex=True, sharey=True, squeeze=False)[0]
     for axes, part in zip(panels, PARTS, strict=True):
         of_part = rows[rows["part"] == part].set_index("column").loc[order]
-        for place, row in enumerate(of_part.itertuples()):
+        for index, row in enumerate(of_part.itertuples()):
             ours = row.section != PUBLISHED
-            axes.plot([row.low, row.high], [place, place], color=COLOURS[0] if ours else GREY, linewidth=1.2)
-            axes.plot(row.value, place, "o" if ours else "s", color=COLOURS[0] if ours else GREY, markersize=3.5)
+            axes.plot([row.low, row.high], [index, index], color=COLOURS[0] if ours else GREY, linewidth=1.2)
+            axes.plot(row.value, index, "o" if ours else "s", color=COLOURS[0] if ours else GREY, markersize=3.5)
         axes.axvline(0, color=GREY, linewidth=0.6)
         set_title(axes, part_name(part))
         make_plain(axes)
@@ -73,10 +73,11 @@ def plot_ablation(found: Analysis) -> Figure:
     for number, column in enumerate(columns):
         of_measure = rows[rows["column"] == column].set_index("error").loc[errors]
         aside = 0.12 * (number - (len(columns) - 1) / 2)
-        places = [place + aside for place in range(len(errors))]
+        positions = [index + aside for index in range(len(errors))]
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        axes.vlines(places, of_measure["low"], of_measure["high"], color=colour, linewidth=1.0)
-        axes.plot(places, of_measure["value"], marker, color=colour, markersize=4, label=of_measure["measure"].iloc[0])
+        axes.vlines(positions, of_measure["low"], of_measure["high"], color=colour, linewidth=1.0)
+        label = of_measure["measure"].iloc[0]
+        axes.plot(positions, of_measure["value"], marker, color=colour, markersize=4, label=label)
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.set_xticks(range(len(errors)), [ERROR_NAMES.get(error, error) for error in errors], rotation=35, ha="right")
     axes.set_ylabel("partial r less that with the type flipped", fontsize=LABEL)

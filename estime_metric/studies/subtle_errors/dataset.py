@@ -65,7 +65,7 @@ def labelled_rows(
         ValueError: the lengths differ, or more errors are wanted than were asked for.
     """
     texts = check_texts("sources", sources)
-    names = [str(place) for place in range(len(texts))] if ids is None else check_texts("ids", ids)
+    names = [str(index) for index in range(len(texts))] if ids is None else check_texts("ids", ids)
     if not len(texts) == len(corrupted) == len(names):
         raise ValueError(
             f"Expected arguments `sources`, `corrupted` and `ids` to be of one length, "
@@ -121,7 +121,7 @@ def cnn_dailymail(
 
     Raises:
         ImportError: ``datasets`` is not installed.
-        OSError: the data set cannot be had; the message says what to do.
+        OSError: the data set cannot be loaded; the message says what to do.
         ValueError: it has no such split, lacks a column, or has fewer pairs.
     """
     datasets = _import_datasets()

@@ -1,4 +1,4 @@
-"""Do alarms fall on the errors? The paper counts alarms; here their places are compared with those of the errors.
+"""Do alarms fall on the errors? The paper counts alarms; here their positions are compared with the errors'.
 
 Axes: ``d`` pairs; the counts of each are added up, and intervals draw the pairs anew.
 """
@@ -39,8 +39,8 @@ class Detection:
         recall_by_chance: see above.
         recall_lift: their quotient.
         recall_of_all: share of all errors that have an alarm near.
-        before: share of the same places with an alarm near in the clean text, of all errors: what `recall_of_all` would
-            be without any error.
+        before: share of the same positions with an alarm near in the clean text, of all errors: what `recall_of_all`
+            would be without any error.
         gain: `recall_of_all` less `before`.
     """
 
@@ -68,7 +68,7 @@ def detect(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Detection]:
-    """Compares the places of alarms with those of errors.
+    """Compares the positions of alarms with those of errors.
 
     Args:
         corrupted: the summaries with their errors.
@@ -140,17 +140,17 @@ def _count(corrupted: Corrupted, explanation: Explanation, clean: Explanation, r
     checked = [verdict != "absent" for verdict in verdicts]
     near = [_near(explanation, error.span, reach) for error in corrupted.errors]
     around = set().union(*near)
-    checked_near = [sum(checked[place] for place in places) for places in near]
+    checked_near = [sum(checked[index] for index in positions) for positions in near]
     return _Counts(
         alarms=sum(alarm),
-        near=sum(alarm[place] for place in around),
-        near_by_chance=sum(alarm) * sum(checked[place] for place in around) / max(1, sum(checked)),
+        near=sum(alarm[index] for index in around),
+        near_by_chance=sum(alarm) * sum(checked[index] for index in around) / max(1, sum(checked)),
         errors=len(near),
         checkable=sum(number > 0 for number in checked_near),
-        seen=sum(any(alarm[place] for place in places) for places in near),
+        seen=sum(any(alarm[index] for index in positions) for positions in near),
         seen_by_chance=sum(chance_of_a_hit(sum(checked), number, sum(alarm)) for number in checked_near),
         seen_before=sum(
-            any(clean.units[place].verdict == "alarm" for place in _near(clean, error.clean_span, reach))
+            any(clean.units[index].verdict == "alarm" for index in _near(clean, error.clean_span, reach))
             for error in corrupted.errors
         ),
     )
@@ -169,7 +169,7 @@ def chance_of_a_hit(units: int, targets: int, alarms: int) -> float:
 def _near(explanation: Explanation, span: Span, reach: int) -> set[int]:
     """The units that overlap a span, with those up to ``reach`` units to each side; none where nothing overlaps."""
     start, stop = span
-    hit = [place for place, unit in enumerate(explanation.units) if unit.start < stop and unit.end > start]
+    hit = [index for index, unit in enumerate(explanation.units) if unit.start < stop and unit.end > start]
     if not hit:
         return set()
     return set(range(max(0, hit[0] - reach), min(len(explanation.units), hit[-1] + reach + 1)))

@@ -68,7 +68,9 @@ def divide(numerators: Any, denominators: Any) -> Floats:
 
 
 def estimate(values: Floats) -> Estimate:
-    """The first value with the interval of the others.
+    """The first value with the interval of the others, widened to it where it lies outside.
+
+    A resample that takes a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
 
     Example:
         >>> found = estimate(np.array([2.0, *range(41)]))
@@ -76,4 +78,5 @@ def estimate(values: Floats) -> Estimate:
         (2.0, 1.0, 39.0)
     """
     low, high, _ = interval(values[1:], CONFIDENCE)
-    return Estimate(float(values[0]), low, high)
+    value = float(values[0])
+    return Estimate(value, min(low, value), max(high, value))

@@ -27,7 +27,7 @@ class PredictionHead:
         revision: the commit that was loaded, or the hash of a folder's content.
 
     Raises:
-        EncoderUnavailableError: the model cannot be had; the message says what to do.
+        EncoderUnavailableError: the model cannot be loaded; the message says what to do.
         ValueError: it has no mask token or no prediction head, or the window exceeds its positions.
     """
 

@@ -35,7 +35,7 @@ def plot_rise(study: Study) -> Figure:
     return figure
 
 
-def plot_places(study: Study) -> Figure:
+def plot_positions(study: Study) -> Figure:
     """Precision and recall of alarms for neighbourhoods of errors, beside chance, one row for each number of errors.
 
     Raises:
@@ -49,7 +49,7 @@ def plot_places(study: Study) -> Figure:
         _line(right, reaches, [one.recall for one in found], "C0", "recall, checkable errors")
         _line(right, reaches, [one.recall_by_chance for one in found], "0.5", "by chance", "--", 0.06)
         _line(right, reaches, [one.recall_of_all for one in found], "C2", "recall, all errors", "-", -0.06)
-        _line(right, reaches, [one.before for one in found], "C1", "all errors, same places before", ":", -0.12)
+        _line(right, reaches, [one.before for one in found], "C1", "all errors, same positions before", ":", -0.12)
         left.set_ylabel("share of the alarms")
         right.set_ylabel("share of the errors")
         for axes in (left, right):
@@ -64,7 +64,7 @@ def plot_places(study: Study) -> Figure:
 
 def _line(
     axes: Any,
-    places: Sequence[int],
+    positions: Sequence[int],
     estimates: Sequence[Estimate],
     color: str,
     label: str,
@@ -76,7 +76,7 @@ def _line(
     below = [max(0.0, one.value - one.low) for one in estimates]
     above = [max(0.0, one.high - one.value) for one in estimates]
     axes.errorbar(
-        [place + aside for place in places], values, yerr=[below, above], color=color, label=label or None,
+        [index + aside for index in positions], values, yerr=[below, above], color=color, label=label or None,
         linestyle=style, marker="o", markersize=4, capsize=3, linewidth=1.3,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ class SubtleError:
         clean_span: start and end of the original word in the clean text, in characters.
         original: the word that stood there, as written.
         replacement: the word that stands there now, as written; never the original in other capitals or accents.
-        rank: place of the new word's token among all tokens of the vocabulary, by the model's prediction; 1 is the
+        rank: rank of the new word's token among all tokens of the vocabulary, by the model's prediction; 1 is the
             top. It is 2 where the original itself was the top, and more where what stood before it was no whole word.
         probability: what the model gave that token, 0 to 1, over the whole vocabulary.
         step: how many errors were put in before this one.

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from estime_metric.studies.rendering import Cell, Column, Section, Table, interval
+from estime_metric.studies.rendering import EMPTY, Cell, Column, Section, Table, interval
 from estime_metric.studies.subtle_errors.agreement import PAPER_TABLE_3, Agreement
 from estime_metric.studies.subtle_errors.estimates import Estimate
 from estime_metric.studies.subtle_errors.sensitivity import Level, rises
 from estime_metric.studies.subtle_errors.study import Study
+
+#: With fewer pairs an interval would say nothing: a resample of them mostly repeats the same few.
+LEAST_PAIRS = 10
 
 #: How measures of alarms are called in tables.
 _NAMES = {"alarms": "alarms", "alarm_rate": "alarm rate", "alarms_alltokens": "alarms, all tokens"}
 
 
 def tables(study: Study) -> list[Table]:
-    """All tables of a study: Table 3, the rise of alarms, precision and recall of their places."""
+    """All tables of a study: Table 3, the rise of alarms, precision and recall of their positions."""
     return [table_3(study), rise_table(study), precision_table(study), recall_table(study)]
 
 
@@ -40,11 +43,13 @@ def table_3(study: Study) -> Table:
     printed = tuple((name, rho, None, tau, None, None, None, None, None, None) for name, rho, tau in PAPER_TABLE_3)
     sections.append(Section("Printed in the paper, not measured here: 3 errors, 2000 pairs of CNN/DailyMail", printed))
     notes = (
-        "Higher is better; (-): the measure is negated. 95%: bootstrap over pairs. Behind the first: the first row's ρ "
+        "Higher is better; (-): the measure is negated. Behind the first: the first row's ρ "
         "less this one's. Clean preferred: share of the pairs "
         "in which the clean summary scores higher, ties half. p: paired test of the mean difference by approximate "
         "randomization, two-sided.",
+        _about_intervals(study),
         *_left_out(study),
+        *study.notes,
         f"Errors: {study.generator}",
         f"Scores: {study.scorer}",
     )
@@ -65,19 +70,20 @@ def rise_table(study: Study) -> Table:
         Column("share with more less share with fewer"),
         Column("95%", text=True),
     )
+    pairs = len(study.complete(study.numbers[-1]))
     sections = []
     for measure, levels in study.levels.items():
         rows = []
-        for place, level in enumerate(levels):
+        for index, level in enumerate(levels):
             rise, step, more = (
-                (part.value, _interval(part)) if place else (None, None)
+                (part.value, _interval(part, pairs)) if index else (None, None)
                 for part in (level.rise, level.step, level.more_less_fewer)
             )
-            rows.append((level.n_errors, level.mean.value, _interval(level.mean), *rise, *step, *more))
+            rows.append((level.n_errors, level.mean.value, _interval(level.mean, pairs), *rise, *step, *more))
         sections.append(Section(_NAMES[measure], tuple(rows)))
-    pairs = len(study.complete(study.numbers[-1]))
     title = f"Rise with the number of errors, layer {study.layer}, {_count(pairs, 'pair')} that can take all of them"
-    notes = tuple(f"{_NAMES[measure]}: {_verdict(levels)}" for measure, levels in study.levels.items())
+    notes = tuple(f"{_NAMES[measure]}: {_verdict(levels, pairs)}" for measure, levels in study.levels.items())
+    notes = (_about_intervals(study), *notes)
     return Table("subtle-errors-rise", title, columns, tuple(sections), notes)
 
 
@@ -93,13 +99,18 @@ def precision_table(study: Study) -> Table:
     )
     rows = {
         number: [
-            (one.reach, *_lifted(one.precision, one.precision_by_chance, one.precision_lift)) for one in detections
+            (
+                one.reach,
+                *_lifted(one.precision, one.precision_by_chance, one.precision_lift, len(study.complete(number))),
+            )
+            for one in detections
         ]
         for number, detections in study.detections.items()
     }
     notes = (
         "Precision: share of the alarms within so many units of an error. By chance: if the alarms of each summary "
-        "fell on its checked units at random. 95%: bootstrap over pairs.",
+        "fell on its checked units at random.",
+        _about_intervals(study),
     )
     title = f"Do the alarms of layer {study.layer} fall near the errors? Precision"
     return Table("subtle-errors-precision", title, columns, _by_number(study, rows), notes)
@@ -125,11 +136,11 @@ def recall_table(study: Study) -> Table:
             (
                 one.reach,
                 one.checkable / one.errors if one.errors else None,
-                *_lifted(one.recall, one.recall_by_chance, one.recall_lift),
+                *_lifted(one.recall, one.recall_by_chance, one.recall_lift, len(study.complete(number))),
                 one.recall_of_all.value,
                 one.before.value,
                 one.gain.value,
-                _interval(one.gain),
+                _interval(one.gain, len(study.complete(number))),
             )
             for one in detections
         ]
@@ -138,8 +149,8 @@ def recall_table(study: Study) -> Table:
     notes = (
         "Recall: share of the errors with an alarm within so many units. Checkable errors: the share with a unit there "
         "that occurs in the source, since no other raises alarms. By chance: if the alarms of each summary fell on its "
-        "checked units at random. Before: the same places in the clean summary. Gain: recall of all less before. 95%: "
-        "bootstrap over pairs.",
+        "checked units at random. Before: the same positions in the clean summary. Gain: recall of all less before.",
+        _about_intervals(study),
     )
     title = f"Do the alarms of layer {study.layer} fall near the errors? Recall"
     return Table("subtle-errors-recall", title, columns, _by_number(study, rows), notes)
@@ -149,19 +160,19 @@ def _row(row: Agreement) -> tuple[Cell, ...]:
     return (
         row.measure,
         row.spearman.value,
-        _interval(row.spearman),
+        _interval(row.spearman, row.pairs),
         row.kendall_c.value,
         row.behind.value,
-        _interval(row.behind),
+        _interval(row.behind, row.pairs),
         row.auc.value,
-        _interval(row.auc),
+        _interval(row.auc, row.pairs),
         row.preferred.value,
         row.p_value,
     )
 
 
-def _lifted(share: Estimate, chance: Estimate, lift: Estimate) -> tuple[float, str, float, float, str]:
-    return share.value, _interval(share), chance.value, lift.value, _interval(lift)
+def _lifted(share: Estimate, chance: Estimate, lift: Estimate, pairs: int) -> tuple[float, str, float, float, str]:
+    return share.value, _interval(share, pairs), chance.value, lift.value, _interval(lift, pairs)
 
 
 def _by_number(study: Study, rows: Mapping[int, Sequence[tuple[Cell, ...]]]) -> tuple[Section, ...]:
@@ -174,7 +185,9 @@ def _by_number(study: Study, rows: Mapping[int, Sequence[tuple[Cell, ...]]]) -> 
     return tuple(sections)
 
 
-def _verdict(levels: list[Level]) -> str:
+def _verdict(levels: list[Level], pairs: int) -> str:
+    if pairs < LEAST_PAIRS:
+        return "too few pairs to say whether it rises."
     if rises(levels):
         return "rises with every step, the whole 95% interval of each above 0."
     return "does not rise with every step beyond doubt: the 95% interval of at least one step reaches 0."
@@ -190,8 +203,16 @@ def _left_out(study: Study) -> list[str]:
     ]
 
 
-def _interval(part: Estimate) -> str:
-    return interval(part.low, part.high, decimals=3)
+def _interval(part: Estimate, pairs: int) -> str:
+    return interval(part.low, part.high, decimals=3) if pairs >= LEAST_PAIRS else EMPTY
+
+
+def _about_intervals(study: Study) -> str:
+    """What 95% means, and where there is none."""
+    text = "95%: percentiles of a bootstrap over pairs, widened to the estimate where it lies outside of them."
+    if min(len(study.complete(number)) for number in study.numbers) < LEAST_PAIRS:
+        text += f" Fewer than {LEAST_PAIRS} pairs have no interval."
+    return text
 
 
 def _count(number: int, word: str) -> str:

@@ -47,14 +47,14 @@ def sensitivity(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler)
     if table.shape[1] != len(numbers):
         raise ValueError(f"Expected argument `values` to have {len(numbers)} columns, but got shape {table.shape}.")
     levels = []
-    for place, number in enumerate(numbers):
-        rise = table[:, place] - table[:, 0]
+    for index, number in enumerate(numbers):
+        rise = table[:, index] - table[:, 0]
         levels.append(
             Level(
                 n_errors=number,
-                mean=sampler.mean(table[:, place]),
+                mean=sampler.mean(table[:, index]),
                 rise=sampler.mean(rise),
-                step=sampler.mean(table[:, place] - table[:, max(0, place - 1)]),
+                step=sampler.mean(table[:, index] - table[:, max(0, index - 1)]),
                 more_less_fewer=sampler.mean(np.sign(rise)),
             )
         )

@@ -16,6 +16,7 @@ from estime_metric.inputs import check_pairs
 from estime_metric.meta.checks import Floats
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
+from estime_metric.studies.scoring import Block
 from estime_metric.studies.subtle_errors.agreement import Agreement, agree
 from estime_metric.studies.subtle_errors.detection import REACHES, Detection, detect
 from estime_metric.studies.subtle_errors.estimates import RESAMPLES, Sampler
@@ -34,6 +35,38 @@ Baselines = Callable[[Sequence[str], Sequence[str]], Mapping[str, npt.ArrayLike]
 
 
 @dataclass(frozen=True)
+class Versions:
+    """All versions of the summaries as a benchmark: pairs stand for documents, numbers of errors for systems.
+
+    Attributes:
+        documents: names of the pairs.
+        numbers: numbers of errors, the first 0.
+        summaries: the versions of the first pair, then of the next.
+        source_of_each: the source of each of them.
+    """
+
+    documents: tuple[str, ...]
+    numbers: tuple[int, ...]
+    summaries: tuple[str, ...]
+    source_of_each: list[str]
+    origin: str = "the pairs"
+    digest: str = ""
+
+    def __len__(self) -> int:
+        return len(self.summaries)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The numbers of errors as text."""
+        return tuple(map(str, self.numbers))
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Pair and number of errors of each version."""
+        return [(document, system) for document in self.documents for system in self.systems]
+
+
+@dataclass(frozen=True)
 class Study:
     """What came out.
 
@@ -48,6 +81,7 @@ class Study:
         layer: the layer of ``levels`` and ``detections``.
         generator: signature of the errors.
         scorer: signature of the scores.
+        notes: what has to be known of scores from files.
     """
 
     corrupted: list[Corrupted]
@@ -59,6 +93,7 @@ class Study:
     layer: int
     generator: str
     scorer: str
+    notes: tuple[str, ...] = ()
 
     def complete(self, number: int) -> list[int]:
         """Indices of the pairs whose summary has that many errors."""
@@ -73,6 +108,8 @@ def run(
     *,
     numbers: Sequence[int] = NUMBERS,
     baselines: Baselines | None = None,
+    own: Sequence[Block] = (),
+    names: Sequence[str] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     progress: bool = False,
@@ -86,21 +123,24 @@ def run(
             ``alarms_alltokens``, ``soft`` and ``coherence``.
         numbers: numbers of errors, ascending.
         baselines: other measures to compare with.
+        own: scores from files, see `own_scores.own_blocks`: their documents are the ``names`` of the pairs, their
+            systems the numbers of errors, 0 for the clean summary.
+        names: a name for each pair; its index where left out.
         resamples: resamples of the pairs for the 95% intervals.
         seed: of the resamples and of the paired test.
         progress: show progress bars on stderr.
 
     Raises:
         TypeError, ValueError: a bad argument; the message names it.
-        EncoderUnavailableError: an encoder cannot be had.
+        EncoderUnavailableError: an encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, section 4.
     """
     texts, originals = check_pairs(sources, summaries, "sources", "summaries")
     numbers = _check_numbers(numbers, corrupt)
-    for measure in ALL_UNIT_MEASURES:
-        if measure not in scorer.config.measures:
-            raise ValueError(f"Expected argument `scorer` to compute {measure!r}, but it does not.")
+    for wanted in ALL_UNIT_MEASURES:
+        if wanted not in scorer.config.measures:
+            raise ValueError(f"Expected argument `scorer` to compute {wanted!r}, but it does not.")
     corrupted = corrupt(originals, progress=progress)
     versions = [one.first(number).text for one in corrupted for number in (0, *numbers)]
     repeated = [text for text in texts for _ in range(1 + len(numbers))]
@@ -110,28 +150,35 @@ def run(
     if baselines is not None:
         for name, values in baselines(versions, repeated).items():
             scores[name] = np.asarray(values, dtype=np.float64).reshape(shape)
+    versions_of = Versions(
+        tuple(map(str, names if names is not None else range(len(texts)))), (0, *numbers), tuple(versions), repeated
+    )
+    notes: list[str] = []
+    for block in own:
+        prepared = block.prepare()
+        columns = prepared.compute(versions_of, lambda _: None)
+        notes += prepared.notes(versions_of)
+        for measure in block.measures:
+            values = columns[measure.column].reshape(shape)
+            scores[measure.label] = -values if measure.lower_is_better else values
     layer = result.layers[0]
-    everyone = Sampler(len(_complete(corrupted, numbers[-1])), resamples, seed)
     return Study(
         corrupted=corrupted,
         numbers=numbers,
         scores=scores,
         agreements={
-            number: _agreements(scores, place, number, _complete(corrupted, number), resamples, seed)
-            for place, number in enumerate(numbers, start=1)
+            number: _agreements(scores, index, number, _complete(corrupted, number), resamples, seed)
+            for index, number in enumerate(numbers, start=1)
         },
         levels={
-            measure: sensitivity(
-                result.values(measure, layer).numpy().reshape(shape)[_complete(corrupted, numbers[-1])],
-                (0, *numbers),
-                everyone,
-            )
+            measure: _levels(result.values(measure, layer).numpy().reshape(shape), corrupted, numbers, resamples, seed)
             for measure in SENSITIVE
         },
         detections=_detections(texts, corrupted, scorer, numbers, layer, resamples, seed, progress),
         layer=layer,
         generator=corrupt.signature,
         scorer=result.signature,
+        notes=tuple(notes),
     )
 
 
@@ -147,12 +194,36 @@ def _estime_scores(result: EstimeResult) -> dict[str, Floats]:
 
 
 def _agreements(
-    scores: Mapping[str, Floats], place: int, number: int, pairs: list[int], resamples: int, seed: int
+    scores: Mapping[str, Floats], index: int, number: int, pairs: list[int], resamples: int, seed: int
 ) -> list[Agreement]:
-    sampler = Sampler(len(pairs), resamples, seed)
-    return agree(
-        {name: (values[pairs, 0], values[pairs, place]) for name, values in scores.items()}, number, sampler, seed
-    )
+    """A row for each measure; one that lacks a score for some pairs stands over the others, as the first one does."""
+    first = next(iter(scores))
+    rows = []
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for name, values in scores.items():
+        groups.setdefault(tuple(_known(values[:, [0, index]], pairs)), []).append(name)
+    for kept, names in groups.items():
+        chosen = list(kept)
+        sides = {
+            name: (scores[name][chosen, 0], scores[name][chosen, index]) for name in dict.fromkeys([first, *names])
+        }
+        found = agree(sides, number, Sampler(len(chosen), resamples, seed), seed)
+        rows += [row for row in found if row.measure in names]
+    order = list(scores)
+    return sorted(rows, key=lambda row: order.index(row.measure))
+
+
+def _levels(
+    values: Floats, corrupted: list[Corrupted], numbers: tuple[int, ...], resamples: int, seed: int
+) -> list[Level]:
+    """The rise of a measure over the pairs that have all errors and a score in every version."""
+    pairs = _known(values, _complete(corrupted, numbers[-1]))
+    return sensitivity(values[pairs], (0, *numbers), Sampler(len(pairs), resamples, seed))
+
+
+def _known(values: Floats, pairs: list[int]) -> list[int]:
+    """The pairs of which every version has a score."""
+    return [pair for pair in pairs if np.isfinite(values[pair]).all()]
 
 
 def _detections(
@@ -170,11 +241,11 @@ def _detections(
     texts = [version.text for version in versions]
     explanations = scorer.explain_pairs(texts, repeated, layer=layer, progress=progress)
     width, found = 1 + len(numbers), {}
-    for place, number in enumerate(numbers, start=1):
+    for index, number in enumerate(numbers, start=1):
         pairs = _complete(corrupted, number)
         found[number] = detect(
-            [versions[pair * width + place] for pair in pairs],
-            [explanations[pair * width + place] for pair in pairs],
+            [versions[pair * width + index] for pair in pairs],
+            [explanations[pair * width + index] for pair in pairs],
             [explanations[pair * width] for pair in pairs],
             reaches=REACHES,
             resamples=resamples,
@@ -184,7 +255,7 @@ def _detections(
 
 
 def _complete(corrupted: Sequence[Corrupted], number: int) -> list[int]:
-    return [place for place, one in enumerate(corrupted) if len(one.errors) >= number]
+    return [index for index, one in enumerate(corrupted) if len(one.errors) >= number]
 
 
 def _check_numbers(numbers: Sequence[int], corrupt: SubtleErrors) -> tuple[int, ...]:

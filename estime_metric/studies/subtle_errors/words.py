@@ -29,7 +29,7 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
     A word is a run of letters and digits with the marks on them, held together by inner hyphens, apostrophes, points
     and commas, as `estime_metric.engine.words.split_words` finds it. It is a whole word where exactly one token
     touches it, that token touches nothing else and is not the unknown one. Punctuation, emoji and other signs are no
-    words. A word that an invisible sign joins to its neighbour (zero-width joiner, soft hyphen) is only part of one.
+    words. A word that an invisible character joins to its neighbour (zero-width joiner, soft hyphen) is part of one.
 
     Args:
         text: the text.
@@ -57,7 +57,7 @@ def is_word(text: str) -> bool:
         >>> [is_word(text) for text in ("tree", "1874", "##ing", "a b", ".", "", "\\ufffd")]
         [True, True, False, False, False, False, False]
     """
-    return split_words(text) == [text] and any(sign.isalnum() for sign in text)
+    return split_words(text) == [text] and any(char.isalnum() for char in text)
 
 
 def same_word(one: str, other: str) -> bool:
@@ -107,10 +107,10 @@ def shuffled(words: list[WholeWord], text: str, seed: int) -> list[WholeWord]:
 
 
 def _joined(text: str, start: int, stop: int) -> bool:
-    """Whether an invisible sign stands right before or behind a word."""
-    return any(unicodedata.category(sign) == "Cf" for sign in (text[max(0, start - 1) : start] + text[stop : stop + 1]))
+    """Whether an invisible character stands right before or behind a word."""
+    return any(unicodedata.category(char) == "Cf" for char in (text[max(0, start - 1) : start] + text[stop : stop + 1]))
 
 
 def _plain(word: str) -> str:
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
-    return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return "".join(char for char in decomposed if not unicodedata.combining(char))

@@ -47,10 +47,10 @@ def own_differences(scores: SummEvalScores, *, resamples: int = 1000, seed: int 
 
 def _row(scores: SummEvalScores, own: Measure, ours: Measure, resamples: int, seed: int) -> Iterator[Cell]:
     yield own.label
-    for place, quality in enumerate(QUALITIES):
+    for index, quality in enumerate(QUALITIES):
         first = grid(scores, own, quality, scores.values[ours.column])
         second = grid(scores, ours, quality, scores.values[own.column])
-        if not place:
+        if not index:
             yield len(first.documents)
         try:
             found = bootstrap_difference(

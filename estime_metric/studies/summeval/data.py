@@ -45,7 +45,7 @@ class SummEval:
         references: the references of each document.
         summaries: D times S texts, all systems of the first document first.
         judgements: quality -> float64 of shape (D, S): the mean of the experts, 1 to 5, higher is better.
-        named_systems: whether the data name the systems; else a place in the list stands for a system.
+        named_systems: whether the data name the systems; else a position in the list stands for a system.
         names: system -> a name for readers, where there is one.
 
     Raises:
@@ -184,7 +184,7 @@ def read_folder(folder: Path) -> SummEval:
 def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = HUB_SPLIT) -> SummEval:
     """Reads the Hub's data set, or a local folder of its layout.
 
-    Its rows do not name their systems: place k of every row's list is taken for one and the same system, on which all
+    Its rows do not name their systems: position k of every row's list is taken for the same system, on which all
     that is said of systems rests (Table 2).
 
     Args:
@@ -194,7 +194,7 @@ def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, sp
 
     Raises:
         ImportError: ``datasets`` is not installed.
-        OSError: it cannot be had; the message says what to do.
+        OSError: it cannot be loaded; the message says what to do.
         ValueError: it is not of that layout; the message names the row.
     """
     try:
@@ -220,25 +220,25 @@ def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
         ValueError: a column is missing, or the lists of a row differ in length; the message names the row.
     """
     count = len(rows[0][HUB_SUMMARIES]) if rows and HUB_SUMMARIES in rows[0] else 0
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         for column in (HUB_TEXT, HUB_REFERENCES, HUB_SUMMARIES, *QUALITIES):
             if column not in row:
                 raise ValueError(
-                    f"Expected row {place} of {origin!r} to have a column {column!r}, but it has {', '.join(row)}."
+                    f"Expected row {index} of {origin!r} to have a column {column!r}, but it has {', '.join(row)}."
                 )
             if column in (HUB_SUMMARIES, *QUALITIES) and len(row[column]) != count:
                 raise ValueError(
-                    f"Expected column {column!r} of {origin!r} to list {count} systems in row {place}, as in row 0, "
+                    f"Expected column {column!r} of {origin!r} to list {count} systems in row {index}, as in row 0, "
                     f"but got {len(row[column])}."
                 )
-    names = [str(row.get("id", place)) for place, row in enumerate(rows)]
+    names = [str(row.get("id", index)) for index, row in enumerate(rows)]
     if len(set(names)) < len(names):
-        names = [str(place) for place in range(len(rows))]
+        names = [str(index) for index in range(len(rows))]
     digits = len(str(count))
     return SummEval(
         origin=origin,
         documents=tuple(names),
-        systems=tuple(f"S{place + 1:0{digits}d}" for place in range(count)),
+        systems=tuple(f"S{index + 1:0{digits}d}" for index in range(count)),
         sources=tuple(row[HUB_TEXT] for row in rows),
         references=tuple(tuple(row[HUB_REFERENCES]) for row in rows),
         summaries=tuple(text for row in rows for text in row[HUB_SUMMARIES]),

@@ -86,7 +86,7 @@ def grid(scores: SummEvalScores, measure: Measure, quality: str, among: Floats |
     known = np.isfinite(values).all(axis=1)
     if among is not None:
         known = known & np.isfinite(among.reshape(shape)).all(axis=1)
-    documents = tuple(data.documents[place] for place in np.flatnonzero(known))
+    documents = tuple(data.documents[index] for index in np.flatnonzero(known))
     return Grid(documents, data.systems, values[known], data.judgements[quality][known], measure.label, quality)
 
 
@@ -135,7 +135,7 @@ def table_2(scores: SummEvalScores, found: pd.DataFrame) -> Table:
     data = scores.data
     notes = _notes(scores)
     if not data.named_systems:
-        notes += ("The data do not name the systems: place k of each row's list is taken for one and the same system.",)
+        notes += ("The data do not name the systems: position k of each row's list is taken for the same system.",)
     return Table(
         "table2",
         f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "

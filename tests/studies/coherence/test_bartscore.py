@@ -94,9 +94,11 @@ def test_order_and_company_change_nothing(seq2seq: Callable[[str], str]) -> None
 def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str]) -> None:
     long = " ".join(SENTENCES)
     strict = BartScore(seq2seq("bart"), device="cpu")
-    with pytest.raises(ValueError, match=rf"`sources` .* at most {POSITIONS} tokens, .* but number 1 has \d+"):
+    with pytest.raises(
+        ValueError, match=rf"`sources` .* at most {POSITIONS} tokens, .* but the one at index 1 has \d+"
+    ):
         strict.score(["a", "b"], ["short", long])
-    with pytest.raises(ValueError, match=r"`predictions` .* but number 0 has"):
+    with pytest.raises(ValueError, match=r"`predictions` .* but the one at index 0 has"):
         strict.score([long, "b"], ["short", "short"])
     cutting = BartScore(seq2seq("bart"), device="cpu", truncate=True)
     found = cutting.score(["a", "b", long], ["short", long, "short"])

@@ -110,7 +110,9 @@ def test_a_new_head_says_that_it_knows_nothing(bert_folder: str) -> None:
 def test_too_long_a_text_is_refused_or_cut(bert_folder: str) -> None:
     long = "the bridge " * 600
     strict = CoherenceClassifier(bert_folder, device="cpu")
-    with pytest.raises(ValueError, match=r"at most 512 tokens, .* but number 1 has \d+\. With `truncate=True`"):
+    with pytest.raises(
+        ValueError, match=r"at most 512 tokens, .* but the one at index 1 has \d+\. With `truncate=True`"
+    ):
         strict.score(["short", long])
     cutting = CoherenceClassifier(bert_folder, device="cpu", truncate=True)
     assert np.isfinite(cutting.score(["short", long])).all()

@@ -54,12 +54,12 @@ def test_the_example_worked_by_hand() -> None:
 
 def naive(sentences: list[dict[str, float]], distance: bool) -> float:
     """Through the bipartite graph of sentences and entities, edge by edge."""
-    bipartite = [(place, entity, weight) for place, found in enumerate(sentences) for entity, weight in found.items()]
+    bipartite = [(index, entity, weight) for index, found in enumerate(sentences) for entity, weight in found.items()]
     total = 0.0
-    for place, entity, weight in bipartite:
+    for index, entity, weight in bipartite:
         for later, other, their in bipartite:
-            if other == entity and later > place:
-                total += weight * their / ((later - place) if distance else 1)
+            if other == entity and later > index:
+                total += weight * their / ((later - index) if distance else 1)
     return total / len(sentences)
 
 
@@ -69,7 +69,7 @@ links = st.dictionaries(st.sampled_from("abcd"), st.sampled_from([1.0, 2.0, 3.0]
 @settings(deadline=None)
 @given(st.lists(links, min_size=1, max_size=7), st.booleans())
 def test_agrees_with_a_naive_version(sentences: list[dict[str, float]], distance: bool) -> None:
-    text = "\n".join(str(place) for place in range(len(sentences))) + "\n"
+    text = "\n".join(str(index) for index in range(len(sentences))) + "\n"
     score = entity_graph(
         text, distance=distance, entities=lambda part: sentences[int(part)], splitter=lambda text: text.split()
     )
