@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -110,6 +110,34 @@ class EstimeScorer:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
         texts = check_texts("summaries", summaries)
         return self._score(texts, [check_text("source", source)] * len(texts), progress)
+
+    def map_batch(
+        self, batch: Mapping[str, Sequence[str]], *, source_column: str = "source", summary_column: str = "summary"
+    ) -> dict[str, list[float]]:
+        """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(..., batched=True)``.
+
+        `datasets` finds its cache again where the configuration is equal, whether or not the encoder is loaded.
+
+        Args:
+            batch: columns by name.
+            source_column, summary_column: the columns that are scored; ``map`` takes them as ``fn_kwargs``.
+
+        Returns:
+            A list for each measure, named as it is; with several layers ``alarms@12`` and so on.
+
+        Raises:
+            ValueError: a column is not there, or as for `score`.
+        """
+        for column in (source_column, summary_column):
+            if column not in batch:
+                raise ValueError(f"Expected a column {column!r}, but the columns are {', '.join(batch)}.")
+        result = self.score(list(batch[summary_column]), list(batch[source_column]))
+        several = len(result.layers) > 1
+        return {
+            f"{measure}@{layer}" if several else measure: result.values(measure, layer).tolist()
+            for layer in result.layers
+            for measure in result.measures
+        }
 
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.jobs import Job, Report, Stop, count_pairs, expand, score_files
+from estime_metric.jobs import Job, Report, Stop, Team, count_pairs, expand, score_files
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -88,6 +89,11 @@ def score(
 def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
     from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
+    team = Team.of_environment()
+    first = team is None or team.rank == 0  # the others score, and say nothing but errors
+    quiet = quiet or not first
+    if team is not None and "device" not in given:
+        given = {**given, **_own_device()}
     shown: list[tuple[files.Pairs, EstimeResult]] = []
     scored = skipped = 0
 
@@ -121,6 +127,7 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
                 on_start=on_start,
                 on_chunk=on_chunk,
                 stop=lambda: stop.asked,
+                team=team,
             )
             bar.refresh()
         except BaseException:
@@ -129,6 +136,8 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
             raise
     if skipped > NAMED:
         warn(f"skipped {skipped - NAMED} more rows")
+    if not first:
+        return 0
     if not report.done:
         _say_how_to_go_on(job, scored)
         return 128 + stop.signal
@@ -140,7 +149,14 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
         _print_totals(report)
         if job.output is not None:
             say(f"wrote {report.totals.pairs} rows to {job.output}")
-    return 1 if report.totals.skipped else 0
+    return 1 if report.totals.skipped and team is None else 0  # torchrun takes any other status for a crash
+
+
+def _own_device() -> dict[str, str]:
+    """The device of this process among those of its machine; none where there is no GPU."""
+    import torch
+
+    return {"device": f"cuda:{os.environ.get('LOCAL_RANK', '0')}"} if torch.cuda.is_available() else {}
 
 
 def _say_how_to_go_on(job: Job, scored: int) -> None:

@@ -6,6 +6,7 @@ from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.run import Report, score_files
 from estime_metric.jobs.stopping import Stop
+from estime_metric.jobs.team import Team
 from estime_metric.jobs.totals import Totals
 
-__all__ = ["Job", "Report", "Stop", "Totals", "count_pairs", "expand", "score_files"]
+__all__ = ["Job", "Report", "Stop", "Team", "Totals", "count_pairs", "expand", "score_files"]

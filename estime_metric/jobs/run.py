@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from estime_metric import files
 from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, EstimeConfig
-from estime_metric.jobs.inputs import Digest, check_names, first_rows, read_chunks
+from estime_metric.jobs.inputs import Digest, check_names, count_pairs, first_rows, read_chunks
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.output import EXISTING, Output, Progress, holds_all
+from estime_metric.jobs.team import Team
 from estime_metric.jobs.totals import Totals
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def score_files(
     on_chunk: OnChunk | None = None,
     on_start: Callable[[int], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
+    team: Team | None = None,
 ) -> Report:
     """Scores files into a file, at constant memory, and resumably.
 
@@ -79,6 +81,7 @@ def score_files(
         on_chunk: called with each chunk that is scored and its scores.
         on_start: called before the first chunk with the number of pairs that an earlier run has scored.
         stop: asked after each chunk whether to end here.
+        team: the processes that share the job, each of which calls this; ``None`` for this one alone.
 
     Raises:
         ValueError, OSError: the input or the output cannot be used; the message says why. What is scored is on disk.
@@ -90,60 +93,108 @@ def score_files(
     ours = [f"{job.prefix}{name}" for name in files.score_columns(empty.measures, empty.layers)]
     for path, line, row in heads if job.output is not None else ():
         check_names(row, ours, f"{path.name} line {line}")
-    output = Output(job, Progress.start(job, empty.signature), existing)
-    try:
+    signature, config = empty.signature, empty.config
+    if team is not None and team.rank:
+        progress = team.share(lambda: Progress.start(job, signature))
+        tasks = _unscored(job, progress, ours)
+        for _ in team.run(tasks, lambda task: _score(task, job, scorer), stop):
+            pass
+        return Report(Totals(), not stop(), 0, config)
+    output: Output | None = None
+
+    def open_output() -> Progress:
+        nonlocal output
+        output = Output(job, Progress.start(job, signature), existing)
         if output.finished:
-            assert job.output is not None
-            if not holds_all(job.output, read_chunks(job), job.prefix):
-                raise ValueError(
-                    f"{job.output} is of no unfinished run, and holds other rows than the input: "
-                    "replace it with --overwrite."
-                )
-            pairs = sum(len(chunk) for chunk in read_chunks(job))
-            return Report(Totals(pairs=pairs), True, pairs, empty.config)
-        totals = Totals(**output.progress.totals)
+            _check_finished(job)
+        return output.progress
+
+    try:
+        progress = open_output() if team is None else team.share(open_output)
+        assert output is not None
+        if output.finished:
+            pairs = count_pairs(job) or 0
+            return Report(Totals(pairs=pairs), True, pairs, config)
+        totals = Totals(**progress.totals)
         resumed = totals.pairs
         if on_start is not None:
             on_start(resumed)
-        for chunk, digest in _unscored(job, output.progress):
-            result = scorer.score(chunk.summaries, chunk.sources)
-            first = output.progress.chunks == 0
-            if first and job.ending == ".csv":
-                output.progress.columns = _columns(chunk, ours)
-            data = b""
-            if job.output is not None:
-                rows = files.score_rows(chunk, result, job.prefix)
-                data = files.encode_rows(rows, job.ending, output.progress.columns, header=first)
-            totals.add(Totals.of(chunk, result))
-            output.commit(data, digest, totals)
+        tasks = _unscored(job, progress, ours)
+        if team is None:
+            scored: Iterator[Scored] = (_score(task, job, scorer) for task in tasks)
+        else:
+            scored = team.run(tasks, lambda task: _score(task, job, scorer), stop)
+        for chunk in scored:
+            totals.add(chunk.totals)
+            output.progress.columns = chunk.columns
+            output.commit(chunk.data, chunk.digest, totals)
             if on_chunk is not None:
-                on_chunk(chunk, result)
+                on_chunk(chunk.pairs, chunk.result)
             if stop():
-                output.close()
-                return Report(totals, False, resumed, empty.config)
+                return Report(totals, False, resumed, config)
         output.finish()
-        return Report(totals, True, resumed, empty.config)
+        return Report(totals, True, resumed, config)
     finally:
-        output.close()
+        if output is not None:
+            output.close()
 
 
-def _columns(chunk: files.Pairs, ours: list[str]) -> list[str]:
-    """The columns of CSV: those of the first chunk between our line and our measures."""
-    return [ours[0], *dict.fromkeys(name for others in chunk.others for name in others), *ours[1:]]
+@dataclass(frozen=True)
+class _Task:
+    """A chunk to score: whether it is the first one, the digest of all pairs to its end, and the columns of CSV."""
+
+    pairs: files.Pairs
+    first: bool
+    digest: str
+    columns: list[str]
 
 
-def _unscored(job: Job, progress: Progress) -> Iterator[tuple[files.Pairs, str]]:
-    """The chunks that are not committed yet, with the digest of all pairs up to their end.
+@dataclass(frozen=True)
+class Scored:
+    """A chunk that is scored: its rows as they are written, and what is to be known of it."""
+
+    pairs: files.Pairs
+    result: EstimeResult
+    data: bytes
+    digest: str
+    columns: list[str]
+    totals: Totals
+
+
+def _score(task: _Task, job: Job, scorer: EstimeScorer) -> Scored:
+    pairs = task.pairs
+    result = scorer.score(pairs.summaries, pairs.sources)
+    data = b""
+    if job.output is not None:
+        rows = files.score_rows(pairs, result, job.prefix)
+        data = files.encode_rows(rows, job.ending, task.columns, header=task.first)
+    return Scored(pairs, result, data, task.digest, task.columns, Totals.of(pairs, result))
+
+
+def _check_finished(job: Job) -> None:
+    """Refuses to go on with an output that is of no unfinished run, unless it is that of this job, done."""
+    assert job.output is not None
+    if not holds_all(job.output, read_chunks(job), job.prefix):
+        raise ValueError(
+            f"{job.output} is of no unfinished run, and holds other rows than the input: replace it with --overwrite."
+        )
+
+
+def _unscored(job: Job, progress: Progress, ours: list[str]) -> Iterator[_Task]:
+    """The chunks that are not committed yet. The columns of CSV are those of the first chunk, around them ours.
 
     Raises:
         ValueError: the committed part of the input is not what it was.
     """
     digest = Digest()
     committed, expected = progress.chunks, progress.digest
+    columns: list[str] = []
     for number, chunk in enumerate(read_chunks(job), start=1):
         found = digest.add(chunk)
+        if number == 1 and job.ending == ".csv":
+            columns = [ours[0], *dict.fromkeys(name for others in chunk.others for name in others), *ours[1:]]
         if number > committed:
-            yield chunk, found
+            yield _Task(chunk, number == 1, found, columns)
         elif number == committed and found != expected:
             raise ValueError(
                 "Expected the input that the unfinished run has scored, to go on with it, but its rows have changed: "

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -305,3 +307,12 @@ def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.Monk
     monkeypatch.delitem(sys.modules, "estime_metric.integrations.states")
     with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
         import estime_metric.integrations.torchmetrics  # noqa: F401
+
+
+def test_the_guide_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("lightning")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "torchmetrics.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    exec("\n".join(blocks), {"__name__": "page"})
+    said = re.findall(r"# ([\d.]+|\{.*\})$", "\n".join(blocks), re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == said

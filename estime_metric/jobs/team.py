@@ -1,0 +1,116 @@
+"""Several processes on one job, as ``torchrun`` starts them: each scores whole chunks, the first one writes.
+
+A chunk goes to whichever process is free, so that work is shared by what it costs; it is scored by one process as it
+would be alone, so the file is the same. All read the whole input, which is cheap beside scoring.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from torch._C._distributed_c10d import Store
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+#: Chunks that a process may be ahead of the file, for each process: bounds what the first one holds.
+_AHEAD = 4
+
+
+class Team:
+    """The processes of one job.
+
+    Attributes:
+        rank: number of this process; the one of rank 0 writes.
+        size: how many there are.
+    """
+
+    def __init__(self, store: Store, rank: int, size: int) -> None:
+        self._store = store
+        self.rank = rank
+        self.size = size
+
+    @classmethod
+    def of_environment(cls) -> Team | None:
+        """The processes that ``torchrun`` started; ``None`` where this one is alone."""
+        if int(os.environ.get("WORLD_SIZE", "1")) < 2:
+            return None
+        from torch.distributed.rendezvous import rendezvous
+
+        store, rank, size = next(iter(rendezvous("env://")))
+        return cls(store, rank, size)
+
+    def share(self, make: Callable[[], T]) -> T:
+        """What ``make`` gives on the first process, on all of them.
+
+        Raises:
+            RuntimeError: it failed there.
+        """
+        if self.rank:
+            kind, value = pickle.loads(self._store.get("start"))
+            if kind == "failed":
+                raise RuntimeError("the first process could not start")
+            return value  # type: ignore[no-any-return]
+        try:
+            made = make()
+        except BaseException:
+            self._put("start", ("failed", None))
+            raise
+        self._put("start", ("made", made))
+        return made
+
+    def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
+        """Scores the chunks; the first process gets the results of all, in order, the others get none."""
+        own: dict[int, T] = {}
+        written = number = 0
+        mine = self._claim()
+        for number, chunk in enumerate(chunks, start=1):
+            if number != mine:
+                continue
+            while self.rank and number > self._counter("written") + _AHEAD * self.size and not stop():
+                time.sleep(0.02)
+            if stop() and self.rank:
+                return
+            result = score(chunk)
+            if self.rank:
+                self._put(f"chunk{number}", result)
+            else:
+                own[number] = result
+                for result in self._ready(own, written):
+                    yield result
+                    written += 1
+                    self._store.add("written", 1)
+            mine = self._claim()
+        while not self.rank and written < number and not stop():
+            for result in self._ready(own, written):
+                yield result
+                written += 1
+                self._store.add("written", 1)
+            time.sleep(0.02)
+
+    def _put(self, key: str, value: object) -> None:
+        self._store.set(key, pickle.dumps(value))  # type: ignore[arg-type]  # its stub says str, it takes bytes
+
+    def _claim(self) -> int:
+        return self._store.add("claimed", 1)
+
+    def _counter(self, name: str) -> int:
+        return self._store.add(name, 0)
+
+    def _ready(self, own: dict[int, Any], written: int) -> Iterator[Any]:
+        """The results that come next, as far as they are there."""
+        number = written + 1
+        while True:
+            if number in own:
+                yield own.pop(number)
+            elif self._store.check([f"chunk{number}"]):
+                yield pickle.loads(self._store.get(f"chunk{number}"))
+                self._store.delete_key(f"chunk{number}")
+            else:
+                return
+            number += 1

@@ -1,0 +1,49 @@
+"""``datasets.Dataset.map`` with a scorer: the cache is found again, with several processes and streams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import datasets
+import pytest
+from datasets.fingerprint import Hasher
+
+from estime_metric import EstimeScorer
+from tests.jobs.conftest import rows
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> datasets.Dataset:
+    datasets.Dataset.from_list(rows(12)).save_to_disk(tmp_path / "data")
+    return datasets.load_from_disk(tmp_path / "data")
+
+
+def scorer_of(folder: str) -> EstimeScorer:
+    return EstimeScorer(model=folder, window=60, margin=10, tagger=str.split, keep_tags={"a", "b", "c"})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_map_adds_the_measures_with_one_process_several_and_a_stream(
+    dataset: datasets.Dataset, bert_folder: str
+) -> None:
+    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
+    expected = scorer.score(dataset["summary"], dataset["source"]).values("winners").tolist()
+    scored = dataset.map(scorer.map_batch, batched=True, batch_size=5)
+    assert list(scored["winners"]) == expected
+    assert list(dataset.map(scorer.map_batch, batched=True, batch_size=5, num_proc=2)["winners"]) == expected
+    stream = dataset.to_iterable_dataset().map(scorer.map_batch, batched=True, batch_size=5)
+    assert [row["winners"] for row in stream] == expected
+    named = dataset.rename_column("source", "article").map(
+        scorer.map_batch, batched=True, fn_kwargs={"source_column": "article"}
+    )
+    assert list(named["winners"]) == expected
+    with pytest.raises(ValueError, match="Expected a column 'source'"):
+        scorer.map_batch({"text": [], "summary": []})
+
+
+def test_the_fingerprint_depends_on_the_configuration_alone(bert_folder: str) -> None:
+    first, second = scorer_of(bert_folder), scorer_of(bert_folder)
+    before = Hasher.hash(first.map_batch)
+    first.signature  # loads the encoder  # noqa: B018
+    assert Hasher.hash(first.map_batch) == before == Hasher.hash(second.map_batch)
+    assert Hasher.hash(EstimeScorer(second.config, distance=4).map_batch) != before
