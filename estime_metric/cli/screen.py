@@ -106,9 +106,9 @@ def _blocks(table: Table) -> list[_Block]:
             " ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
             for texts in zip(*shown, strict=True)
         ]
-        lines = [EMPTY if set(line) <= {EMPTY, " "} else line for line in lines]
         heading = f"{printable(group)}\n{lines[0]}".strip("\n")
-        blocks.append(_Block(heading, tuple(lines[1:]), all(column.text for column in columns)))
+        cells = tuple(EMPTY if set(line) <= {EMPTY, " "} else line for line in lines[1:])
+        blocks.append(_Block(heading, cells, all(column.text for column in columns)))
         start += size
     return blocks
 

@@ -280,6 +280,7 @@ def test_everything_fits_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path)
     rates = {name: [0.1234] * 8 for name in ("alarms_adjusted", "winners", "unsupported", "unsupported_rate", "soft")}
     a, b = scored(tmp_path / "[bold]a.jsonl", A, **rates), scored(tmp_path / "b\x1b[2J.jsonl", B, **rates)
     shown = run(a, b, "--measure", ",".join(["alarms", "alarm_rate", *rates]))
+    assert "\n –" not in shown.stdout
     table = shown.stdout[shown.stdout.index("better is") :]
     assert all(len(line) <= 80 for line in table.split("alarms: ")[0].splitlines())
     for name in rates:
