@@ -97,7 +97,7 @@ class MeasureOptions(UnitOptions):
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
     ] = None
     fast: Annotated[
-        bool, Parameter(help="Preset: distance 2 in bfloat16, where these are not given; another measure.")
+        bool, Parameter(help="Preset: distance 2, where it is not given; another measure.")
     ] = False
 
 
