@@ -187,7 +187,7 @@ def revision_of(model: str, revision: str | None) -> str:
     if model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1:
         raise EncoderUnavailableError(
             f"The encoder {model!r} cannot be loaded: there is no such folder. "
-            f'Pass one that exists, a name on the Hugging Face Hub, or model="embedded".'
+            f'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
         )
     try:
         commit: str | None = extract_commit_hash(cached_file(model, "config.json", **_sources(model, revision)), None)
