@@ -13,11 +13,12 @@ import torch
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache, recall, remember
 from estime_metric.engine.chunking import chunks
-from estime_metric.engine.encoder import MaskedEncoder, inference_context
+from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.masking import mask_units
 from estime_metric.engine.matching import MatchedPair, match_chunk
 from estime_metric.engine.measures import STATISTICS
 from estime_metric.engine.memory import return_memory
+from estime_metric.engine.precision import inference_context
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.store import release_encoders, shared_encoder
 from estime_metric.explanation import Explanation, explain_pair

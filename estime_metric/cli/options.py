@@ -96,9 +96,7 @@ class MeasureOptions(UnitOptions):
     soft_model: Annotated[
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
     ] = None
-    fast: Annotated[
-        bool, Parameter(help="Preset: distance 2 in bfloat16, where these are not given; another measure.")
-    ] = False
+    fast: Annotated[bool, Parameter(help="Preset: distance 2, where it is not given; another measure.")] = False
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:

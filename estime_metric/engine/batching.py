@@ -45,6 +45,8 @@ class Batch:
         attended: True where ``ids`` is no padding, of shape (b, p); ``None`` where there is no padding at all.
         row, column: where to read hidden states, int64 of shape (r,) each.
         target: row of the result that each goes to, int64 of shape (r,).
+        slot: number of each among the positions read in its window, int64 of shape (r,).
+        most: most positions read in one window.
     """
 
     ids: IntArray
@@ -52,6 +54,8 @@ class Batch:
     row: IntArray
     column: IntArray
     target: IntArray
+    slot: IntArray
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +77,12 @@ def jobs_of(texts: Sequence[MaskedText]) -> list[Job]:
     return sorted(jobs, key=lambda job: -len(job.window))
 
 
-def pack(lengths: Sequence[int], budget: int) -> list[range]:
+def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range]:
     """Cuts a descending list of lengths into batches of at most ``budget`` positions, padding included.
 
     A single input that is longer than the budget makes a batch of its own. A batch that is large enough to keep a
-    device busy also ends where more than a few percent of it would be padding.
+    device busy also ends where more than a few percent of it would be padding. Where ``padded`` is False, inputs of one
+    length alone make a batch.
 
     Example:
         >>> pack([5, 4, 4, 2, 1], budget=10)
@@ -94,6 +99,8 @@ def pack(lengths: Sequence[int], budget: int) -> list[range]:
         padding = 0
         while stop < last:
             padding += longest - lengths[stop]
+            if padding and not padded:
+                break
             size = (stop + 1 - start) * longest
             if size > busy and padding > _MOST_PADDING * size:
                 break
@@ -108,7 +115,10 @@ def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
     longest = max(len(job.window) for job in jobs) + special.around
     ids = np.full((len(jobs), longest), special.padding, dtype=np.int64)  # (b, p)
     attended = np.zeros((len(jobs), longest), dtype=np.bool_)  # (b, p)
-    row, column, target = [], [], []
+    row: list[int] = []
+    column: list[int] = []
+    target: list[int] = []
+    slot: list[int] = []
     shift = len(special.before)
     for number, job in enumerate(jobs):
         window = job.window
@@ -121,10 +131,13 @@ def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
         row += [number] * len(window.read)
         column += [shift + position - window.start for position in window.read]
         target += [job.offset + wanted for wanted in window.rows]
+        slot += range(len(window.read))
     return Batch(
         ids,
         None if attended.all() else attended,
         np.asarray(row, dtype=np.int64),
         np.asarray(column, dtype=np.int64),
         np.asarray(target, dtype=np.int64),
+        np.asarray(slot, dtype=np.int64),
+        max(len(job.window.read) for job in jobs),
     )

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from estime_metric.engine.last_block import LastBlock
+from estime_metric.engine.last_block import LastBlock, ReadPositions
 
 
 class _DeepestReadError(Exception):
@@ -41,17 +41,18 @@ class BlockTaps:
         self._blocks = blocks
         self._list = _block_list(model, blocks)
         self._kept = blocks
+        self._depth = depth
         self._last: LastBlock | None = None
-        expected = model(input_ids=probe, output_hidden_states=True).hidden_states
+        try:
+            expected = model(input_ids=probe, output_hidden_states=True).hidden_states
+        except Exception as error:  # whatever an architecture that takes no plain input raises
+            raise _unreadable(model) from error
         whole = list(self._list)
         self._drop_above(max(depth, 1))
         if not self._agrees(probe, expected, depth):
             self._restore(whole)
             if not self._agrees(probe, expected, depth):
-                raise ValueError(
-                    "Expected argument `model` to name a BERT-like encoder whose hidden layers can be read one by one, "
-                    f"but those of {type(model).__name__} cannot."
-                )
+                raise _unreadable(model)
         self._last = self._stand_in(probe, expected, depth)
 
     @property
@@ -65,7 +66,7 @@ class BlockTaps:
         attended: Tensor | None,
         layers: Sequence[int],
         pick: Callable[[Tensor], Tensor],
-        only: tuple[Tensor, Tensor] | None = None,
+        only: ReadPositions | None = None,
     ) -> list[Tensor]:
         """Runs the model once and returns ``pick`` of each of the layers, in their order.
 
@@ -77,9 +78,8 @@ class BlockTaps:
             attended: bool of shape (b, p), False at padding; ``None`` where there is none.
             layers: layers to read, none deeper than the taps' depth.
             pick: takes hidden states of shape (b, p, d).
-            only: window and column of the positions that ``pick`` takes, int64 of shape (r,) each, in ascending order
-                of the window; ``None`` for all. Where the architecture allows, the deepest layer is computed there
-                alone.
+            only: the positions that ``pick`` takes; ``None`` for all. Where the architecture allows, the deepest layer
+                is computed there alone.
         """
         taken: dict[int, Tensor] = {}
         calls = 0
@@ -112,6 +112,29 @@ class BlockTaps:
             taken[self._blocks] = pick(last)
         return [taken[layer] for layer in layers]
 
+    def takes_padding(self, probe: Tensor, padding: int) -> bool:
+        """Whether padding, marked as such, leaves the states of all layers as they are.
+
+        Args:
+            probe: token ids of shape (1, p).
+            padding: the id of the padding.
+        """
+        probe = probe.to(next(self._model.parameters()).device)
+        size = probe.shape[1]
+        half = probe[:, : size // 2]
+        layers = range(self._depth + 1)
+        alone = self.read(half, None, layers, lambda hidden: hidden)
+        near = 1e-3 if alone[-1].dtype == torch.float32 else 3e-2
+        short = nn.functional.pad(half, (0, size - half.shape[1]), value=padding)
+        attended = torch.arange(size, device=probe.device) < torch.tensor(
+            [[size], [half.shape[1]]], device=probe.device
+        )
+        try:
+            padded = self.read(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, : half.shape[1]])
+        except Exception:  # whatever an architecture that knows no padding raises
+            return False
+        return all(torch.allclose(a, b, rtol=near, atol=near) for a, b in zip(padded, alone, strict=True))
+
     def _stand_in(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> LastBlock | None:
         """Puts a `LastBlock` in the place of the last block, if that gives the same hidden states."""
         self._last = None
@@ -120,14 +143,15 @@ class BlockTaps:
         whole = self._list[-1]
         self._list[-1] = self._last = last = LastBlock(whole)
         column = torch.arange(probe.shape[1], device=probe.device)[1:]
-        only = (torch.zeros_like(column), column)
+        row = torch.zeros_like(column)
+        only = ReadPositions(row, column, column - 1, len(column))
         self.read(probe, None, [depth], lambda hidden: hidden)
         try:
-            (found,) = self.read(probe, None, [depth], lambda hidden: hidden[only], only)
-        except (AttributeError, RuntimeError, TypeError):
+            (found,) = self.read(probe, None, [depth], lambda hidden: hidden[row, column], only)
+        except (AttributeError, IndexError, RuntimeError, TypeError):
             found = None
         near = 1e-3 if expected[depth].dtype == torch.float32 else 3e-2
-        if found is None or not torch.allclose(found, expected[depth][only], rtol=near, atol=near):
+        if found is None or not torch.allclose(found, expected[depth][row, column], rtol=near, atol=near):
             self._list[-1] = whole
             return None
         return last
@@ -148,9 +172,16 @@ class BlockTaps:
         layers = range(depth + 1)
         try:
             found = self.read(probe, None, layers, lambda hidden: hidden)
-        except (KeyError, IndexError):
+        except Exception:  # whatever an architecture raises that runs otherwise
             return False
         return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3) for k in layers)
+
+
+def _unreadable(model: nn.Module) -> ValueError:
+    return ValueError(
+        "Expected argument `model` to name a BERT-like encoder whose hidden layers can be read one by one, "
+        f"but those of {type(model).__name__} cannot."
+    )
 
 
 def _block_list(model: nn.Module, blocks: int) -> nn.ModuleList:

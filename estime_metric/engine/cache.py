@@ -34,7 +34,8 @@ Keys = list[tuple[EncodedUnits, str]]
 FOLDER_BYTES = 10_000_000_000
 
 #: Files that belong to a cache; it never touches another file of its folder.
-_ENTRY = re.compile(r"[0-9a-f]{64}\.source\.safetensors")
+_KEY = re.compile(r"[0-9a-f]{64}")
+_ENTRY = re.compile(rf"{_KEY.pattern}\.source\.safetensors")
 _UNFINISHED = re.compile(r"[0-9a-z_]+\.source\.part")
 
 #: Seconds after which an unfinished file is taken for the rest of a process that was stopped.
@@ -127,7 +128,13 @@ class SourceCache:
             return found
 
     def put(self, key: str, embeddings: Tensor) -> None:
-        """Stores embeddings of any shape and dtype; what is larger than a limit is not stored there."""
+        """Stores embeddings of any shape and dtype; what is larger than a limit is not stored there.
+
+        Raises:
+            ValueError: ``key`` is none of `source_key`.
+        """
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"Expected argument `key` to be what `source_key` returns, but got {key!r}.")
         if max(self.memory_bytes, self.folder_bytes if self.folder else 0) < embeddings.nbytes:
             return
         with self._lock:
@@ -169,7 +176,7 @@ class SourceCache:
             self._held -= oldest.nbytes
 
     def _read(self, key: str) -> Tensor | None:
-        if self.folder is None:
+        if self.folder is None or not _KEY.fullmatch(key):
             return None
         file = self._file(key)
         try:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,17 +19,17 @@ from torch import Tensor
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.batching import Batch, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
+from estime_metric.engine.last_block import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
-from estime_metric.engine.memory import return_memory
+from estime_metric.engine.memory import is_out_of_memory, return_memory
 from estime_metric.engine.packed import pack_linears
+from estime_metric.engine.precision import inference_context, warn_where_slower
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
 #: caches; a GPU needs them to be busy.
 BUDGETS = {"cpu": 2_000, "cuda": 65_536}
 BUDGET_ELSEWHERE = 16_384
-
-_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 
 
 class MaskedEncoder:
@@ -58,7 +57,10 @@ class MaskedEncoder:
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
         with inference_context(device):
             self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
+            if device.type == "cpu":
+                warn_where_slower(self._dtype)
             pack_linears(self._model)
+            self._takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
         self._lock = threading.Lock()
         self._most = sys.maxsize  # lowered for good where memory runs out
 
@@ -119,14 +121,15 @@ class MaskedEncoder:
         budget = min(asked, self._most)
         held = self._most
         while jobs:
-            for batch in pack([len(job.window) + self.info.special.around for job in jobs], budget):
+            lengths = [len(job.window) + self.info.special.around for job in jobs]
+            for batch in pack(lengths, budget, self._takes_padding):
                 try:
                     with self._lock, inference_context(self.device):
                         self._run(assemble([jobs[i] for i in batch], self.info.special), layers, flat)
                 except (RuntimeError, MemoryError) as error:
-                    if not _is_out_of_memory(error) or len(batch) == 1:
+                    if not is_out_of_memory(error) or len(batch) == 1:
                         raise
-                    longest = len(jobs[batch.start].window) + self.info.special.around
+                    longest = lengths[batch.start]
                     budget = self._most = max(longest, len(batch) * longest // 2)
                     jobs = jobs[batch.start :]
                     break
@@ -165,10 +168,13 @@ class MaskedEncoder:
 
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
-        row, column, target = (self._put(array) for array in (batch.row, batch.column, batch.target))  # (r,) each
+        arrays = (batch.row, batch.column, batch.target, batch.slot)
+        row, column, target, slot = (self._put(array) for array in arrays)  # (r,) each
         ids = self._put(batch.ids)  # (b, p)
         attended = None if batch.attended is None else self._put(batch.attended)  # (b, p)
-        states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], (row, column))
+        states = self._taps.read(
+            ids, attended, layers, lambda hidden: hidden[row, column], ReadPositions(row, column, slot, batch.most)
+        )
         for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)
 
@@ -178,6 +184,14 @@ class MaskedEncoder:
         if self.device.type == "cuda":
             tensor = tensor.pin_memory()
         return tensor.to(self.device, non_blocking=True)
+
+
+def _probe(pretrained: Pretrained) -> Tensor:
+    """Some tokens of the vocabulary between the special ones, as one input of shape (1, p)."""
+    special, tokenizer = pretrained.info.special, pretrained.tokenizer
+    ordinary = sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))
+    chosen = ordinary[:: max(1, len(ordinary) // 20)][:20]
+    return torch.tensor([[*special.before, *chosen, special.mask, *special.after]])
 
 
 def choose_device(device: str | None) -> torch.device:
@@ -195,23 +209,3 @@ def choose_device(device: str | None) -> torch.device:
     if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
         return torch.device("cuda", torch.cuda.current_device())  # "cuda" and "cuda:0" are one device
     return chosen
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(
-        phrase in str(error).lower() for phrase in _OUT_OF_MEMORY
-    )
-
-
-@contextmanager
-def inference_context(device: torch.device) -> Iterator[None]:
-    """No gradients, no autocast, and float32 products in float32, whatever the code around has set."""
-    precision = torch.get_float32_matmul_precision()
-    if precision != "highest":
-        torch.set_float32_matmul_precision("highest")
-    try:
-        with torch.inference_mode(), torch.autocast(device.type, enabled=False):
-            yield
-    finally:
-        if precision != "highest":
-            torch.set_float32_matmul_precision(precision)

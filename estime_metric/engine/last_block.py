@@ -9,9 +9,8 @@ Axes: ``b`` windows, ``p`` positions, ``r`` positions read in all, ``q`` most po
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -30,18 +29,33 @@ _PARTS = (
 )
 
 
+class ReadPositions(NamedTuple):
+    """The positions that are read, in ascending order of the window; all of it known before the device is asked.
+
+    Attributes:
+        row, column: window and column of each, int64 of shape (r,).
+        slot: number of each among those of its window, int64 of shape (r,).
+        most: most of them in one window.
+    """
+
+    row: Tensor
+    column: Tensor
+    slot: Tensor
+    most: int
+
+
 class LastBlock(nn.Module):
     """Stands in for a block built like BERT's.
 
     Attributes:
-        only: window and column of the positions that are read, int64 of shape (r,) each, in ascending order of the
-            window; ``None`` to run the block as it is. At other positions the output means nothing.
+        only: the positions that are read; ``None`` to run the block as it is. At other positions the output means
+            nothing.
     """
 
     def __init__(self, block: nn.Module) -> None:
         super().__init__()
         self.block: Any = block
-        self.only: tuple[Tensor, Tensor] | None = None
+        self.only: ReadPositions | None = None
         self._in_tuple = False
         self.train(block.training)
 
@@ -58,18 +72,16 @@ class LastBlock(nn.Module):
             output: Tensor | tuple[Any, ...] = self.block(hidden_states, attention_mask, *others, **named)
             self._in_tuple = isinstance(output, tuple)
             return output
-        row, column = self.only
         states = hidden_states.clone()
-        states[row, column] = self._at(hidden_states, attention_mask, row, column)
+        states[self.only.row, self.only.column] = self._at(hidden_states, attention_mask, self.only)
         return (states,) if self._in_tuple else states
 
-    def _at(self, hidden: Tensor, mask: Tensor | None, row: Tensor, column: Tensor) -> Tensor:
+    def _at(self, hidden: Tensor, mask: Tensor | None, only: ReadPositions) -> Tensor:
         """The block's output at the positions that are read, of shape (r, d)."""
         attention, windows = self.block.attention, hidden.shape[0]
+        row, column, slot, most = only
         read = hidden[row, column]  # (r, d)
-        per_window = torch.bincount(row, minlength=windows)
-        slot = torch.arange(len(row), device=row.device) - (per_window.cumsum(0) - per_window)[row]
-        queries = hidden.new_zeros(windows, int(per_window.max()), hidden.shape[-1])  # (b, q, d)
+        queries = hidden.new_zeros(windows, most, hidden.shape[-1])  # (b, q, d)
         queries[row, slot] = attention.self.query(read)
         heads = attention.self.num_attention_heads
         context = scaled_dot_product_attention(  # (b, h, q, d / h)

@@ -5,17 +5,23 @@ The only module of the engine that imports ``transformers``.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
+import json
 import logging
+import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import constants, get_session, is_offline_mode
 from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
@@ -26,6 +32,7 @@ from transformers.utils.hub import extract_commit_hash
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL, EstimeConfig, default_layer
 from estime_metric.engine.batching import SpecialTokens
+from estime_metric.engine.memory import is_out_of_memory
 
 
 class EncoderUnavailableError(OSError):
@@ -34,6 +41,19 @@ class EncoderUnavailableError(OSError):
     The message says what to do.
     """
 
+
+#: Files of a folder that decide on tokens or weights.
+_CONTENT_NAMES = (
+    *("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.txt", "vocab.json", "entity_vocab.json", "merges.txt", "adapter_config.json"),
+    "model.safetensors.index.json",
+)
+_CONTENT_SUFFIXES = (".safetensors", ".model")
+_SHARD_INDEX = "model.safetensors.index.json"
+
+#: Seconds after which the Hub counts as out of reach, and for how long that is believed.
+_CONNECTION_SECONDS = 3.0
+_ANSWER_LASTS = 30.0
 
 #: What ``transformers`` raises where a model is absent, spoilt, of a foreign kind or wants its own code to be run.
 _FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
@@ -113,18 +133,21 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         ValueError: it has no mask token, no fast tokenizer, or a weight of it is missing.
     """
     source = str(embedded.PATH) if model == EMBEDDED_MODEL else model
+    commit = revision_of(model, revision)
+    wanted = _sources(model, None if len(location(model)) > 1 else commit)
     try:
         with quiet():
-            config = AutoConfig.from_pretrained(source, revision=revision, trust_remote_code=False)
+            config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
+            _check_shards(source, wanted)
             # Said outright: where it is left open, `transformers` asks at the terminal whether to run foreign code.
-            tokenizer = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False)
+            tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
             _check_tokenizer(model, tokenizer)
             if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
                 config.reference_compile = False
             headed, report = AutoModelForMaskedLM.from_pretrained(
                 source,
                 config=config,
-                revision=revision,
+                **wanted,
                 dtype=dtype,
                 use_safetensors=True,
                 trust_remote_code=False,
@@ -132,14 +155,16 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
             )
     except _UnsuitableError:
         raise
-    except _FAILURES as error:
+    except (MemoryError, *_FAILURES) as error:
+        if is_out_of_memory(error):
+            raise MemoryError(f"There is not enough memory to load the encoder {model!r}.") from error
         raise EncoderUnavailableError(_advice(model, error)) from error
     base = headed.base_model
     _check_weights(model, base, headed.base_model_prefix, report)
     blocks = int(config.num_hidden_layers)
     info = EncoderInfo(
         name=model,
-        revision=revision_of(model, revision),
+        revision=commit,
         blocks=blocks,
         width=int(config.hidden_size),
         positions=_positions(base, config),
@@ -159,8 +184,13 @@ def revision_of(model: str, revision: str | None) -> str:
     where = location(model)
     if len(where) > 1:
         return _content_hash(where)
+    if model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1:
+        raise EncoderUnavailableError(
+            f"The encoder {model!r} cannot be loaded: there is no such folder. "
+            f'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
+        )
     try:
-        commit: str | None = extract_commit_hash(cached_file(model, "config.json", revision=revision), None)
+        commit: str | None = extract_commit_hash(cached_file(model, "config.json", **_sources(model, revision)), None)
     except _FAILURES as error:
         raise EncoderUnavailableError(_advice(model, error)) from error
     return commit or revision or "main"
@@ -169,16 +199,52 @@ def revision_of(model: str, revision: str | None) -> str:
 def location(model: str) -> tuple[str, ...]:
     """What tells two loads of ``model`` apart: its name, and for a folder the state of its files."""
     folder = embedded.PATH if model == EMBEDDED_MODEL else Path(model)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return (model,)
-    states = (f"{file.name}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in _content_files(folder))
+    states = (f"{file}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in _content_files(folder))
     return (str(folder.resolve()), *states)
+
+
+def _sources(model: str, revision: str | None) -> dict[str, Any]:
+    """What every call that fetches files is told: the revision, and to stay offline where the Hub does not answer.
+
+    Left alone, `transformers` asks for each file again and again, for half a minute.
+    """
+    if len(location(model)) > 1 or is_offline_mode() or _hub_answers(int(time.monotonic() // _ANSWER_LASTS)):
+        return {"revision": revision}
+    return {"revision": revision, "local_files_only": True}
+
+
+@lru_cache(maxsize=1)
+def _hub_answers(period: int) -> bool:
+    """Whether the Hub can be reached; asked once in each period of time."""
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_CONNECTION_SECONDS)
+    except Exception:  # whatever the HTTP client in use raises
+        return False
+    return True
+
+
+def _check_shards(source: str, wanted: dict[str, Any]) -> None:
+    """Refuses an index that names weights in another format than safetensors.
+
+    Raises:
+        OSError: it does.
+    """
+    path = cached_file(source, _SHARD_INDEX, **wanted, _raise_exceptions_for_missing_entries=False)
+    if path is None:
+        return
+    shards = set(json.loads(Path(path).read_text(encoding="utf-8"))["weight_map"].values())
+    foreign = sorted(shard for shard in shards if not shard.endswith(".safetensors"))
+    if foreign:
+        raise OSError(f"its weights are not in safetensors: {_SHARD_INDEX} names {foreign[0]}.")
 
 
 def _advice(model: str, error: Exception) -> str:
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    meant = " Did you mean model='embedded'?" if get_close_matches(model, [EMBEDDED_MODEL]) else ""
     return (
-        f"The encoder {model!r} cannot be loaded: {reason} "
+        f"The encoder {model!r} cannot be loaded: {reason}{meant} "
         f"Either connect to the Hugging Face Hub once, so that the model is in the local cache, "
         f"or pass the folder of a copy as `model`, with weights in safetensors, "
         f'or pass model="embedded" for the small English encoder that ships with estime-metric.'
@@ -245,8 +311,12 @@ def _special_tokens(tokenizer: Any) -> SpecialTokens:
 
 
 def _content_files(folder: Path) -> list[Path]:
-    names = ("config.json", "tokenizer.json", "vocab.txt")
-    return sorted(file for file in folder.iterdir() if file.name in names or file.suffix == ".safetensors")
+    """All files that decide on tokens or weights, shards in folders below included."""
+    files = {file for file in folder.iterdir() if file.name in _CONTENT_NAMES or file.suffix in _CONTENT_SUFFIXES}
+    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):  # `load_pretrained` says what is wrong
+        index = json.loads((folder / _SHARD_INDEX).read_text(encoding="utf-8"))
+        files |= {folder / shard for shard in index["weight_map"].values() if (folder / shard).is_file()}
+    return sorted(files)
 
 
 @lru_cache(maxsize=16)
@@ -254,7 +324,7 @@ def _content_hash(where: tuple[str, ...]) -> str:
     """Twelve digits that change with the content of the files at a `location`."""
     digest = hashlib.sha256()
     for file in _content_files(Path(where[0])):
-        digest.update(file.name.encode())
+        digest.update(file.relative_to(where[0]).as_posix().encode())
         with file.open("rb") as stream:
             while chunk := stream.read(1 << 20):
                 digest.update(chunk)

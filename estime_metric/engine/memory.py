@@ -1,4 +1,4 @@
-"""Memory that is no longer used goes back to the system."""
+"""What a lack of memory looks like, and how memory that is no longer used goes back to the system."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ import ctypes
 import gc
 
 import torch
+
+#: What CUDA, torch's own allocator, Windows and oneDNN say where memory runs out.
+_PHRASES = ("out of memory", "can't allocate memory", "not enough memory", "could not create a primitive")
+
+_ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error tells of a lack of memory."""
+    return isinstance(error, _ERRORS) or any(phrase in str(error).lower() for phrase in _PHRASES)
 
 
 def return_memory() -> None:

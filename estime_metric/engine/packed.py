@@ -7,6 +7,10 @@ caches.
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -15,6 +19,10 @@ from torch import Tensor, nn
 
 #: Where this does not work, on other devices, dtypes and builds, the model stays as it is.
 _DTYPES = (torch.float32, torch.bfloat16)
+
+#: The two caches of kernels: oneDNN's own, and that of the layer between it and PyTorch.
+_KERNEL_LIMITS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+_KERNELS_KEPT = 64
 
 
 class PackedLinear(nn.Module):
@@ -58,7 +66,7 @@ def pack_linears(model: nn.Module) -> None:
 
 
 def _packable(weight: Tensor) -> bool:
-    return weight.device.type == "cpu" and weight.dtype in _DTYPES and _works(weight.dtype)
+    return weight.device.type == "cpu" and weight.dtype in _DTYPES and _works(weight.dtype) and _pays(weight.dtype)
 
 
 def _is_gelu(activation: Any) -> bool:
@@ -70,12 +78,52 @@ def _is_gelu(activation: Any) -> bool:
 
 
 @cache
+def _pays(dtype: torch.dtype) -> bool:
+    """Whether this processor multiplies packed weights faster than plain ones, tried on a product of some size."""
+    with torch.random.fork_rng(devices=[]):
+        linear = nn.Linear(512, 512, dtype=dtype).requires_grad_(False)
+    states = torch.ones(256, 512, dtype=dtype)
+    plain, packed = (_seconds(one, states) for one in (linear, PackedLinear(linear)))
+    return packed < plain
+
+
+def _seconds(linear: nn.Module, states: Tensor) -> float:
+    """Time of a product, the best of a few."""
+    linear(states)  # what is made at the first call
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        linear(states)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+@contextmanager
+def _few_kernels_kept() -> Iterator[None]:
+    """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its thousand.
+
+    It makes one for each shape of a product, of about half a megabyte for the embedded encoder's, and there are as many
+    shapes as batches. It reads its limits once; a user's own settings stand.
+    """
+    own = {name: str(_KERNELS_KEPT) for name in _KERNEL_LIMITS if name not in os.environ}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name, None)
+
+
+@cache
 def _works(dtype: torch.dtype) -> bool:
     """Whether this build and processor have the product, tried on a small one."""
-    linear = nn.Linear(16, 8, dtype=dtype).requires_grad_(False)
+    with torch.random.fork_rng(devices=[]):  # the user's random numbers stay
+        linear = nn.Linear(16, 8, dtype=dtype).requires_grad_(False)
     states = torch.linspace(-1, 1, 48, dtype=dtype).view(3, 16)
     near = 1e-5 if dtype == torch.float32 else 3e-2
     try:
-        return torch.allclose(PackedLinear(linear)(states), linear(states), rtol=near, atol=near)
+        with _few_kernels_kept():
+            product = PackedLinear(linear)(states)
+        return torch.allclose(product, linear(states), rtol=near, atol=near)
     except (AttributeError, RuntimeError):
         return False

@@ -275,3 +275,12 @@ def test_damage_on_disk_changes_no_score(bert_folder: str, pairs: Pairs, tmp_pat
         found = EstimeScorer(model=bert_folder, cache=tmp_path).score(preds, sources)
     assert torch.equal(found.values(), expected.values())
     assert torch.equal(EstimeScorer(model=bert_folder, cache=tmp_path).score(preds, sources).values(), found.values())
+
+
+@pytest.mark.parametrize("name", ["../outside", "/outside", "", "x" * 64])
+def test_a_key_that_is_none_is_refused_and_leaves_no_file(tmp_path: Path, name: str) -> None:
+    cache = SourceCache(memory_bytes=10_000, folder=tmp_path / "cache")
+    with pytest.raises(ValueError, match="`key` to be what `source_key` returns"):
+        cache.put(name, entry(0))
+    assert cache.get(name) is None
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == []

@@ -7,12 +7,19 @@ import torch
 from torch import nn
 
 from estime_metric.engine.blocks import BlockTaps
-from estime_metric.engine.last_block import LastBlock
+from estime_metric.engine.last_block import LastBlock, ReadPositions
 from tests.engine.test_blocks import PROBE, batch, whole
 from tests.families import BLOCKS
 
 #: Families whose blocks are built like BERT's.
 LIKE_BERT = ("bert", "roberta", "electra")
+
+
+def at(only: tuple[torch.Tensor, torch.Tensor]) -> ReadPositions:
+    """What a batch says of the positions that are read, counted one by one."""
+    rows = only[0].tolist()
+    slots = [rows[:number].count(row) for number, row in enumerate(rows)]
+    return ReadPositions(*only, torch.tensor(slots), max(slots) + 1)
 
 
 def scattered(attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -33,7 +40,7 @@ def test_it_gives_the_hidden_states_of_the_whole_block(family: str, folder: str,
     expected = whole(folder)(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
     only = scattered(attended)
     taps = BlockTaps(whole(folder), BLOCKS, depth, PROBE)
-    found = taps.read(ids, attended if padded else None, [depth, 0], lambda hidden: hidden[only], only)
+    found = taps.read(ids, attended if padded else None, [depth, 0], lambda hidden: hidden[only], at(only))
     torch.testing.assert_close(found[0], expected[depth][only], rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(found[1], expected[0][only], rtol=1e-4, atol=1e-4)
     assert (taps._last is not None) == (family in LIKE_BERT)
@@ -48,7 +55,7 @@ def test_less_is_computed(bert_folder: str) -> None:
     dense.register_forward_hook(lambda module, given, out: rows.append(out.shape[:-1].numel()))
     ids, attended = batch()
     only = scattered(attended)
-    taps.read(ids, attended, [2], lambda hidden: hidden[only], only)
+    taps.read(ids, attended, [2], lambda hidden: hidden[only], at(only))
     taps.read(ids, attended, [2], lambda hidden: hidden[only])
     assert rows == [len(only[0]), ids.numel()]
 
@@ -74,7 +81,7 @@ def test_a_block_that_only_looks_like_berts_is_run_as_it_is(bert_folder: str) ->
     taps = BlockTaps(model, BLOCKS, 2, PROBE)
     assert taps._last is None
     only = (torch.tensor([0]), torch.tensor([2]))
-    (found,) = taps.read(PROBE, None, [2], lambda hidden: hidden[only], only)
+    (found,) = taps.read(PROBE, None, [2], lambda hidden: hidden[only], at(only))
     torch.testing.assert_close(found, expected[only])
 
 

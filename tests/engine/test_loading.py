@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,7 @@ import transformers
 
 from estime_metric import EncoderUnavailableError, EstimeConfig
 from estime_metric.config import default_layer
-from estime_metric.engine.loading import load_pretrained, location
+from estime_metric.engine.loading import load_pretrained, location, revision_of
 from tests.families import BLOCKS, FAMILIES, POSITIONS, WIDTH, make_config, make_tokenizer, save_encoder
 
 OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
@@ -294,3 +297,99 @@ def test_a_model_of_unlimited_positions_takes_any_window(tmp_path: Path) -> None
     info = load(save_encoder(tmp_path / "long", "modernbert", max_position_embeddings=4096)).info
     assert info.positions == 4096
     assert info.resolve(EstimeConfig(model="x", window=4000)).window == 4000
+
+
+# What the revision of a folder stands for
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "special_tokens_map.json", "merges.txt", "vocab.json"])
+def test_files_that_change_tokens_change_revision_and_location(copy: Path, name: str) -> None:
+    revision, where = revision_of(str(copy), None), location(str(copy))
+    file = copy / name
+    file.write_text((file.read_text(encoding="utf-8") if file.exists() else "") + "\n", encoding="utf-8")
+    assert location(str(copy)) != where
+    assert revision_of(str(copy), None) != revision
+
+
+def test_weights_in_a_folder_below_change_revision_and_location(copy: Path) -> None:
+    (copy / "shards").mkdir()
+    (copy / "model.safetensors").rename(copy / "shards" / "one.safetensors")
+    names = safetensors.torch.load_file(copy / "shards" / "one.safetensors")
+    index = {"metadata": {}, "weight_map": dict.fromkeys(names, "shards/one.safetensors")}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    revision, where = revision_of(str(copy), None), location(str(copy))
+    names = {name: weight + 1 for name, weight in names.items()}
+    safetensors.torch.save_file(names, copy / "shards" / "one.safetensors", metadata={"format": "pt"})
+    assert location(str(copy)) != where
+    assert revision_of(str(copy), None) != revision
+
+
+def test_what_says_nothing_of_tokens_or_weights_changes_nothing(copy: Path) -> None:
+    revision, where = revision_of(str(copy), None), location(str(copy))
+    (copy / "README.md").write_text("a card", encoding="utf-8")
+    assert (revision_of(str(copy), None), location(str(copy))) == (revision, where)
+
+
+def test_pickled_shards_behind_an_index_are_refused(copy: Path) -> None:
+    weights = safetensors.torch.load_file(copy / "model.safetensors")
+    (copy / "model.safetensors").unlink()
+    torch.save(weights, copy / "pytorch_model.bin")
+    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "pytorch_model.bin")}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    with pytest.raises(EncoderUnavailableError, match=r"not in safetensors: .* names pytorch_model\.bin"):
+        load(copy)
+
+
+# What the message says
+
+
+def test_a_name_close_to_the_embedded_one() -> None:
+    with pytest.raises(EncoderUnavailableError, match="Did you mean model='embedded'"):
+        load("embedd")
+
+
+@pytest.mark.parametrize("folder", ["./nodir", "../nodir", "/no/dir", "~/nodir", "one/two/three"])
+def test_a_folder_that_is_not_there(folder: str) -> None:
+    with pytest.raises(EncoderUnavailableError, match="there is no such folder"):
+        load(folder)
+
+
+def test_a_name_too_long_for_any_file() -> None:
+    with pytest.raises(EncoderUnavailableError):
+        load("x" * 500)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("could not create a primitive")])
+def test_too_little_memory_to_load_is_said(bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(*given: object, **named: object) -> None:
+        raise error
+
+    monkeypatch.setattr(transformers.AutoModelForMaskedLM, "from_pretrained", fail)
+    with pytest.raises(MemoryError, match="not enough memory to load the encoder"):
+        load(bert_folder)
+
+
+def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
+    """Left alone, `transformers` asks again and again; each attempt here would be counted by the server."""
+    script = "import estime_metric; estime_metric.EstimeScorer(model='user/none').signature"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        attempts: list[object] = []
+        done = threading.Event()
+
+        def count() -> None:
+            while not done.is_set():
+                with contextlib.suppress(TimeoutError):
+                    connection, _ = server.accept()
+                    attempts.append(connection.close())
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        environment = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path)}
+        environment["HF_ENDPOINT"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+        run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+        done.set()
+        thread.join()
+    assert "EncoderUnavailableError: The encoder 'user/none' cannot be loaded" in run.stderr
+    assert "Retrying" not in run.stderr
+    assert 1 <= len(attempts) <= 2

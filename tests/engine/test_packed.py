@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
+import textwrap
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
 import transformers
 from torch import nn
 
-from estime_metric.engine import packed as room
+from estime_metric.engine import packed as packed_module
 from estime_metric.engine.packed import PackedLinear, pack_linears
 from tests.engine.test_blocks import batch, whole
 from tests.engine.test_encoder import LAYERS, TEXTS, get, masked_texts
@@ -20,7 +25,20 @@ from tests.families import FAMILIES
 NEAR = {torch.float32: 1e-5, torch.bfloat16: 2e-2}
 
 #: A processor or build without the packed product has nothing to test here but that all stays as it is.
-needs_packing = pytest.mark.skipif(not room._works(torch.float32), reason="no packed product in this build")
+needs_packing = pytest.mark.skipif(not packed_module._works(torch.float32), reason="no packed product in this build")
+
+
+@pytest.fixture(autouse=True)
+def _taken_whether_it_pays_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_module, "_pays", lambda dtype: True)
+
+
+@needs_packing
+def test_plain_weights_stay_where_they_are_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_module, "_pays", lambda dtype: False)
+    model = nn.Sequential(nn.Linear(4, 4))
+    pack_linears(model)
+    assert type(model[0]) is nn.Linear
 
 
 @needs_packing
@@ -92,7 +110,41 @@ def test_what_cannot_be_packed_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -
         linear = model[0]
         pack_linears(model)
         assert model[0] is linear
-    monkeypatch.setattr(room, "_works", lambda dtype: False)
+    monkeypatch.setattr(packed_module, "_works", lambda dtype: False)
     model = nn.Sequential(nn.Linear(4, 4))
     pack_linears(model)
     assert type(model[0]) is nn.Linear
+
+
+@needs_packing
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
+def test_memory_does_not_grow_with_the_number_of_shapes() -> None:
+    script = textwrap.dedent("""
+        import resource
+        from pathlib import Path
+        import torch
+        from estime_metric.engine.memory import return_memory
+        from estime_metric.engine import packed
+
+        packed._pays = lambda dtype: True
+
+        def memory():
+            return_memory()
+            return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+
+        model = torch.nn.Sequential(torch.nn.Linear(384, 1536), torch.nn.Linear(1536, 384)).requires_grad_(False)
+        packed.pack_linears(model)
+        states = torch.zeros(400, 384)
+        with torch.inference_mode():
+            for rows in range(100, 170):
+                model(states[:rows])
+            before = memory()
+            for rows in range(170, 370):
+                model(states[:rows])
+        print(memory() - before)
+    """)
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert float(run.stdout) < 25  # MB; as many kernels as shapes take 60 and more

@@ -15,8 +15,9 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from estime_metric.engine.encoder import choose_device, inference_context
+from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import quiet
+from estime_metric.engine.precision import inference_context
 from estime_metric.studies.coherence import BARTSCORE_MODEL
 
 #: Names that configurations have for the longest source and the longest summary; a model with neither has no limit.

@@ -21,8 +21,9 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL
-from estime_metric.engine.encoder import choose_device, inference_context
+from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import quiet
+from estime_metric.engine.precision import inference_context
 from estime_metric.meta.shuffle import SentenceSplitter, shuffle_text, split_sentences
 
 #: Which logit is which: the first class is the shuffled text.

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.encoder import choose_device, inference_context
+from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import load_pretrained
+from estime_metric.engine.precision import inference_context
 from estime_metric.engine.text import IntArray
 from estime_metric.studies.subtle_errors.words import ignores_case
 

@@ -1,0 +1,80 @@
+"""Scores do not hang on the precision that a process has set, in either interface; what was set stays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+import torch
+
+from estime_metric.engine.precision import inference_context
+
+CPU = torch.device("cpu")
+
+new_interface = pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
+
+
+@new_interface
+@pytest.mark.parametrize("setting", ["torch.backends.cuda.matmul", "torch.backends.mkldnn.matmul", "torch.backends"])
+@pytest.mark.parametrize("precision", ["tf32", "ieee"])
+def test_scores_after_the_new_interface_was_used(setting: str, precision: str) -> None:
+    """In a process of its own: once the new interface was used, the old one raises for good."""
+    script = textwrap.dedent(f"""
+        import torch
+        from estime_metric import EstimeScorer
+        {setting}.fp32_precision = {precision!r}
+        scorer = EstimeScorer(model="embedded", device="cpu")
+        source = "A cat slept in the sun while a dog barked at the gate."
+        print(scorer.score(["A dog slept."], [source]).values("winners").item())
+        assert {setting}.fp32_precision == {precision!r}
+    """)
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout) >= 0
+
+
+@new_interface
+def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
+    """The first to enter is the first to leave, while the second is still inside."""
+    matmul = torch.backends.mkldnn.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "bf16"
+    second_is_in, first_is_out = threading.Event(), threading.Event()
+    seen: list[str] = []
+
+    def second() -> None:
+        with inference_context(CPU):
+            second_is_in.set()
+            assert first_is_out.wait(20)
+            seen.append(matmul.fp32_precision)
+
+    thread = threading.Thread(target=second)
+    try:
+        with inference_context(CPU):
+            thread.start()
+            assert second_is_in.wait(20)
+            seen.append(matmul.fp32_precision)
+        first_is_out.set()
+        thread.join()
+        seen.append(matmul.fp32_precision)
+    finally:
+        matmul.fp32_precision = before
+    assert seen == ["ieee", "ieee", "bf16"]
+
+
+def test_an_error_inside_restores_the_setting() -> None:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    try:
+        with pytest.raises(KeyError), inference_context(CPU):
+            raise KeyError
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
