@@ -7,10 +7,12 @@ import subprocess
 import sys
 import textwrap
 import threading
+import warnings
 
 import pytest
 import torch
 
+from estime_metric.engine import precision
 from estime_metric.engine.precision import inference_context
 
 CPU = torch.device("cpu")
@@ -20,17 +22,17 @@ new_interface = pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision")
 
 @new_interface
 @pytest.mark.parametrize("setting", ["torch.backends.cuda.matmul", "torch.backends.mkldnn.matmul", "torch.backends"])
-@pytest.mark.parametrize("precision", ["tf32", "ieee"])
-def test_scores_after_the_new_interface_was_used(setting: str, precision: str) -> None:
+@pytest.mark.parametrize("value", ["tf32", "ieee"])
+def test_scores_after_the_new_interface_was_used(setting: str, value: str) -> None:
     """In a process of its own: once the new interface was used, the old one raises for good."""
     script = textwrap.dedent(f"""
         import torch
         from estime_metric import EstimeScorer
-        {setting}.fp32_precision = {precision!r}
+        {setting}.fp32_precision = {value!r}
         scorer = EstimeScorer(model="embedded", device="cpu")
         source = "A cat slept in the sun while a dog barked at the gate."
         print(scorer.score(["A dog slept."], [source]).values("winners").item())
-        assert {setting}.fp32_precision == {precision!r}
+        assert {setting}.fp32_precision == {value!r}
     """)
     run = subprocess.run(
         [sys.executable, "-c", script],
@@ -78,3 +80,20 @@ def test_an_error_inside_restores_the_setting() -> None:
         assert torch.get_float32_matmul_precision() == "medium"
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.parametrize(("lower", "full"), [(90.0, 170.0), (300.0, 170.0)])
+def test_a_lower_precision_that_is_slower_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, lower: float, full: float
+) -> None:
+    speeds = {torch.bfloat16: lower, torch.float32: full}
+    monkeypatch.setattr(precision, "product_speed", lambda matrix: speeds[matrix.dtype])
+    precision.warn_where_slower.cache_clear()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            precision.warn_where_slower(torch.bfloat16)
+    precision.warn_where_slower.cache_clear()
+    said = [str(one.message) for one in caught]
+    assert len(said) == (lower < full)
+    assert all("90 GFLOP/s in bfloat16 and at 170 in float32" in message for message in said)
