@@ -82,7 +82,7 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     [
         (["--order", "random"], "`order` to be one of sequential, clean"),
         (["--window", "511"], "`window` to be at most 510"),
-        (["--summary-column", "text"], "no pair in"),
+        (["--summary-column", "text"], "Expected a column 'text'"),
         (["-m", "no/such/folder"], 'model="embedded"'),
     ],
 )

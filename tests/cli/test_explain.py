@@ -100,7 +100,7 @@ def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path
         (["-o", "x.png"], "one pair for a plot, but got 3: choose it with --row"),
         (["--row", "1"], "line 1: is not JSON"),
         (["--row", "7"], "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4"),
-        (["--source-column", "text"], "no pair in"),
+        (["--source-column", "text"], "Expected a column 'text'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(
