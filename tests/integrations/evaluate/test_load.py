@@ -31,8 +31,8 @@ connect, resolve = socket.socket.connect, socket.getaddrinfo
 socket.socket.connect = socket.getaddrinfo = None
 import evaluate
 import estime_metric.integrations.evaluate
-from estime_metric.engine import encoder
-assert not encoder._SHARED
+from estime_metric.engine import store
+assert not store._STORE._held
 socket.socket.connect, socket.getaddrinfo = connect, resolve
 name, model, summary, source = sys.argv[1:]
 metric = evaluate.load(name, model=model)

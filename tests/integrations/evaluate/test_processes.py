@@ -34,7 +34,7 @@ def _one_thread() -> None:
 
 def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tuple[Any, int]:
     """The result of one process, and how many encoders it holds."""
-    from estime_metric.engine import encoder
+    from estime_metric.engine import store
 
     metric = Estime(model=model, num_process=size, process_id=rank, cache_dir=cache, experiment_id="part", timeout=300)
     for summary, source in pairs[:1]:
@@ -42,7 +42,7 @@ def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tu
     if pairs[1:]:
         metric.add_batch(predictions=[summary for summary, _ in pairs[1:]], sources=[source for _, source in pairs[1:]])
     scores = metric.compute()
-    held = sum(map(len, encoder._SHARED.values()))
+    held = len(store._STORE._held)
     metric.unload()
     return scores, held
 
