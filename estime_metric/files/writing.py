@@ -113,7 +113,7 @@ def write_parquet(path: Path, rows: Any) -> None:
         import pyarrow
         from pyarrow.parquet import ParquetWriter
     except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[evaluate]'.") from error
+        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
     schema = pyarrow.schema([])
     for group in _groups(rows()):
         found = pyarrow.Table.from_pylist(group, schema=_columns_schema(pyarrow, group)).schema
