@@ -88,7 +88,7 @@ def test_two_processes_without_examples(workers: Any, bert_folder: str, tmp_path
     jobs = [workers.apply_async(score_part, (bert_folder, [], str(tmp_path), 2, rank)) for rank in range(2)]
     (scores, _), (other, _) = (job.get(timeout=300) for job in jobs)
     assert scores["alarms"] == []
-    assert scores["estime"] == 0.0
+    assert scores["estime"] != scores["estime"]  # NaN: a mean of nothing
     assert other is None
 
 

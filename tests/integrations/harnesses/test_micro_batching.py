@@ -41,7 +41,7 @@ def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs) -> None:
 
 def test_those_submitted_at_once_are_one_batch(bert_folder: str, pairs: Pairs) -> None:
     judge = Counted(model=bert_folder)
-    batcher = MicroBatcher(judge, wait=0.5)
+    batcher = MicroBatcher(judge, wait=1.5)
     futures = [batcher.submit(*pair) for pair in pairs]
     assert futures[3].cancel()
     assert [future.result().measures["tokens"] > 0 for future in futures if not future.cancelled()] == [True] * 15
