@@ -34,7 +34,7 @@ def coherence(
     output: Annotated[
         Path | None, Parameter(alias="-o", help="Write scores to a .jsonl or .csv file; '-' for the screen.")
     ] = None,
-    overwrite: Annotated[bool, Parameter(help="Replace an output that exists.")] = False,
+    overwrite: options.Overwrite = False,
     source_column: Annotated[str, Parameter(help="Column of the sources, which only bartscore reads.")] = "source",
     summary_column: options.SummaryColumn = "summary",
     classifier: Annotated[
@@ -65,7 +65,7 @@ def coherence(
     needed = scoring.CoherenceOptions(classifier, bartscore_model or BARTSCORE_MODEL, tagger, device, truncate, seed)
     scoring.check_measures(asked, needed)
     if output is not None:
-        _check_output(output, file, overwrite)
+        files.check_writable(output, [file], overwrite=overwrite)
     columns = [summary_column, *([source_column] if "bartscore" in asked else [])]
     lines, rows, problems = _read(file, columns, reserved=("line", *asked, "signature"))
     for problem in problems:
@@ -87,16 +87,6 @@ def coherence(
         if output is not None:
             say(f"written: {output}")
     return 1 if problems else 0
-
-
-def _check_output(output: Path, file: Path, overwrite: bool) -> None:
-    files.check_writable(output)
-    if str(output) == "-" or not output.exists():
-        return
-    if output.resolve() == file.resolve():
-        raise ValueError(f"Expected another file for the output than the input, but got {str(output)!r} for both.")
-    if not overwrite:
-        raise ValueError(f"Expected a new file for the output, but {str(output)!r} exists: --overwrite replaces it.")
 
 
 def _read(

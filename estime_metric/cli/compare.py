@@ -44,6 +44,7 @@ def compare(
     output: Annotated[
         Path | None, Parameter(alias="-o", help="Write the numbers to a .jsonl or .csv file, a row a measure.")
     ] = None,
+    overwrite: options.Overwrite = False,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False,
@@ -58,7 +59,7 @@ def compare(
     Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2, nothing was compared.
     """
     if output is not None:
-        files.check_writable(output)
+        files.check_writable(output, [a, b], overwrite=overwrite)
     from estime_metric.comparison import compare_rows, read_sides  # brings pandas and scipy, which take their time
     from estime_metric.comparison.verdicts import higher_is_better
 
@@ -79,10 +80,10 @@ def compare(
         warn(problem)
     if output is not None:
         files.write_rows(output, found.to_rows())
-    if str(output) != "-":
+    if output is None or not files.is_standard(output):
         _print(found, (a, b), confidence)
-    if output is not None and str(output) != "-":
-        say(f"written: {output}")
+        if output is not None:
+            say(f"wrote {len(found.found)} rows to {output}")
     return 1 if problems else 0
 
 

@@ -41,6 +41,7 @@ def corrupt(
     /,
     *,
     output: Annotated[Path, Parameter(alias="-o", help="A .jsonl or .csv file; '-' for the screen.")],
+    overwrite: options.Overwrite = False,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     errors: Errors = "3",
@@ -55,7 +56,7 @@ def corrupt(
     nothing could be written.
     """
     numbers = parse_numbers(errors)
-    files.check_writable(output)
+    files.check_writable(output, [file], overwrite=overwrite)
     pairs = files.read_pairs(file, source_column, summary_column)
     for problem in pairs.problems:
         warn(f"skipped {problem}")
@@ -80,10 +81,11 @@ def corrupt(
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
     files.write_rows(output, rows)
-    if str(output) != "-":
+    if not files.is_standard(output):
         clean = sum(row["label"] for row in rows)
         say(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")
         say(signature)
+        say(f"wrote {len(rows)} rows to {output}")
     return 1 if short or pairs.problems else 0
 
 

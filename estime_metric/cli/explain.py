@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import warn
+from estime_metric.cli.console import say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
@@ -50,6 +50,7 @@ def explain(
             help="Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for the screen).",
         ),
     ] = None,
+    overwrite: options.Overwrite = False,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     layer: Annotated[int | None, Parameter(alias="-l", help="Hidden layer. (default: by model)")] = None,
@@ -67,7 +68,7 @@ def explain(
     if layer is not None:
         chosen["layers"] = layer
     if output is not None:
-        _check_output(output)
+        files.check_writable(output, [file] if file else [], overwrite=overwrite, endings=(*PAGES, *PLOTS, *DATA))
     if summary is not None and source is not None:
         if row:
             raise ValueError("Expected --row with a FILE or --example, but got it with --summary.")
@@ -110,15 +111,6 @@ def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
     )
 
 
-def _check_output(output: Path) -> None:
-    """Refuses a path that could not be written, before any work is done."""
-    endings = (*PAGES, *PLOTS, *DATA)
-    if str(output) != "-" and output.suffix.lower() not in endings:
-        raise ValueError(f"Expected the output to end in {', '.join(endings)}, but got {output.name!r}.")
-    if not output.parent.is_dir():
-        raise ValueError(f"Expected the output's folder to exist, but there is no {str(output.parent)!r}.")
-
-
 def _check_number(pairs: files.Pairs, output: Path | None, file: Path | None) -> None:
     number = len(pairs.lines)
     if not number:
@@ -157,3 +149,5 @@ def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: f
     else:
         rows = zip(pairs.lines, shown, strict=True)
         files.write_rows(output, [{"line": line, **explanation.to_dict()} for line, explanation in rows])
+    if not files.is_standard(output):
+        say(f"wrote {len(shown)} {'pair' if len(shown) == 1 else 'pairs'} to {output}")

@@ -17,6 +17,7 @@ from estime_metric.config import ALL_UNIT_MEASURES, DTYPES, FAST, PAPER_MODEL, S
 SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
 SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
 Quiet = Annotated[bool, Parameter(alias="-q", help="No progress bar.")]
+Overwrite = Annotated[bool, Parameter(help="Replace an output that exists.")]
 Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
 Count = Annotated[int, Parameter(validator=Number(gte=0))]
 PositiveCount = Annotated[int, Parameter(validator=Number(gte=1))]

@@ -47,7 +47,7 @@ def score(
         Parameter(alias="-o", help="Write scores to a .jsonl, .csv or .parquet file; '-' for standard output."),
     ] = None,
     resume: Annotated[bool, Parameter(help="Go on with an output that a stopped run has left unfinished.")] = False,
-    overwrite: Annotated[bool, Parameter(help="Replace an output that exists.")] = False,
+    overwrite: options.Overwrite = False,
     keep_texts: Annotated[bool, Parameter(help="Write the sources and summaries beside the scores.")] = False,
     prefix: Annotated[str, Parameter(help="What the names of our columns begin with, such as estime_.")] = "",
     look_ahead: Annotated[

@@ -89,7 +89,7 @@ def _decompressed(path: Path, raw: BinaryIO) -> Any:
         try:
             import zstandard
         except ImportError as error:
-            raise ImportError("Files in .zst need zstandard: pip install 'estime-metric[evaluate]'.") from error
+            raise ImportError("Files in .zst need zstandard: pip install 'estime-metric[files]'.") from error
         return _ZstdReader(raw, zstandard.ZstdDecompressor)
     return raw
 

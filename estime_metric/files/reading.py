@@ -137,7 +137,7 @@ def _parquet_rows(path: Path) -> Iterator[Numbered]:
     try:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[evaluate]'.") from error
+        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
     number = 0
     with ParquetFile(path) as table:
         for batch in table.iter_batches(batch_size=1024):

@@ -113,7 +113,7 @@ def write_parquet(path: Path, rows: Any) -> None:
         import pyarrow
         from pyarrow.parquet import ParquetWriter
     except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[evaluate]'.") from error
+        raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
     schema = pyarrow.schema([])
     for group in _groups(rows()):
         found = pyarrow.Table.from_pylist(group, schema=_columns_schema(pyarrow, group)).schema
@@ -140,20 +140,34 @@ def _groups(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield group
 
 
-def check_writable(path: Path) -> None:
-    """Refuses a path that `write_rows` could not write, before any work is done.
+def check_writable(
+    path: Path, inputs: Iterable[Path] = (), *, overwrite: bool = True, endings: Sequence[str] = WRITABLE
+) -> None:
+    """Refuses a path that could not or should not be written, before any work is done.
+
+    Args:
+        path: the output; ``-`` is always taken.
+        inputs: files that it must not be, under any name.
+        overwrite: whether a file that exists may be replaced.
+        endings: what it may end in.
 
     Raises:
-        ValueError: the ending is none of ``WRITABLE``, it is a folder, or its folder does not exist.
+        ValueError: the ending is another, it is a folder or one of the inputs, or its folder does not exist.
+        FileExistsError: it exists, and may not be replaced.
     """
     if is_standard(path):
         return
-    if path.suffix.lower() not in WRITABLE:
-        raise ValueError(f"Expected the output to end in {' or '.join(WRITABLE)}, but got {path.name!r}.")
+    if path.suffix.lower() not in endings:
+        raise ValueError(f"Expected the output to end in {' or '.join(endings)}, but got {path.name!r}.")
     if path.is_dir():
         raise ValueError(f"Expected the output to be a file, but {str(path)!r} is a folder.")
     if not path.parent.is_dir():
         raise ValueError(f"Expected the output's folder to exist, but there is no {str(path.parent)!r}.")
+    for other in inputs:
+        if path.exists() and other.exists() and other.samefile(path):
+            raise ValueError(f"Expected the output to be another file than the input, but both are {str(other)!r}.")
+    if not overwrite and path.exists():
+        raise FileExistsError(f"{path} exists: replace it with --overwrite.")
 
 
 def plain(number: float) -> int | float | None:

@@ -36,12 +36,8 @@ class Job:
     def __post_init__(self) -> None:
         if self.look_ahead < 1:
             raise ValueError(f"Expected argument `look_ahead` to be at least 1, but got {self.look_ahead}.")
-        if self.output is None:
-            return
-        files.check_writable(self.output)
-        for path in self.inputs:
-            if self.output.exists() and path.exists() and path.samefile(self.output):
-                raise ValueError(f"Expected the output to be another file than the input, but both are {str(path)!r}.")
+        if self.output is not None:
+            files.check_writable(self.output, self.inputs)
 
     @property
     def streams(self) -> bool:

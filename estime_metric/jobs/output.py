@@ -100,12 +100,11 @@ class Output:
         self._path = job.output.with_name(f"{job.output.name}.rows.jsonl") if parquet else job.output
         self._record = job.output.with_name(f"{job.output.name}.progress")
         unfinished = self._record.exists()
-        if existing == "refuse" and (unfinished or self._final.exists()):
+        if existing == "refuse" and unfinished:
             raise FileExistsError(
-                f"{self._final} exists"
-                + (" and is unfinished: go on with --resume, or" if unfinished else ":")
-                + " replace it with --overwrite."
+                f"{self._final} exists and is unfinished: go on with --resume, or replace it with --overwrite."
             )
+        files.check_writable(self._final, overwrite=existing != "refuse")
         if existing == "resume" and unfinished:
             self._resume(Progress(**json.loads(self._record.read_text(encoding="utf-8"))))
         elif existing == "resume" and self._final.exists() and self._final.stat().st_size:

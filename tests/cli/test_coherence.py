@@ -52,12 +52,12 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
 
 def test_nothing_is_overwritten_unasked(table: Path, tmp_path: Path) -> None:
     before = table.read_text()
-    assert "another file for the output than the input" in run(table, "-o", table, status=2).stderr
+    assert "to be another file than the input" in run(table, "-o", table, status=2).stderr
     assert "another file" in run(table, "-o", table, "--overwrite", status=2).stderr
     assert table.read_text() == before
     out = tmp_path / "out.jsonl"
     out.write_text("precious")
-    assert "--overwrite replaces it" in run(table, "-o", out, status=2).stderr
+    assert "replace it with --overwrite" in run(table, "-o", out, status=2).stderr
     assert out.read_text() == "precious"
     run(table, "-o", out, "--overwrite")
     assert json.loads(out.read_text().splitlines()[0])["line"] == 1

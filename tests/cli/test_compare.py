@@ -66,6 +66,20 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     assert "…" not in shown.stdout
 
 
+def test_nothing_is_overwritten_unasked(files: tuple[Path, Path], tmp_path: Path) -> None:
+    before = files[1].read_text()
+    for options in ([], ["--overwrite"]):
+        shown = run(*files, "-o", files[1], *options, status=2)
+        assert "to be another file than the input" in shown.stderr
+    assert files[1].read_text() == before
+    out = tmp_path / "found.jsonl"
+    out.write_text("precious")
+    assert "found.jsonl exists" in run(*files, "-o", out, status=2).stderr
+    assert out.read_text() == "precious"
+    shown = run(*files, "-o", out, "--overwrite", "-n", 100)
+    assert f"wrote {len(out.read_text().splitlines())} rows to {out}" in shown.stdout
+
+
 def test_the_sides_can_be_exchanged(files: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     run(*files[::-1], "-o", out)

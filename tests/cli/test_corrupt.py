@@ -44,6 +44,20 @@ def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Pa
     assert shown.stderr == ""
 
 
+def test_nothing_is_overwritten_unasked(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    before = table.read_text()
+    for options in ([], ["--overwrite"]):
+        shown = run(table, "-o", table, "-m", bert_folder, "-q", *options, status=2)
+        assert "to be another file than the input" in shown.stderr
+    assert table.read_text() == before
+    out = tmp_path / "labelled.jsonl"
+    out.write_text("precious")
+    assert "labelled.jsonl exists" in run(table, "-o", out, "-m", bert_folder, "-q", status=2).stderr
+    assert out.read_text() == "precious"
+    assert f"wrote 6 rows to {out}" in run(table, "-o", out, "-m", bert_folder, "-q", "--overwrite").stdout
+    assert len(out.read_text().splitlines()) == 6
+
+
 def test_the_bar_is_on_stderr(table: Path, bert_folder: str, tmp_path: Path) -> None:
     shown = run(table, "-o", tmp_path / "out.jsonl", "-m", bert_folder)
     assert "3/3" in shown.stderr
@@ -82,7 +96,7 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     [
         (["--order", "random"], "`order` to be one of sequential, clean"),
         (["--window", "511"], "`window` to be at most 510"),
-        (["--summary-column", "text"], "no pair in"),
+        (["--summary-column", "text"], "Expected a column 'text' in clean.jsonl"),
         (["-m", "no/such/folder"], 'model="embedded"'),
     ],
 )

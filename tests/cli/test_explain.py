@@ -64,10 +64,24 @@ def test_all_pairs_of_a_file_or_those_of_some_rows(table: Path, bert_folder: str
 
 def test_a_page_holds_all_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "pairs.html"
-    assert run(table, "-m", bert_folder, "-o", out, *SHORT, status=1).stdout == ""
+    assert run(table, "-m", bert_folder, "-o", out, *SHORT, status=1).stdout == f"wrote 3 pairs to {out}\n"
     page = out.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert re.findall("<h2>(.*?)</h2>", page) == ["line 2", "line 3", "line 4"]
+
+
+def test_nothing_is_overwritten_unasked(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    before = table.read_text()
+    for options in ([], ["--overwrite"]):
+        shown = run(table, "-r", 2, "-m", bert_folder, "-o", table, *options, *SHORT, status=2)
+        assert "to be another file than the input" in shown.stderr
+    assert table.read_text() == before
+    out = tmp_path / "page.html"
+    out.write_text("precious")
+    assert "page.html exists" in run(table, "-r", 2, "-m", bert_folder, "-o", out, *SHORT, status=2).stderr
+    assert out.read_text() == "precious"
+    assert "wrote 1 pair to" in run(table, "-r", 2, "-m", bert_folder, "-o", out, "--overwrite", *SHORT).stdout
+    assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
@@ -95,12 +109,12 @@ def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path
     [
         (["--layer", "9"], "`layers` to lie within 0..4"),
         (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
-        (["-o", "x.docx"], "to end in .html, .png, .svg, .pdf, .jsonl, but got 'x.docx'"),
+        (["-o", "x.docx"], "to end in .html or .png or .svg or .pdf or .jsonl, but got 'x.docx'"),
         (["-o", "no/where/x.html"], "folder to exist"),
         (["-o", "x.png"], "one pair for a plot, but got 3: choose it with --row"),
         (["--row", "1"], "line 1: is not JSON"),
         (["--row", "7"], "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4"),
-        (["--source-column", "text"], "no pair in"),
+        (["--source-column", "text"], "Expected a column 'text' in pairs.jsonl"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(

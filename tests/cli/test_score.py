@@ -151,7 +151,7 @@ def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
     run("score", "--example", "--fast", "--distance", 4, "-q", "-o", out, "--overwrite")
     first = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
     assert "|distance:4|" in first["signature"]
-    assert "|dtype:bfloat16|version" in first["signature"]
+    assert "|dtype:float32|version" in first["signature"]
 
 
 def test_standard_input_is_json_lines(table: Path, bert_folder: str) -> None:
