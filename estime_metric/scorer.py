@@ -12,7 +12,7 @@ import torch
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache, recall, remember
-from estime_metric.engine.chunking import chunks
+from estime_metric.engine.chunking import Chunk, chunks
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.masking import mask_units
 from estime_metric.engine.matching import MatchedPair, match_chunk
@@ -87,6 +87,37 @@ class EstimeScorer:
     def signature(self) -> str:
         """The signature that the results will carry; loads the encoder, which tells revision and default layer."""
         return self._load().config.signature()
+
+    @property
+    def resolved_config(self) -> EstimeConfig:
+        """The configuration with nothing left open, as results carry it; loads the encoder."""
+        return self._load().config
+
+    @property
+    def bytes_per_unit(self) -> int:
+        """Memory that the embeddings of one unit take; loads the encoder."""
+        encoder = self.encoder
+        return len(self.resolved_config.layer_tuple) * encoder.info.width * encoder.itemsize
+
+    def plan(
+        self, predictions: Sequence[str], sources: Sequence[str], *, every_unit: bool | None = None
+    ) -> Iterator[Chunk]:
+        """What `score` would encode, tokenized and cut into chunks, but not encoded.
+
+        Args:
+            predictions: the summaries.
+            sources: one source for each.
+            every_unit: encode units too that the source lacks; ``None`` where a measure needs them.
+        """
+        config = self.resolved_config
+        return chunks(
+            predictions,
+            sources,
+            config,
+            self.encoder.tokenizer,
+            max_units=CHUNK_BYTES // self.bytes_per_unit,
+            every_unit=config.needs_every_unit if every_unit is None else every_unit,
+        )
 
     def score(self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False) -> EstimeResult:
         """Scores each summary against its source.
@@ -239,11 +270,8 @@ class EstimeScorer:
     ) -> Iterator[list[MatchedPair]]:
         """Texts -> units -> windows -> embeddings -> matches, chunk by chunk; every different pair once."""
         encoder, config = self._load().encoder, self._load().config
-        max_units = CHUNK_BYTES // (len(config.layer_tuple) * encoder.info.width * encoder.itemsize)
         with progress_bar(len(predictions), progress) as advance:
-            for chunk in chunks(
-                predictions, sources, config, encoder.tokenizer, max_units=max_units, every_unit=every_unit
-            ):
+            for chunk in self.plan(predictions, sources, every_unit=every_unit):
                 missing = recall(self.cache, chunk.sources, config.signature(), encoder.device)
                 encoded = chunk.sources + chunk.summaries
                 masked = [mask_units(one.units, config) for one in encoded]

@@ -52,7 +52,7 @@ LAYERS = {
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": set(),
     "files": set(),
-    "jobs": {"config", "files", "result", "scorer"},
+    "jobs": {"config", "engine", "files", "result", "scorer"},
     "comparison": {"config", "files", "meta", "scorer"},
 }
 

@@ -19,7 +19,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.jobs import Job, Report, Stop, Team, count_pairs, expand, score_files
+from estime_metric.jobs import Job, Report, Stop, Team, count_pairs, estimate_job, expand, score_files
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -48,6 +48,10 @@ def score(
     ] = None,
     resume: Annotated[bool, Parameter(help="Go on with an output that a stopped run has left unfinished.")] = False,
     overwrite: options.Overwrite = False,
+    dry_run: Annotated[
+        bool,
+        Parameter(help="Count the work, time a few pairs, and say what the job would take; nothing is written."),
+    ] = False,
     keep_texts: Annotated[bool, Parameter(help="Write the sources and summaries beside the scores.")] = False,
     prefix: Annotated[str, Parameter(help="What the names of our columns begin with, such as estime_.")] = "",
     look_ahead: Annotated[
@@ -83,6 +87,8 @@ def score(
         look_ahead=look_ahead,
     )
     given = {**({"model": EMBEDDED_MODEL} if example else {}), **measure.given()}
+    if dry_run:
+        return _estimate(job, given, quiet)
     return _run(job, given, "resume" if resume else "overwrite" if overwrite else "refuse", quiet)
 
 
@@ -150,6 +156,29 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
         if job.output is not None:
             say(f"wrote {report.totals.pairs} rows to {job.output}")
     return 1 if report.totals.skipped and team is None else 0  # torchrun takes any other status for a crash
+
+
+def _estimate(job: Job, given: dict[str, object], quiet: bool) -> int:
+    from estime_metric.scorer import EstimeScorer
+
+    with tqdm(unit="pair", desc="counting", disable=quiet, dynamic_ncols=True, delay=0.001) as bar:
+        found = estimate_job(
+            job,
+            EstimeScorer(**given),  # type: ignore[arg-type]
+            on_chunk=lambda pairs: bar.update(len(pairs)),
+        )
+    say(f"{found.pairs} pairs of {found.sources} different sources, {found.skipped} rows skipped")
+    say(f"{found.tokens} tokens in {found.windows} windows ({found.positions} positions), equal texts removed")
+    memory = "" if found.memory is None else f" and at least {found.memory / 1e9:.1f} GB of memory"
+    say(f"expected: {_duration(found.seconds)}{memory}, by scoring {found.calibrated} of the pairs")
+    return 1 if found.skipped else 0
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.1f} seconds"
 
 
 def _own_device() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.run import Report, score_files
@@ -9,4 +10,15 @@ from estime_metric.jobs.stopping import Stop
 from estime_metric.jobs.team import Team
 from estime_metric.jobs.totals import Totals
 
-__all__ = ["Job", "Report", "Stop", "Team", "Totals", "count_pairs", "expand", "score_files"]
+__all__ = [
+    "Estimate",
+    "Job",
+    "Report",
+    "Stop",
+    "Team",
+    "Totals",
+    "count_pairs",
+    "estimate_job",
+    "expand",
+    "score_files",
+]
