@@ -32,8 +32,8 @@ ENGINE = {
     "packed": set(),
     "encoder": {"batching", "blocks", "last_block", "loading", "masking", "memory", "packed", "precision"},
     "store": {"encoder", "loading", "memory"},
-    "cache": {"chunking"},
-    "matching": {"chunking", "text"},
+    "cache": {"chunking", "memory"},
+    "matching": {"chunking", "memory"},
     "measures": set(),
     "statistics": {"matching", "measures", "text"},
 }

@@ -26,6 +26,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from estime_metric.engine.chunking import EncodedUnits
+from estime_metric.engine.memory import put
 
 #: Sources with their keys.
 Keys = list[tuple[EncodedUnits, str]]
@@ -270,7 +271,7 @@ def recall(cache: SourceCache | None, sources: Sequence[EncodedUnits], signature
         if known is None:
             missing.append((source, key))
         else:
-            source.embeddings = known.to(device)
+            source.embeddings = put(known, device)
     return missing
 
 

@@ -9,7 +9,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,7 +21,7 @@ from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.last_block import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
-from estime_metric.engine.memory import is_out_of_memory, return_memory
+from estime_metric.engine.memory import is_out_of_memory, put, return_memory
 from estime_metric.engine.packed import pack_linears
 from estime_metric.engine.precision import inference_context, warn_where_slower
 
@@ -152,7 +151,7 @@ class MaskedEncoder:
 
     def input_embeddings(self, ids: NDArray[np.int64]) -> Tensor:
         """Context-free embeddings of token ids of shape (n,): rows of the model's input embeddings, of shape (n, d)."""
-        return self._input_embeddings.weight[torch.from_numpy(ids).to(self.device)]
+        return self._input_embeddings.weight[put(ids, self.device)]
 
     def check_vocabulary(self, other: MaskedEncoder) -> None:
         """Refuses to lend input embeddings to an encoder whose token ids mean something else.
@@ -169,21 +168,14 @@ class MaskedEncoder:
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
         arrays = (batch.row, batch.column, batch.target, batch.slot)
-        row, column, target, slot = (self._put(array) for array in arrays)  # (r,) each
-        ids = self._put(batch.ids)  # (b, p)
-        attended = None if batch.attended is None else self._put(batch.attended)  # (b, p)
+        row, column, target, slot = (put(array, self.device) for array in arrays)  # (r,) each
+        ids = put(batch.ids, self.device)  # (b, p)
+        attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
         states = self._taps.read(
             ids, attended, layers, lambda hidden: hidden[row, column], ReadPositions(row, column, slot, batch.most)
         )
         for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)
-
-    def _put(self, array: NDArray[Any]) -> Tensor:
-        """An array on the device; a GPU takes it from pinned memory and does not wait for it."""
-        tensor = torch.from_numpy(array)
-        if self.device.type == "cuda":
-            tensor = tensor.pin_memory()
-        return tensor.to(self.device, non_blocking=True)
 
 
 def _probe(pretrained: Pretrained) -> Tensor:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from estime_metric.engine.chunking import Chunk, EncodedUnits, SummaryUnits
-from estime_metric.engine.text import IntArray
+from estime_metric.engine.memory import put
 
 #: Most dot products held at once: 4 million in float32 are 16 MB.
 CHUNK = 4_000_000
@@ -141,8 +141,8 @@ def _match_source(source: EncodedUnits, summaries: Sequence[SummaryUnits], norma
     of_source = source.embeddings
     if of_source is None:  # no unit of any summary in this chunk was encoded; a later chunk may still need it
         of_source = embeddings.new_empty(len(embeddings), 0, embeddings.shape[-1])
-    ids = _on(embeddings, np.concatenate([encoded.units.ids for encoded in sets]))
-    source_ids = _on(embeddings, source.units.ids[: of_source.shape[1]])
+    ids = put(np.concatenate([encoded.units.ids for encoded in sets]), embeddings.device)
+    source_ids = put(source.units.ids[: of_source.shape[1]], embeddings.device)
     found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
     matched = iter(found.split([len(encoded.units) for encoded in sets]))
     by_summary = [[next(matched) for _ in summary.encoded] for summary in summaries]
@@ -156,13 +156,8 @@ def _match_source(source: EncodedUnits, summaries: Sequence[SummaryUnits], norma
 def _overlapping_words(found: Matches, summaries: Sequence[SummaryUnits]) -> list[Matches]:
     """Of the matches of all words of some summaries those of the words that occur in the source."""
     kept = np.flatnonzero(np.concatenate([summary.checked for summary in summaries]))
-    rows = _on(found.same, kept)
+    rows = put(kept, found.same.device)
     return found.only(rows).split([int(summary.checked.sum()) for summary in summaries])
-
-
-def _on(like: Tensor, array: IntArray) -> Tensor:
-    """An array on the device of a tensor."""
-    return torch.from_numpy(array).to(like.device)
 
 
 def _match_rows(

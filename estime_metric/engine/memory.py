@@ -1,17 +1,28 @@
-"""What a lack of memory looks like, and how memory that is no longer used goes back to the system."""
+"""Memory: how numbers reach a device, what a lack of it looks like, how it goes back to the system."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import gc
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 #: What CUDA, torch's own allocator, Windows and oneDNN say where memory runs out.
 _PHRASES = ("out of memory", "can't allocate memory", "not enough memory", "could not create a primitive")
 
 _ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
+
+
+def put(values: NDArray[Any] | Tensor, device: torch.device) -> Tensor:
+    """Numbers of the host on a device; a GPU takes them from pinned memory and does not wait for them."""
+    tensor = values if isinstance(values, Tensor) else torch.from_numpy(values)
+    if device.type != "cuda":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -1,0 +1,199 @@
+"""No tensor of the engine is left on the CPU where it runs on a GPU, tried on a device that is pretended.
+
+The scores, explanations and embeddings of a device that calculates on the CPU are those of the CPU, exactly; an
+operation on tensors of both devices fails. What waits for the device is recorded, so a fetch more is a failure here.
+
+What cannot be tested so, and needs a GPU:
+
+- CUDA's own kernels: their rounding, which dtypes they have, which attention is chosen, whether one waits by itself;
+- the order of what runs at once: copies that nobody waits for, pinned memory, several streams, a second thread;
+- memory: how much is free, what running out of it looks like, whether a smaller budget then fits;
+- finding the device (``device=None``, ``"cuda"`` without an index), more than one of them, a fork after the first use;
+- TF32 and autocast on the device, and every figure of speed;
+- numbers of the host that never meet the device though they should: only a mixture of both is seen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+
+from estime_metric import EstimeResult, EstimeScorer
+from estime_metric import scorer as scorer_module
+from estime_metric.engine import encoder as encoder_module
+from estime_metric.engine import matching, packed, store
+from estime_metric.engine.memory import put
+from estime_metric.engine.packed import PackedLinear
+from tests.families import SENTENCES
+from tests.pretended_device import DEVICE, Pretended, PretendedDevice, pretended_device
+
+#: Windows of several lengths, three layers with the last block among them, everything that can be measured.
+SETTING: dict[str, Any] = {
+    "layers": (0, 2, 4), "measures": ("soft", "coherence", "alarms_alltokens"), "window": 60, "margin": 10,
+    "distance": 4, "token_budget": 500,
+}  # fmt: skip
+LONG, SHORT = " ".join(SENTENCES[:8]), SENTENCES[12]
+PAIRS = [
+    (SENTENCES[0], LONG), ("", LONG), ("The river sat on the mat.", LONG), ("", SHORT), ("zzz 9", SHORT),
+    (SENTENCES[3], LONG), ("The cat", ""), ("", ""), ("The expert found the painter in the dirt.", SHORT),
+]  # fmt: skip
+SUMMARIES, SOURCES = [summary for summary, _ in PAIRS], [source for _, source in PAIRS]
+
+
+@pytest.fixture(autouse=True)
+def _own_encoders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No encoder of these tests is there for others, nor the other way round."""
+    monkeypatch.setattr(store, "_STORE", store.EncoderStore())
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevice]:
+    with pretended_device(monkeypatch) as device:
+        yield device
+
+
+@pytest.fixture
+def there(bert_folder: str, device: PretendedDevice) -> EstimeScorer:
+    """A scorer on the pretended device, loaded; nothing has waited yet."""
+    return loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), **SETTING), device)
+
+
+def loaded(scorer: EstimeScorer, device: PretendedDevice) -> EstimeScorer:
+    assert scorer.encoder.device == DEVICE
+    device.waits.clear()
+    return scorer
+
+
+def on_cpu(monkeypatch: pytest.MonkeyPatch, folder: str, **setting: Any) -> EstimeScorer:
+    """A scorer on the CPU, with plain products as on any other device."""
+    scorer = EstimeScorer(model=folder, device="cpu", **{**SETTING, **setting})
+    with monkeypatch.context() as patch:
+        patch.setattr(encoder_module, "pack_linears", lambda model: None)
+        _ = scorer.encoder
+    return scorer
+
+
+def waiting(device: PretendedDevice) -> Counter[str]:
+    """How often each function of the package waited; encoders ask in each batch whether there is padding."""
+    waits = Counter(asked_by for _, asked_by in device.waits)
+    del waits["engine.blocks.read"]
+    return waits
+
+
+def assert_same(found: EstimeResult, expected: EstimeResult) -> None:
+    assert found.measures == expected.measures
+    for measure in expected.measures:
+        for layer in expected.layers:
+            torch.testing.assert_close(
+                found.values(measure, layer), expected.values(measure, layer), rtol=0, atol=0, equal_nan=True
+            )
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {},
+        {"unit": "word"},
+        {"normalize": True, "layers": 3},
+        {"unit": "word", "dtype": "bfloat16"},
+        {"soft_model": True},
+    ],
+    ids=["token", "word", "normalize", "bfloat16", "soft_model"],
+)
+def test_scores_are_those_of_the_cpu(
+    setting: dict[str, Any], bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    setting = {name: bert_folder if name == "soft_model" else value for name, value in setting.items()}
+    expected = on_cpu(monkeypatch, bert_folder, **setting).score(SUMMARIES, SOURCES)
+    with pretended_device(monkeypatch):
+        found = EstimeScorer(model=bert_folder, device=str(DEVICE), **{**SETTING, **setting}).score(SUMMARIES, SOURCES)
+    assert_same(found, expected)
+    assert found.values("alarms", found.layers[-1]).sum() > 0
+
+
+def test_encoders_of_all_families(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = {"layers": (0, 4), "measures": ()}
+    expected = on_cpu(monkeypatch, folder, **setting)
+    result = expected.score(SUMMARIES[:3], SOURCES[:3])
+    with pretended_device(monkeypatch) as device:
+        scorer = loaded(EstimeScorer(model=folder, device=str(DEVICE), **{**SETTING, **setting}), device)
+        assert_same(scorer.score(SUMMARIES[:3], SOURCES[:3]), result)
+    # At loading an encoder that fails is run another way: that must not be because of the device.
+    taps, others = scorer.encoder._taps, expected.encoder._taps
+    assert taps.kept == others.kept
+    assert (taps._last is None) == (others._last is None)
+    assert scorer.encoder._takes_padding == expected.encoder._takes_padding
+
+
+def test_weights_stay_plain(bert_folder: str, device: PretendedDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    for tried in ("_works", "_pays"):  # nothing but the device forbids it
+        monkeypatch.setattr(packed, tried, lambda dtype: True)
+    encoder = EstimeScorer(model=bert_folder, device=str(DEVICE), **SETTING).encoder
+    assert all(isinstance(weight, Pretended) for weight in encoder._model.state_dict().values())
+    assert not any(isinstance(module, PackedLinear) for module in encoder._model.modules())
+
+
+def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = there.score(SUMMARIES, SOURCES)
+    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 1)
+    monkeypatch.setitem(matching.match.__kwdefaults__, "chunk", 90)
+    found = there.score(SUMMARIES, SOURCES)
+    for measure in ("alarms", "overlap", "winners"):
+        assert found.values(measure, 2).tolist() == whole.values(measure, 2).tolist()
+
+
+def test_cache(bert_folder: str, device: PretendedDevice) -> None:
+    scorer = loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), cache=10**8, **SETTING), device)
+    first = scorer.score(SUMMARIES, SOURCES)
+    assert waiting(device)["engine.cache.put"] == len(set(SOURCES))
+    device.waits.clear()
+    assert_same(scorer.score(SUMMARIES, SOURCES), first)
+    assert set(waiting(device)) == {"engine.encoder.encode", "engine.statistics.count_statistics"}
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_explanations_are_those_of_the_cpu(unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = on_cpu(monkeypatch, bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
+    with pretended_device(monkeypatch):
+        scorer = EstimeScorer(model=bert_folder, device=str(DEVICE), unit=unit, **SETTING)
+        found = scorer.explain_pairs(SUMMARIES, SOURCES, layer=4)
+    for one, other in zip(found, expected, strict=True):
+        assert one.to_dict() == other.to_dict()
+
+
+def test_a_call_waits_as_often_for_many_pairs_as_for_one(there: EstimeScorer, device: PretendedDevice) -> None:
+    there.score(SUMMARIES[:1], SOURCES[:1])
+    one = waiting(device)
+    device.waits.clear()
+    there.score(SUMMARIES, SOURCES)
+    assert waiting(device) == one == {"engine.encoder.encode": 1, "engine.statistics.count_statistics": 2}
+
+
+@pytest.mark.parametrize("module", ["encoder", "matching"])
+def test_what_is_left_on_the_cpu_is_found(module: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"estime_metric.engine.{module}.put", lambda values, device: put(values, torch.device("cpu")))
+    with pytest.raises(RuntimeError, match="got tensors on the CPU"):
+        there.score(SUMMARIES, SOURCES)
+
+
+def test_a_wait_is_found(device: PretendedDevice) -> None:
+    numbers = torch.arange(6).to(DEVICE, non_blocking=True)
+    assert numbers.device == DEVICE
+    assert device.waits == []
+    some = numbers[numbers > 2]
+    assert len(device.waits) == 1
+    assert int(some.sum()) == 12
+    assert len(device.waits) == 2
+    assert numbers.cpu().tolist() == list(range(6))
+    assert len(device.waits) == 3
+    torch.zeros(2).to(DEVICE)
+    assert len(device.waits) == 4
+    with pytest.raises((RuntimeError, TypeError)):
+        numbers.numpy()
+    with pytest.raises(RuntimeError, match="got tensors on the CPU"):
+        numbers[torch.tensor([0, 1])]
+    assert (numbers + torch.tensor(1)).device == DEVICE  # a single number may come from the host

@@ -1,0 +1,163 @@
+"""A device that is not there: tensors that say they are on ``cuda:0`` and calculate on the CPU.
+
+An operation that gets tensors of both devices fails as it would on a GPU, and more strictly: positions on the CPU that
+index a tensor on the device fail too, though torch would copy them, except in the encoders' own code. Whatever the host
+has to wait for is recorded.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map_only
+
+DEVICE = torch.device("cuda", 0)
+
+aten = torch.ops.aten
+
+#: Operations that take a tensor from one device to the other.
+_MOVES = (aten._to_copy, aten.to, aten.copy_, aten.cpu)
+
+#: Operations that return a number from the device, or whose result's size hangs on the numbers: the host waits.
+_WAITS = (
+    aten._local_scalar_dense, aten.item, aten.is_nonzero, aten.equal, aten.allclose, aten.nonzero, aten.masked_select,
+    aten.bincount, aten.argwhere, aten._unique2, aten.unique_dim, aten.unique_consecutive,
+)  # fmt: skip
+#: There is nobody to pin memory for.
+_PINS = (aten.pin_memory, aten._pin_memory)
+
+
+class Pretended(torch.Tensor):
+    """A tensor on the pretended device; ``held`` has its numbers."""
+
+    held: torch.Tensor
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @staticmethod
+    def __new__(cls, held: torch.Tensor) -> Pretended:
+        made = torch.Tensor._make_wrapper_subclass(
+            cls,
+            held.size(),
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
+            device="meta",  # for C++, which would ask for a driver where it indexes a tensor of "cuda"
+            requires_grad=False,
+        )
+        made.held = held
+        return made
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return DEVICE
+
+    @property
+    def is_cuda(self) -> bool:  # type: ignore[override]
+        return True
+
+    def __repr__(self, **_: Any) -> str:
+        return f"Pretended({tuple(self.shape)}, {self.dtype})"
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return _run(func, args, kwargs or {}, [])
+
+
+class PretendedDevice(TorchDispatchMode):
+    """While it is entered, ``cuda:0`` is there.
+
+    Attributes:
+        waits: where the host waited for the device: the operation, and the function of the package that asked for it.
+            A copy to the device waits where it is not ``non_blocking``.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[tuple[str, str]] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return _run(func, args, kwargs or {}, self.waits)
+
+
+@contextmanager
+def pretended_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevice]:
+    """Enters a `PretendedDevice`; torch is kept from looking for a driver."""
+    if not torch.cuda.is_available():
+        monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
+    lifted = torch._C._only_lift_cpu_tensors()
+    torch._C._set_only_lift_cpu_tensors(
+        True
+    )  # `torch.tensor(..., device=)` is made on the CPU and moved in sight of us
+    try:
+        with PretendedDevice() as device:
+            yield device
+    finally:
+        torch._C._set_only_lift_cpu_tensors(lifted)
+
+
+def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, str]]) -> Any:
+    packet = func.overloadpacket
+    if packet in _PINS:
+        return args[0]
+    named = dict(zip((one.name for one in func._schema.arguments), args, strict=False)) | kwargs
+    tensors = [one for one in tree_flatten((args, kwargs))[0] if isinstance(one, torch.Tensor)]
+    there = [one for one in tensors if isinstance(one, Pretended)]
+    asked = torch.device("cpu") if packet is aten.cpu else named.get("device")
+    on_device = bool(there) if asked is None else asked.type == DEVICE.type
+    if packet is aten.copy_:
+        on_device = isinstance(args[0], Pretended)
+    moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
+    indexed_by_other = packet is aten.index and _caller().startswith("transformers")  # torch copies the positions
+    if not moved and on_device and not indexed_by_other:
+        left = [tuple(one.shape) for one in tensors if not isinstance(one, Pretended) and one.ndim > 0]
+        if left:
+            raise RuntimeError(f"{func} on {DEVICE} got tensors on the CPU, of the shapes {left}.")
+    if (moved and not (on_device and named.get("non_blocking"))) or (there and (packet in _WAITS or _by_mask(named))):
+        waits.append((packet.__name__, _asked_by()))
+    if on_device:
+        args, kwargs = tree_map_only(torch.device, lambda one: torch.device("cpu"), (args, kwargs))
+    args, kwargs = tree_map_only(Pretended, lambda one: one.held, (args, kwargs))
+    result = func(*args, **{name: value for name, value in kwargs.items() if name != "pin_memory"})
+    if moved and packet is not aten.copy_:
+        result = result.clone()
+    if not on_device:
+        return result
+    given = {id(one.held): one for one in there}  # operations in place return what they were given
+    with torch.inference_mode(False):  # torch keeps count of the versions of views of the weights
+        return tree_map_only(torch.Tensor, lambda one: given[id(one)] if id(one) in given else Pretended(one), result)
+
+
+def _by_mask(named: dict[str, Any]) -> bool:
+    """Whether a tensor is indexed by a mask, so that the host has to learn how many numbers it picks."""
+    indices = named.get("indices")
+    return isinstance(indices, list | tuple) and any(
+        isinstance(one, torch.Tensor) and one.dtype in (torch.bool, torch.uint8) for one in indices
+    )
+
+
+def _modules() -> Iterator[tuple[str, str]]:
+    """Module and function of each frame on the stack, the innermost first, without torch's and this one's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module != __name__ and module.split(".")[0] != "torch":
+            yield module, frame.f_code.co_name
+        frame = frame.f_back
+
+
+def _caller() -> str:
+    """The module that asked for an operation."""
+    return next(module for module, _ in _modules())
+
+
+def _asked_by() -> str:
+    """The innermost function of the package on the stack, as ``module.function``."""
+    own = (f"{module}.{function}" for module, function in _modules() if module.startswith("estime_metric."))
+    return next(own, "").removeprefix("estime_metric.")
