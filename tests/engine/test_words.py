@@ -277,7 +277,7 @@ def test_callables_are_taken_as_they_are() -> None:
 @pytest.mark.parametrize("find", [find_splitter, find_tagger])
 def test_without_nltk_the_extra_is_named(find, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "nltk", None)
-    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[words\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[nltk\]'"):
         find("nltk")
 
 
