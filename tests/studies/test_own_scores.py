@@ -141,7 +141,7 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, ta
 
 
 def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"'mine' to have a column of systems \(system, model_name\)"):
+    with pytest.raises(ValueError, match=r"'mine' to have a column of systems \(system, model_name, n_errors\)"):
         own_block(table.drop(columns="system"), "mine")
     with pytest.raises(ValueError, match=r"each summary once, but twice came \('b-doc', 'M10'\)"):
         own_block(pd.concat([table, table.iloc[:1]]), "mine")
