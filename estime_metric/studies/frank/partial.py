@@ -43,8 +43,8 @@ def partial_correlation(
 
     Example:
         >>> x, y, system = [1, 2, 11, 12], [2, 1, 21, 23], ["A", "A", "B", "B"]
-        >>> round(partial_correlation(x, y), 3), round(partial_correlation(x, y, system), 3)
-        (0.994, 0.316)
+        >>> round(partial_correlation(x, y), 2), round(partial_correlation(x, y, system), 2)
+        (0.99, 0.32)
     """
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     codes = codes_of(categories) if categories is not None else np.zeros(len(x), dtype=np.int64)
