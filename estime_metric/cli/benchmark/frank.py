@@ -27,13 +27,9 @@ def frank(
         options.PositiveCount | None,
         Parameter(help="Only the first documents of CNN/DailyMail and of XSum, for a quick look."),
     ] = None,
-    output: Annotated[
-        Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
-    ] = None,
-    resume: Annotated[
-        bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")
-    ] = False,
-    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000,
+    output: shared.OutputFolder = None,
+    resume: shared.Resume = False,
+    resamples: shared.Resamples = 1000,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     others: shared.OtherMeasures = shared.OtherMeasures(),

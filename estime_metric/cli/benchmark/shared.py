@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 _OTHERS = Group("Other measures", sort_key=3)
 
 
+OutputFolder = Annotated[
+    Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
+]
+Resume = Annotated[bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")]
+Resamples = Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")]
+
+
+def _repeatable(name: str, help: str) -> Parameter:
+    """An option that may be given several times."""
+    return Parameter(name=name, help=help, show_default=False)
+
+
 @Parameter(name="*", group=_OTHERS)
 @dataclass(frozen=True, kw_only=True)
 class OwnScores:
@@ -27,21 +39,13 @@ class OwnScores:
 
     scores: Annotated[
         tuple[Path, ...],
-        Parameter(
-            name="--scores",
-            metavar="FILE",
-            help="CSV, JSON Lines or Parquet with document, system and a column for each measure; may be repeated.",
-            show_default=False,
+        _repeatable(
+            "--scores",
+            "CSV, JSON Lines or Parquet with document, system and a column for each measure; may be repeated.",
         ),
     ] = ()
     lower: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name="--lower",
-            metavar="NAME",
-            help="Column of --scores of which less is better; may be repeated.",
-            show_default=False,
-        ),
+        tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better; may be repeated.")
     ] = ()
 
 
@@ -52,21 +56,10 @@ class OtherMeasures(OwnScores):
 
     blanc: Annotated[
         tuple[str, ...],
-        Parameter(
-            name="--blanc",
-            metavar="MODEL",
-            help="BLANC-help with this encoder, a Hub name or folder; may be repeated.",
-            show_default=False,
-        ),
+        _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder; may be repeated."),
     ] = ()
     blanc_tune: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name="--blanc-tune",
-            metavar="MODEL",
-            help="BLANC-tune, likewise; tuning takes its time.",
-            show_default=False,
-        ),
+        tuple[str, ...], _repeatable("--blanc-tune", "BLANC-tune, likewise; tuning takes its time.")
     ] = ()
 
     def blocks(self, device: str | None) -> "list[Block]":

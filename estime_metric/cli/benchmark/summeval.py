@@ -33,12 +33,8 @@ def summeval(
     limit: Annotated[
         options.PositiveCount | None, Parameter(help="Only the first documents, for a quick look.")
     ] = None,
-    output: Annotated[
-        Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
-    ] = None,
-    resume: Annotated[
-        bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")
-    ] = False,
+    output: shared.OutputFolder = None,
+    resume: shared.Resume = False,
     references: Annotated[
         str, Parameter(help="Several references as one value: mean (gives the paper's ROUGE), max, first.")
     ] = "mean",
@@ -49,7 +45,7 @@ def summeval(
     bertscore_layer: Annotated[
         int | None, Parameter(help="Its layer. (default: 17 of 24 blocks, likewise of others)")
     ] = None,
-    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000,
+    resamples: shared.Resamples = 1000,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
     others: shared.OtherMeasures = shared.OtherMeasures(),
