@@ -49,18 +49,12 @@ def correlations(
     """
     samples = _Samples(scores.data, resamples, seed)
     rows = []
-    for measure in _known(scores):
-        values = scores.oriented(measure)
-        for part in PARTS:
-            chosen = _chosen(scores.data, part, values)
-            head = measure.column, measure.label, measure.section, part
-            for kind in KINDS:
-                for method in METHODS:
-                    value, drawn = samples.correlate(values, scores.data.factuality, chosen, kind, method)
-                    low, high, undefined = interval(drawn, CONFIDENCE)
-                    rows.append((*head, kind, method, value, low, high, len(chosen), undefined))
-        if advance is not None:
-            advance()
+    for head, values, chosen in _parts(scores, advance):
+        for kind in KINDS:
+            for method in METHODS:
+                value, drawn = samples.correlate(values, scores.data.factuality, chosen, kind, method)
+                low, high, undefined = interval(drawn, CONFIDENCE)
+                rows.append((*head, kind, method, value, low, high, len(chosen), undefined))
     names = ["column", "measure", "section", "part", "kind", "method", "value", "low", "high", "summaries", "undefined"]
     return pd.DataFrame(rows, columns=names)
 
@@ -108,17 +102,12 @@ def ablation(
     """
     samples = _Samples(scores.data, resamples, seed)
     rows = []
-    for measure in _known(scores):
-        values = scores.oriented(measure)
-        for part in PARTS:
-            chosen = _chosen(scores.data, part, values)
-            value, drawn = samples.correlate(values, scores.data.factuality, chosen, "partial", "pearson")
-            for error, flipped in scores.data.flipped.items():
-                changed, drawn_changed = samples.correlate(values, flipped, chosen, "partial", "pearson")
-                low, high, _ = interval(drawn - drawn_changed, CONFIDENCE)
-                rows.append((measure.column, measure.label, measure.section, part, error, value - changed, low, high))
-        if advance is not None:
-            advance()
+    for head, values, chosen in _parts(scores, advance):
+        value, drawn = samples.correlate(values, scores.data.factuality, chosen, "partial", "pearson")
+        for error, flipped in scores.data.flipped.items():
+            changed, drawn_changed = samples.correlate(values, flipped, chosen, "partial", "pearson")
+            low, high, _ = interval(drawn - drawn_changed, CONFIDENCE)
+            rows.append((*head, error, value - changed, low, high))
     return pd.DataFrame(rows, columns=["column", "measure", "section", "part", "error", "value", "low", "high"])
 
 
@@ -157,6 +146,18 @@ class _Samples:
 
 def _known(scores: FrankScores) -> list[Measure]:
     return [measure for measure in scores.measures if measure.column in scores.values]
+
+
+def _parts(
+    scores: FrankScores, advance: Callable[[], object] | None
+) -> Iterator[tuple[tuple[str, str, str, str], Floats, npt.NDArray[np.int64]]]:
+    """Every measure in every part: the first columns of its rows, its scores, and which summaries have one."""
+    for measure in _known(scores):
+        values = scores.oriented(measure)
+        for part in PARTS:
+            yield (measure.column, measure.label, measure.section, part), values, _chosen(scores.data, part, values)
+        if advance is not None:
+            advance()
 
 
 def _chosen(data: Frank, part: str, *columns: Floats) -> npt.NDArray[np.int64]:
