@@ -50,7 +50,7 @@ LAYERS = {
     "explanation": {"config", "engine"},
     "scorer": {"config", "engine", "explanation", "inputs", "progress", "result"},
     "functional": {"config", "inputs", "result", "scorer"},
-    "meta": set(),
+    "meta": {"files"},
     "files": set(),
     "jobs": {"config", "engine", "files", "result", "scorer"},
     "comparison": {"config", "files", "meta", "scorer"},
