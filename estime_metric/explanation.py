@@ -159,7 +159,7 @@ def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, co
 
     Args:
         prediction, source: the texts.
-        pair: their matches, of all units.
+        pair: their matches, of all units, on the CPU.
         layer: one of ``config.layer_tuple``.
         config: the configuration with nothing left open.
     """
@@ -242,5 +242,5 @@ def _whole_characters(text: str, spans: list[list[int]]) -> list[tuple[int, int]
 
 
 def _numpy(values: torch.Tensor) -> NDArray[Any]:
-    copied: NDArray[Any] = values.cpu().numpy().copy()
+    copied: NDArray[Any] = values.numpy().copy()
     return copied

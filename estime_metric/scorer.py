@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.cache import SourceCache, recall, remember
-from estime_metric.engine.chunking import Chunk, chunks
+from estime_metric.engine.ahead import ahead_of
+from estime_metric.engine.cache import Keys, Known, SourceCache, recall, remember
+from estime_metric.engine.chunking import Chunk, EncodedUnits, chunks
 from estime_metric.engine.encoder import MaskedEncoder
-from estime_metric.engine.masking import mask_units
-from estime_metric.engine.matching import MatchedPair, match_chunk
+from estime_metric.engine.masking import MaskedText, mask_units
+from estime_metric.engine.matching import MatchedPair, match_chunk, matches_to_host
 from estime_metric.engine.measures import STATISTICS
-from estime_metric.engine.memory import return_memory
+from estime_metric.engine.memory import put, return_memory
 from estime_metric.engine.precision import inference_context
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.store import release_encoders, shared_encoder
@@ -44,6 +46,18 @@ class _Ready:
     encoder: MaskedEncoder
     config: EstimeConfig
     soft_encoder: MaskedEncoder
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Masked:
+    """A chunk that the encoder can start on: sources that the cache has, those that it lacks, and in one order the
+    units that are encoded and their windows."""
+
+    chunk: Chunk
+    known: Known
+    missing: Keys
+    encoded: list[EncodedUnits]
+    masked: list[MaskedText]
 
 
 class EstimeScorer:
@@ -241,8 +255,9 @@ class EstimeScorer:
         shape = len(predictions), len(ready.config.layer_tuple), len(STATISTICS)
         statistics = torch.zeros(shape, dtype=torch.float64)
         every_unit = ready.config.needs_every_unit
-        with inference_context(ready.encoder.device):
-            for matched in self._matched(predictions, sources, every_unit=every_unit, progress=progress):
+        work = self._matched(predictions, sources, every_unit=every_unit, progress=progress)
+        with inference_context(ready.encoder.device), closing(work):
+            for matched in work:
                 counted = count_statistics(matched, ready.config, ready.soft_encoder.input_embeddings)
                 for pair, counts in zip(matched, counted, strict=True):
                     statistics[pair.summary.rows] = counts
@@ -257,9 +272,10 @@ class EstimeScorer:
             check_choice("layer", layer, layers)
         layer = layers[0] if layer is None else layer
         explanations: dict[int, Explanation] = {}
-        with inference_context(ready.encoder.device):
-            for matched in self._matched(predictions, sources, every_unit=True, progress=progress):
-                for pair in matched:
+        work = self._matched(predictions, sources, every_unit=True, progress=progress)
+        with inference_context(ready.encoder.device), closing(work):
+            for matched in work:
+                for pair in matches_to_host(matched):
                     row = pair.summary.rows[0]
                     explanation = explain_pair(predictions[row], sources[row], pair, layer, ready.config)
                     explanations |= dict.fromkeys(pair.summary.rows, explanation)
@@ -267,21 +283,29 @@ class EstimeScorer:
 
     def _matched(
         self, predictions: list[str], sources: list[str], *, every_unit: bool, progress: bool
-    ) -> Iterator[list[MatchedPair]]:
+    ) -> Generator[list[MatchedPair]]:
         """Texts -> units -> windows -> embeddings -> matches, chunk by chunk; every different pair once."""
         encoder, config = self._load().encoder, self._load().config
-        with progress_bar(len(predictions), progress) as advance:
-            for chunk in self.plan(predictions, sources, every_unit=every_unit):
-                missing = recall(self.cache, chunk.sources, config.signature(), encoder.device)
-                encoded = chunk.sources + chunk.summaries
-                masked = [mask_units(one.units, config) for one in encoded]
+        work = ahead_of(encoder.device, self._masked(predictions, sources, every_unit))
+        with progress_bar(len(predictions), progress) as advance, closing(work):
+            for one in work:
                 embeddings = encoder.encode(
-                    masked,
+                    one.masked,
                     config.layer_tuple,
                     token_budget=config.token_budget,
-                    on_progress=partial(advance, chunk.rows),
+                    on_progress=partial(advance, one.chunk.rows),
                 )
-                for one, states in zip(encoded, embeddings, strict=True):
-                    one.embeddings = states
-                remember(self.cache, missing)
-                yield match_chunk(chunk, normalize=config.normalize)
+                for units, states in zip(one.encoded, embeddings, strict=True):
+                    units.embeddings = states
+                for source, states in one.known.items():
+                    source.embeddings = put(states, encoder.device)
+                remember(self.cache, one.missing)
+                yield match_chunk(one.chunk, normalize=config.normalize)
+
+    def _masked(self, predictions: list[str], sources: list[str], every_unit: bool) -> Generator[_Masked]:
+        """What is done before the device is needed: chunks, what the cache has of them, windows for the rest."""
+        config = self.resolved_config
+        for chunk in self.plan(predictions, sources, every_unit=every_unit):
+            known, missing = recall(self.cache, chunk.sources, config.signature())
+            encoded = [source for source in chunk.sources if source not in known] + chunk.summaries
+            yield _Masked(chunk, known, missing, encoded, [mask_units(one.units, config) for one in encoded])

@@ -25,17 +25,22 @@ ENGINE = {
     "masking": {"text"},
     "batching": {"masking", "text"},
     "memory": set(),
+    "ahead": set(),
+    "budget": set(),
     "precision": set(),
     "loading": {"batching", "memory"},
     "last_block": set(),
     "blocks": {"last_block"},
     "packed": set(),
-    "encoder": {"batching", "blocks", "last_block", "loading", "masking", "memory", "packed", "precision"},
+    "encoder": {
+        *("ahead", "batching", "blocks", "budget", "last_block"),
+        *("loading", "masking", "memory", "packed", "precision"),
+    },
     "store": {"encoder", "loading", "memory"},
     "cache": {"chunking", "memory"},
     "matching": {"chunking", "memory"},
     "measures": set(),
-    "statistics": {"matching", "measures", "text"},
+    "statistics": {"matching", "measures", "memory"},
 }
 
 #: module or package below the integrations -> those that it may import.

@@ -26,10 +26,11 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from estime_metric.engine.chunking import EncodedUnits
-from estime_metric.engine.memory import put
+from estime_metric.engine.memory import to_host
 
-#: Sources with their keys.
+#: Sources with their keys, and with embeddings that were found.
 Keys = list[tuple[EncodedUnits, str]]
+Known = dict[EncodedUnits, Tensor]
 
 #: Most bytes in a folder where nothing else is said.
 FOLDER_BYTES = 10_000_000_000
@@ -252,34 +253,36 @@ class SourceCache:
         return Path(self.folder or "") / f"{key}.source.safetensors"
 
 
-def recall(cache: SourceCache | None, sources: Sequence[EncodedUnits], signature: str, device: torch.device) -> Keys:
-    """Gives sources the embeddings that the cache has of them; returns the keys of those that it lacks.
+def recall(cache: SourceCache | None, sources: Sequence[EncodedUnits], signature: str) -> tuple[Known, Keys]:
+    """What the cache has of some sources, still on the CPU, and the keys of those that it lacks.
 
     Args:
         cache: the cache, if there is one.
         sources: the sources to look up.
         signature: the complete signature of the configuration.
-        device: where the embeddings are wanted.
     """
+    known: Known = {}
     missing: Keys = []
     if cache is None:
-        return missing
+        return known, missing
     for source in sources:
         units = source.units
         key = source_key(signature, units.tokens, units.first, units.stop, units.index)
-        known = cache.get(key)
-        if known is None:
+        found = cache.get(key)
+        if found is None:
             missing.append((source, key))
         else:
-            source.embeddings = put(known, device)
-    return missing
+            known[source] = found
+    return known, missing
 
 
 def remember(cache: SourceCache | None, missing: Keys) -> None:
     """Puts into the cache what `recall` did not find there and what has been encoded since."""
-    for source, key in missing:
-        if cache is not None and source.embeddings is not None:
-            cache.put(key, source.embeddings)
+    if cache is None or not missing:
+        return
+    encoded = [(source.embeddings, key) for source, key in missing if source.embeddings is not None]
+    for embeddings, (_, key) in zip(to_host([one for one, _ in encoded]), encoded, strict=True):
+        cache.put(key, embeddings)
 
 
 def source_key(signature: str, *arrays: NDArray[np.int64]) -> str:

@@ -5,7 +5,8 @@ Equal sources are tokenized once, equal pairs scored once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -48,25 +49,25 @@ class SummaryUnits:
     rows: list[int]
 
 
+_Group = tuple[EncodedUnits, list[SummaryUnits]]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Chunk:
-    """Sources, each with some of its summaries. A source's embeddings are kept while summaries of it are left."""
+    """Sources, each with some of its summaries. A source's embeddings are kept while summaries of it are left.
 
-    groups: list[tuple[EncodedUnits, list[SummaryUnits]]]
+    Attributes:
+        groups: each source with its summaries.
+        sources: the sources that have to be encoded: units of a summary are compared with them, in no earlier chunk.
+    """
+
+    groups: list[_Group]
+    sources: list[EncodedUnits]
 
     @property
     def rows(self) -> int:
         """How many rows of the result it fills."""
         return sum(len(summary.rows) for _, summaries in self.groups for summary in summaries)
-
-    @property
-    def sources(self) -> list[EncodedUnits]:
-        """The sources that have to be encoded: those without embeddings that a summary is compared with."""
-        return [
-            source
-            for source, summaries in self.groups
-            if source.embeddings is None and any(len(one.units) for summary in summaries for one in summary.encoded)
-        ]
 
     @property
     def summaries(self) -> list[EncodedUnits]:
@@ -93,23 +94,34 @@ def chunks(
         max_units: units that are encoded in one chunk; it ends with the summary that reaches that number.
         every_unit: encode all units of a summary, also those that do not occur in the source.
     """
-    groups: dict[str, dict[str, list[int]]] = {}
+    rows: dict[str, dict[str, list[int]]] = {}
     for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
-        groups.setdefault(source, {}).setdefault(prediction, []).append(row)
-    chunk = Chunk([])
+        rows.setdefault(source, {}).setdefault(prediction, []).append(row)
+    groups: list[_Group] = []
     size = 0
-    for text, summaries in groups.items():
-        encoded = EncodedUnits(units_of([text], config, tokenizer)[0])
-        chunk.groups.append((encoded, []))
+    before: EncodedUnits | None = None  # the source that an earlier chunk encodes
+    for text, summaries in rows.items():
+        first = next(iter(summaries.values()))[0]
+        encoded = EncodedUnits(_units_of("source", {text: first}, config, tokenizer)[0])
+        groups.append((encoded, []))
         size += len(encoded.units)
         for summary in _summaries(encoded.units, summaries, config, tokenizer, every_unit):
             if size >= max_units:
+                chunk = _chunk(groups, before)
                 yield chunk
-                chunk, size = Chunk([(encoded, [])]), 0
-            chunk.groups[-1][1].append(summary)
+                before = encoded if encoded is before or encoded in chunk.sources else None
+                groups, size = [(encoded, [])], 0
+            groups[-1][1].append(summary)
             size += sum(len(one.units) for one in summary.encoded)
-    if chunk.groups:
-        yield chunk
+    if groups:
+        yield _chunk(groups, before)
+
+
+def _chunk(groups: list[_Group], before: EncodedUnits | None) -> Chunk:
+    def is_compared(summaries: list[SummaryUnits]) -> bool:
+        return any(len(one.units) for summary in summaries for one in summary.encoded)
+
+    return Chunk(groups, [source for source, summaries in groups if source is not before and is_compared(summaries)])
 
 
 def _summaries(
@@ -118,8 +130,8 @@ def _summaries(
     """Tokenizes the summaries of one source and finds what is to be checked in each."""
     texts = list(summaries)
     for start in range(0, len(texts), _TOKENIZED_AT_ONCE):
-        some = texts[start : start + _TOKENIZED_AT_ONCE]
-        for text, units in zip(some, units_of(some, config, tokenizer), strict=True):
+        some = {text: summaries[text][0] for text in texts[start : start + _TOKENIZED_AT_ONCE]}
+        for text, units in zip(some, _units_of("summary", some, config, tokenizer), strict=True):
             checked = occurring(units, source)
             if config.unit == "word":
                 encoded = [units]
@@ -128,3 +140,18 @@ def _summaries(
             else:
                 encoded = [units.only(checked)]
             yield SummaryUnits(units, checked, tuple(map(EncodedUnits, encoded)), summaries[text])
+
+
+def _units_of(side: str, texts: Mapping[str, int], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:
+    """The units of some texts, each with the row of a pair that has it; an error gets a note that tells the row."""
+    try:
+        return units_of(list(texts), config, tokenizer)
+    except Exception as error:
+        for text, row in texts.items():
+            try:
+                units_of([text], config, tokenizer)
+            except Exception:
+                if sys.version_info >= (3, 11):
+                    error.add_note(f"This was the {side} of pair {row}, counted from 0.")
+                break
+        raise

@@ -5,30 +5,25 @@ Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions rea
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.batching import Batch, assemble, jobs_of, pack
+from estime_metric.engine.ahead import ahead_of
+from estime_metric.engine.batching import Batch, Job, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
+from estime_metric.engine.budget import BudgetLimit, bytes_per_position, default_budget
 from estime_metric.engine.last_block import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
-from estime_metric.engine.memory import is_out_of_memory, put, return_memory
+from estime_metric.engine.memory import is_out_of_memory, put, put_all, return_memory
 from estime_metric.engine.packed import pack_linears
 from estime_metric.engine.precision import inference_context, warn_where_slower
-
-#: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
-#: caches; a GPU needs them to be busy.
-BUDGETS = {"cpu": 2_000, "cuda": 65_536}
-BUDGET_ELSEWHERE = 16_384
 
 
 class MaskedEncoder:
@@ -61,7 +56,8 @@ class MaskedEncoder:
             pack_linears(self._model)
             self._takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
         self._lock = threading.Lock()
-        self._most = sys.maxsize  # lowered for good where memory runs out
+        self._limit = BudgetLimit()
+        self._bytes_per_position = bytes_per_position(self._model.config, self.itemsize)
 
     @property
     def itemsize(self) -> int:
@@ -96,13 +92,14 @@ class MaskedEncoder:
 
         The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
         so memory is bounded however long a text is. Where memory runs out, the budget is halved and the batch tried
-        again until it fits, with one warning; the encoder then keeps to that budget. The budget never changes what is
-        returned, rounding apart.
+        again until it fits, with a warning; later calls try more again. The budget never changes what is returned,
+        rounding apart.
 
         Args:
             texts: texts with their windows.
             layers: layers to read, none deeper than ``depth``.
-            token_budget: most positions in a forward pass; ``None`` takes the device's default.
+            token_budget: most positions in a forward pass; ``None`` takes the device's default, on CUDA less where
+                little memory is free.
             on_progress: called after each batch with the share of all positions that it was.
 
         Returns:
@@ -116,29 +113,28 @@ class MaskedEncoder:
         sizes = [text.wanted for text in texts]
         flat = torch.empty(len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device)
         whole = sum(len(job.window) for job in jobs)
-        asked = token_budget or BUDGETS.get(self.device.type, BUDGET_ELSEWHERE)
-        budget = min(asked, self._most)
-        held = self._most
-        while jobs:
-            lengths = [len(job.window) + self.info.special.around for job in jobs]
-            for batch in pack(lengths, budget, self._takes_padding):
-                try:
-                    with self._lock, inference_context(self.device):
-                        self._run(assemble([jobs[i] for i in batch], self.info.special), layers, flat)
-                except (RuntimeError, MemoryError) as error:
-                    if not is_out_of_memory(error) or len(batch) == 1:
-                        raise
-                    longest = lengths[batch.start]
-                    budget = self._most = max(longest, len(batch) * longest // 2)
-                    jobs = jobs[batch.start :]
-                    break
-                if on_progress is not None:
-                    on_progress(sum(len(jobs[i].window) for i in batch) / whole)
-            else:
-                jobs = []
-        if self._most < held:
+        asked = token_budget or default_budget(self.device, self._bytes_per_position)
+        start, ran_out = 0, False
+        while start < len(jobs):
+            with closing(ahead_of(self.device, self._assembled(jobs[start:], self._limit.of(asked)))) as batches:
+                for batch in batches:
+                    try:
+                        with self._lock, inference_context(self.device):
+                            self._run(batch, layers, flat)
+                    except (RuntimeError, MemoryError) as error:
+                        if not is_out_of_memory(error) or len(batch.ids) == 1:
+                            raise
+                        ran_out = True
+                        self._limit.lower(max(batch.ids.shape[1], batch.ids.size // 2))
+                        break
+                    done = jobs[start : start + len(batch.ids)]
+                    start += len(done)
+                    if on_progress is not None:
+                        on_progress(sum(len(job.window) for job in done) / whole)
+        if jobs and self._limit.settle(asked, ran_out):
             warnings.warn(
-                f"Out of memory on {self.device}: went on with a token budget of {budget}. The scores stay the same.",
+                f"Out of memory on {self.device}: went on with a token budget of {self._limit.of(asked)}. "
+                "The scores stay the same.",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -149,9 +145,9 @@ class MaskedEncoder:
             )
         return list(torch.split(flat, sizes, dim=1))
 
-    def input_embeddings(self, ids: NDArray[np.int64]) -> Tensor:
+    def input_embeddings(self, ids: Tensor) -> Tensor:
         """Context-free embeddings of token ids of shape (n,): rows of the model's input embeddings, of shape (n, d)."""
-        return self._input_embeddings.weight[put(ids, self.device)]
+        return self._input_embeddings.weight[ids]
 
     def check_vocabulary(self, other: MaskedEncoder) -> None:
         """Refuses to lend input embeddings to an encoder whose token ids mean something else.
@@ -165,10 +161,14 @@ class MaskedEncoder:
                 f"but that of {self.info.name!r} differs."
             )
 
+    def _assembled(self, jobs: Sequence[Job], budget: int) -> Generator[Batch]:
+        lengths = [len(job.window) + self.info.special.around for job in jobs]
+        for numbers in pack(lengths, budget, self._takes_padding):
+            yield assemble([jobs[number] for number in numbers], self.info.special)
+
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
-        arrays = (batch.row, batch.column, batch.target, batch.slot)
-        row, column, target, slot = (put(array, self.device) for array in arrays)  # (r,) each
+        row, column, target, slot = put_all([batch.row, batch.column, batch.target, batch.slot], self.device)
         ids = put(batch.ids, self.device)  # (b, p)
         attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
         states = self._taps.read(

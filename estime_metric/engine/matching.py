@@ -6,14 +6,16 @@ Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from estime_metric.engine.chunking import Chunk, EncodedUnits, SummaryUnits
-from estime_metric.engine.memory import put
+from estime_metric.engine.memory import put_all, to_host
 
 #: Most dot products held at once: 4 million in float32 are 16 MB.
 CHUNK = 4_000_000
@@ -59,12 +61,17 @@ class Matches:
 
     @property
     def alarms_or_unmatched(self) -> Tensor:
-        """Alarms together with units whose id the source lacks, also where it is empty; int64 of shape (l,)."""
-        return (self.alarms | self.same.isneginf()).sum(-1)
+        """Alarms together with units whose id the source lacks, also where it is empty; bool of shape (l, s)."""
+        return self.alarms | self.same.isneginf()
 
     def only(self, rows: Tensor) -> Matches:
         """The matches of some summary units; ``rows`` is bool or int64."""
         return Matches(*(getattr(self, name)[:, rows] for name in self.__dataclass_fields__))
+
+    @classmethod
+    def cat(cls, parts: Sequence[Matches]) -> Matches:
+        """The matches of all summary units of the parts, one after the other."""
+        return cls(*(torch.cat([getattr(part, name) for part in parts], dim=1) for name in cls.__dataclass_fields__))
 
     def split(self, sizes: Sequence[int]) -> list[Matches]:
         """The matches of so many summary units each, one after the other."""
@@ -91,8 +98,22 @@ class MatchedPair:
 
 def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
     """The matches of every pair of a chunk whose units have been encoded; one product for each source."""
+    groups = [_Group.of(source, summaries) for source, summaries in chunk.groups if summaries]
+    if not groups:
+        return []
+    device = groups[0].embeddings[0].device
+    positions = iter(put_all([array for group in groups for array in group.arrays], device))
+    return [pair for group in groups for pair in group.match([next(positions) for _ in group.arrays], normalize)]
+
+
+def matches_to_host(pairs: Sequence[MatchedPair]) -> list[MatchedPair]:
+    """The same pairs with their matches on the CPU: one copy from the device for each field, for all pairs."""
+    sets = [matches for pair in pairs for matches in (pair.checked, pair.every)]
+    fields = (to_host([getattr(one, name) for one in sets]) for name in Matches.__dataclass_fields__)
+    found = [Matches(*values) for values in zip(*fields, strict=True)]
     return [
-        pair for source, summaries in chunk.groups if summaries for pair in _match_source(source, summaries, normalize)
+        replace(pair, checked=checked, every=every)
+        for pair, checked, every in zip(pairs, found[::2], found[1::2], strict=True)
     ]
 
 
@@ -128,36 +149,53 @@ def match(
         _match_rows(_floats(part, normalize), source, ids, source_ids, normalize, width)
         for part, ids in zip(torch.split(summary, height, dim=1), torch.split(summary_ids, height), strict=True)
     ]
-    if len(parts) == 1:
-        return parts[0]
-    fields = Matches.__dataclass_fields__
-    return Matches(*(torch.cat([getattr(part, name) for part in parts], dim=1) for name in fields))
+    return parts[0] if len(parts) == 1 else Matches.cat(parts)
 
 
-def _match_source(source: EncodedUnits, summaries: Sequence[SummaryUnits], normalize: bool) -> list[MatchedPair]:
-    """The matches of some summaries of one source."""
-    sets = [encoded for summary in summaries for encoded in summary.encoded]
-    embeddings = torch.cat([encoded.embeddings for encoded in sets if encoded.embeddings is not None], dim=1)
-    of_source = source.embeddings
-    if of_source is None:  # no unit of any summary in this chunk was encoded; a later chunk may still need it
-        of_source = embeddings.new_empty(len(embeddings), 0, embeddings.shape[-1])
-    ids = put(np.concatenate([encoded.units.ids for encoded in sets]), embeddings.device)
-    source_ids = put(source.units.ids[: of_source.shape[1]], embeddings.device)
-    found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
-    matched = iter(found.split([len(encoded.units) for encoded in sets]))
-    by_summary = [[next(matched) for _ in summary.encoded] for summary in summaries]
-    overlapping = _overlapping_words(found, summaries) if source.units.of_words else [of[0] for of in by_summary]
-    return [
-        MatchedPair(source, summary, checked if checked.same.shape[1] else of[0], of[-1])
-        for summary, of, checked in zip(summaries, by_summary, overlapping, strict=True)
-    ]
+@dataclass(frozen=True, eq=False, slots=True)
+class _Group:
+    """A source and some of its summaries.
 
+    Attributes:
+        source, summaries: what is matched.
+        sets: the sets of units of the summaries, one after the other.
+        embeddings: of these sets.
+        arrays: what the device has to know: ids of the sets, ids of the source, and where the units are words the rows
+            of those that occur in the source; int64 of shape (n,) each.
+    """
 
-def _overlapping_words(found: Matches, summaries: Sequence[SummaryUnits]) -> list[Matches]:
-    """Of the matches of all words of some summaries those of the words that occur in the source."""
-    kept = np.flatnonzero(np.concatenate([summary.checked for summary in summaries]))
-    rows = put(kept, found.same.device)
-    return found.only(rows).split([int(summary.checked.sum()) for summary in summaries])
+    source: EncodedUnits
+    summaries: Sequence[SummaryUnits]
+    sets: list[EncodedUnits]
+    embeddings: list[Tensor]
+    arrays: list[NDArray[Any]]
+
+    @classmethod
+    def of(cls, source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> _Group:
+        sets = [encoded for summary in summaries for encoded in summary.encoded]
+        embeddings = [encoded.embeddings for encoded in sets if encoded.embeddings is not None]
+        # A source without embeddings: no unit of any summary in this chunk was encoded; a later one may still need it.
+        source_ids = source.units.ids[:0] if source.embeddings is None else source.units.ids
+        arrays = [np.concatenate([encoded.units.ids for encoded in sets]), source_ids]
+        if source.units.of_words:
+            arrays.append(np.flatnonzero(np.concatenate([summary.checked for summary in summaries])))
+        return cls(source, summaries, sets, embeddings, arrays)
+
+    def match(self, positions: Sequence[Tensor], normalize: bool) -> list[MatchedPair]:
+        """The matches of each pair; ``positions`` are ``arrays`` on the device."""
+        ids, source_ids, *overlapping = positions
+        embeddings = torch.cat(self.embeddings, dim=1)
+        of_source = embeddings[:, :0] if self.source.embeddings is None else self.source.embeddings
+        found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
+        matched = iter(found.split([len(encoded.units) for encoded in self.sets]))
+        by_summary = [[next(matched) for _ in summary.encoded] for summary in self.summaries]
+        checked = [of[0] for of in by_summary]
+        if overlapping:
+            checked = found.only(overlapping[0]).split([int(summary.checked.sum()) for summary in self.summaries])
+        return [
+            MatchedPair(self.source, summary, some if some.same.shape[1] else of[0], of[-1])
+            for summary, of, some in zip(self.summaries, by_summary, checked, strict=True)
+        ]
 
 
 def _match_rows(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -23,6 +25,21 @@ def put(values: NDArray[Any] | Tensor, device: torch.device) -> Tensor:
     if device.type != "cuda":
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def put_all(arrays: Sequence[NDArray[Any]], device: torch.device) -> list[Tensor]:
+    """One-dimensional arrays of one dtype on a device, in one copy."""
+    if not arrays:
+        return []
+    return list(torch.split(put(np.concatenate(arrays), device), [len(array) for array in arrays]))
+
+
+def to_host(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors of shape (l, n, ...), alike but for ``n``, on the CPU; from a device they come in one copy."""
+    if not tensors or tensors[0].device.type == "cpu":
+        return list(tensors)
+    sizes = [tensor.shape[1] for tensor in tensors]
+    return list(torch.split(torch.cat(list(tensors), dim=1).cpu(), sizes, dim=1))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -7,36 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.matching import CHUNK, MatchedPair
+from estime_metric.engine.matching import CHUNK, MatchedPair, Matches
 from estime_metric.engine.measures import STATISTICS
-from estime_metric.engine.text import IntArray
+from estime_metric.engine.memory import put, put_all
 
 #: What is counted on the device for each pair and layer, the last two only where the order is asked for.
 _COUNTS = ("alarms", "winners", "ties", "alarms_alltokens", "order", "distinct")
 
 
 def count_statistics(
-    pairs: Sequence[MatchedPair], config: EstimeConfig, input_embeddings: Callable[[IntArray], Tensor]
+    pairs: Sequence[MatchedPair], config: EstimeConfig, input_embeddings: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """The statistics of some pairs.
 
     Args:
         pairs: the pairs with their matches.
         config: the configuration; its measures say what has to be known of all units.
-        input_embeddings: token ids of shape (n,) -> the context-free embeddings that ``soft`` compares, (n, d).
+        input_embeddings: token ids on the device, int64 of shape (n,) -> the context-free embeddings that ``soft``
+            compares, of shape (n, d).
 
     Returns:
         float64 of shape (len(pairs), l, k) on the CPU, in the order of ``STATISTICS``.
     """
     if not pairs:
         return torch.zeros(0, len(config.layer_tuple), len(STATISTICS), dtype=torch.float64)
-    counts = torch.stack([_counts(pair, config) for pair in pairs]).cpu().to(torch.float64)  # (pairs, l, c)
+    counts = _counts(pairs, config).cpu().to(torch.float64)  # (pairs, l, c)
     named = dict(zip(_COUNTS, counts.unbind(-1), strict=False))
+    if config.unit == "word":  # with words that overlap nowhere the released code counts all of them
+        overlaps = torch.tensor([bool(pair.summary.checked.any()) for pair in pairs])[:, None]
+        named["alarms"] = torch.where(overlaps, named["alarms"], named["alarms_alltokens"])
     sizes = {
         "checked": [pair.checked.same.shape[1] for pair in pairs],
         "overlap": [int(pair.summary.checked.sum()) for pair in pairs],
@@ -50,11 +55,11 @@ def count_statistics(
         named["alarms_alltokens"] = named["coherence"] = torch.full(counts.shape[:2], torch.nan)
     named["cosines"] = torch.full(counts.shape[:2], torch.nan)
     if "soft" in config.measures:
+        texts = [units.ids for pair in pairs for units in (pair.summary.units, pair.source.units)]
+        ids = put_all(texts, pairs[0].every.best_at.device)
         sums = [
-            cosine_sum(
-                input_embeddings(pair.summary.units.ids), input_embeddings(pair.source.units.ids), pair.every.best_at
-            )
-            for pair in pairs
+            cosine_sum(input_embeddings(summary), input_embeddings(source), pair.every.best_at)
+            for pair, summary, source in zip(pairs, ids[::2], ids[1::2], strict=True)
         ]
         named["cosines"] = torch.stack(sums).cpu()
     return torch.stack([named[name].to(torch.float64) for name in STATISTICS], dim=-1)
@@ -103,16 +108,25 @@ def kendall_tau_c(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
     return _tau_c(order, distinct, torch.full_like(order, best_at.shape[1]))
 
 
-def _counts(pair: MatchedPair, config: EstimeConfig) -> Tensor:
-    """What only the device knows of a pair; int64 of shape (l, c), in the order of ``_COUNTS``."""
-    checked, every = pair.checked, pair.every
-    unmatched = every.alarms_or_unmatched
-    # With words that overlap nowhere the released code counts all of them.
-    alarms = unmatched if config.unit == "word" and not pair.summary.checked.any() else checked.alarms.sum(-1)
-    counts = [alarms, checked.winners.sum(-1), checked.ties.sum(-1), unmatched]
+def _counts(pairs: Sequence[MatchedPair], config: EstimeConfig) -> Tensor:
+    """What only the device knows of the pairs; int64 of shape (pairs, l, c), in the order of ``_COUNTS``."""
+    checked = Matches.cat([pair.checked for pair in pairs])
+    every = Matches.cat([pair.every for pair in pairs])
+    of_checked = torch.stack([checked.alarms, checked.winners, checked.ties], dim=-1)
+    counts = [
+        _sums(of_checked, [pair.checked.same.shape[1] for pair in pairs]),
+        _sums(every.alarms_or_unmatched[..., None], [pair.every.same.shape[1] for pair in pairs]),
+    ]
     if config.needs_every_unit:
-        counts += _order(every.best_at)
-    return torch.stack(counts, dim=-1)
+        counts.append(torch.stack([_order(pair.every.best_at).T for pair in pairs]))
+    return torch.cat(counts, dim=-1)
+
+
+def _sums(values: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Sums over so many units each, one after the other: (l, s, c) -> int64 of shape (len(sizes), l, c)."""
+    owner = put(np.repeat(np.arange(len(sizes)), sizes), values.device)  # (s,)
+    sums = values.new_zeros(len(sizes), values.shape[0], values.shape[2], dtype=torch.int64)
+    return sums.index_add_(0, owner, values.to(torch.int64).transpose(0, 1))
 
 
 def _order(best_at: Tensor, chunk: int = CHUNK) -> Tensor:

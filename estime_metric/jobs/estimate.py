@@ -69,7 +69,6 @@ class _Work:
     def add(self, pairs: files.Pairs, scorer: EstimeScorer) -> None:
         """Counts pairs that are scored in one call: tokenized and planned as they would be, but not encoded."""
         config, around = scorer.resolved_config, scorer.encoder.info.special.around
-        encoded_already = torch.empty(0)
         for chunk in scorer.plan(pairs.summaries, pairs.sources):
             encoded = chunk.sources + chunk.summaries
             self.tokens += sum(len(source.units.tokens) for source in chunk.sources)
@@ -79,7 +78,6 @@ class _Work:
                 windows = mask_units(one.units, config).windows
                 self.windows += len(windows)
                 self.positions += sum(len(window) + around for window in windows)
-                one.embeddings = encoded_already  # a source that goes on in the next chunk is encoded once
 
 
 def estimate_job(

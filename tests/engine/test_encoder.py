@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 import numpy as np
@@ -12,6 +11,7 @@ import transformers
 
 from estime_metric import EstimeConfig
 from estime_metric.engine.batching import Batch
+from estime_metric.engine.budget import BudgetLimit
 from estime_metric.engine.encoder import MaskedEncoder, choose_device
 from estime_metric.engine.masking import MaskedText, plan_token_windows
 from estime_metric.engine.store import shared_encoder
@@ -214,7 +214,7 @@ def test_out_of_memory_halves_the_budget_with_one_warning(
     bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     encoder = get(bert_folder)
-    monkeypatch.setattr(encoder, "_most", sys.maxsize)  # the tests share it: undone at the end
+    monkeypatch.setattr(encoder, "_limit", BudgetLimit())  # the tests share it: undone at the end
     texts = masked_texts(encoder, TEXTS)
     expected = encoder.encode(texts, LAYERS)
     sizes = short_of_memory(monkeypatch, 300, error)
@@ -228,9 +228,27 @@ def test_out_of_memory_halves_the_budget_with_one_warning(
     assert_close(encoder.encode(texts, LAYERS, token_budget=100_000), expected)  # no second warning: it has learnt
 
 
+def test_memory_that_is_free_again_is_used_again(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = get(bert_folder)
+    monkeypatch.setattr(encoder, "_limit", BudgetLimit())
+    texts = masked_texts(encoder, TEXTS)
+    with monkeypatch.context() as patch:
+        short_of_memory(patch, 300, MemoryError())
+        with pytest.warns(RuntimeWarning, match="Out of memory on cpu"):
+            expected = encoder.encode(texts, LAYERS, token_budget=2_000)
+    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
+    largest = []
+    for _ in range(40):
+        sizes.clear()
+        assert_close(encoder.encode(texts, LAYERS, token_budget=2_000), expected)
+        largest.append(max(sizes))
+    assert largest == sorted(largest)
+    assert largest[0] <= 300 < 500 < largest[-1] <= 2_000
+
+
 def test_one_window_that_does_not_fit_is_an_error(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = get(bert_folder)
-    monkeypatch.setattr(encoder, "_most", sys.maxsize)
+    monkeypatch.setattr(encoder, "_limit", BudgetLimit())
     short_of_memory(monkeypatch, 20, torch.OutOfMemoryError("out of memory"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

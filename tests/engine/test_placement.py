@@ -26,7 +26,7 @@ from estime_metric import EstimeResult, EstimeScorer
 from estime_metric import scorer as scorer_module
 from estime_metric.engine import encoder as encoder_module
 from estime_metric.engine import matching, packed, store
-from estime_metric.engine.memory import put
+from estime_metric.engine.memory import put, put_all
 from estime_metric.engine.packed import PackedLinear
 from tests.families import SENTENCES
 from tests.pretended_device import DEVICE, Pretended, PretendedDevice, pretended_device
@@ -149,7 +149,7 @@ def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> N
 def test_cache(bert_folder: str, device: PretendedDevice) -> None:
     scorer = loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), cache=10**8, **SETTING), device)
     first = scorer.score(SUMMARIES, SOURCES)
-    assert waiting(device)["engine.cache.put"] == len(set(SOURCES))
+    assert waiting(device)["engine.memory.to_host"] == 1  # for all sources
     device.waits.clear()
     assert_same(scorer.score(SUMMARIES, SOURCES), first)
     assert set(waiting(device)) == {"engine.encoder.encode", "engine.statistics.count_statistics"}
@@ -158,9 +158,10 @@ def test_cache(bert_folder: str, device: PretendedDevice) -> None:
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_explanations_are_those_of_the_cpu(unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = on_cpu(monkeypatch, bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
-    with pretended_device(monkeypatch):
-        scorer = EstimeScorer(model=bert_folder, device=str(DEVICE), unit=unit, **SETTING)
+    with pretended_device(monkeypatch) as device:
+        scorer = loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), unit=unit, **SETTING), device)
         found = scorer.explain_pairs(SUMMARIES, SOURCES, layer=4)
+        assert waiting(device) == {"engine.encoder.encode": 1, "engine.memory.to_host": 5}  # for all pairs
     for one, other in zip(found, expected, strict=True):
         assert one.to_dict() == other.to_dict()
 
@@ -173,9 +174,11 @@ def test_a_call_waits_as_often_for_many_pairs_as_for_one(there: EstimeScorer, de
     assert waiting(device) == one == {"engine.encoder.encode": 1, "engine.statistics.count_statistics": 2}
 
 
-@pytest.mark.parametrize("module", ["encoder", "matching"])
-def test_what_is_left_on_the_cpu_is_found(module: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"estime_metric.engine.{module}.put", lambda values, device: put(values, torch.device("cpu")))
+@pytest.mark.parametrize("copy", ["encoder.put", "encoder.put_all", "matching.put_all", "statistics.put_all"])
+def test_what_is_left_on_the_cpu_is_found(copy: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = {"put": put, "put_all": put_all}[copy.split(".")[1]]
+    cpu = torch.device("cpu")
+    monkeypatch.setattr(f"estime_metric.engine.{copy}", lambda values, device: copies(values, cpu))
     with pytest.raises(RuntimeError, match="got tensors on the CPU"):
         there.score(SUMMARIES, SOURCES)
 

@@ -1,0 +1,202 @@
+"""Work that runs ahead in a thread: the same items and errors, one ahead at most, and no thread that stays."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import torch
+
+from estime_metric import EstimeScorer
+from estime_metric import scorer as scorer_module
+from estime_metric.engine import encoder as encoder_module
+from estime_metric.engine.ahead import ahead_of, run_ahead
+from tests.families import SENTENCES
+
+Force = Callable[[], None]
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("estime-ahead")]
+
+
+def count(made: list[int], most: int = 100, fail_at: int = 100) -> Generator[int]:
+    for number in range(most):
+        if number == fail_at:
+            raise KeyError(number)
+        made.append(number)
+        yield number
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 50])
+def test_the_items_are_the_same(most: int) -> None:
+    assert list(run_ahead(count([], most))) == list(range(most))
+    assert not threads()
+
+
+def test_no_more_than_one_item_is_made_ahead() -> None:
+    made: list[int] = []
+    items = run_ahead(count(made))
+    assert made == []  # nothing before the first is asked for
+    for number in range(20):
+        assert next(items) == number
+        assert len(made) <= number + 2
+    items.close()
+
+
+def test_the_next_item_is_made_while_one_is_worked_on() -> None:
+    second_is_made = threading.Event()
+
+    def two() -> Iterator[str]:
+        yield "first"
+        second_is_made.set()
+        yield "second"
+
+    items = run_ahead(two())
+    assert next(items) == "first"
+    assert second_is_made.wait(20)
+    assert next(items) == "second"
+    items.close()
+
+
+def test_an_error_comes_after_the_items_before_it() -> None:
+    items = run_ahead(count([], fail_at=3))
+    assert [next(items) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(KeyError, match="3"):
+        next(items)
+    assert not threads()
+
+
+def test_closing_leaves_no_thread() -> None:
+    items = run_ahead(count([]))
+    assert next(items) == 0
+    assert len(threads()) == 1
+    items.close()
+    assert not threads()
+
+
+def test_the_thread_has_the_context_of_the_caller() -> None:
+    variable = contextvars.ContextVar("variable", default="none")
+    variable.set("the caller's")
+    assert list(run_ahead(variable.get() for _ in range(2))) == ["the caller's"] * 2
+
+
+def test_the_cpu_does_not_run_ahead() -> None:
+    items = count([])
+    assert ahead_of(torch.device("cpu"), items) is items
+    assert ahead_of(torch.device("meta"), items) is not items
+
+
+# In the engine, on the CPU, where it has to be forced
+
+
+@pytest.fixture
+def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Runs ahead on every device, in chunks of a few pairs; returns what ran, for each thread that was begun."""
+    begun: list[str] = []
+
+    def ahead(device: torch.device, items: Generator[Any]) -> Generator[Any]:
+        begun.append(items.__name__)
+        return run_ahead(items)
+
+    for module in (scorer_module, encoder_module):
+        monkeypatch.setattr(module, "ahead_of", ahead)
+    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 10_000)
+    return begun
+
+
+SUMMARIES = [" ".join(SENTENCES[i % 7 : i % 7 + 2]) for i in range(24)] + ["", "The cat"]
+SOURCES = [" ".join(SENTENCES[i % 3 : i % 3 + 5]) for i in range(24)] + [SENTENCES[0], ""]
+
+
+def scorer(folder: str, **options: Any) -> EstimeScorer:
+    return EstimeScorer(model=folder, device="cpu", window=60, margin=10, distance=4, **options)
+
+
+@pytest.fixture
+def plain(bert_folder: str) -> list[float]:
+    return scorer(bert_folder).score(SUMMARIES, SOURCES).values().tolist()
+
+
+def test_scores_are_the_same(bert_folder: str, plain: list[float], forced: list[str]) -> None:
+    assert scorer(bert_folder).score(SUMMARIES, SOURCES).values().tolist() == plain
+    assert sum(plain) > 0
+    assert forced.count("_masked") == 1
+    assert forced.count("_assembled") > 3  # once a chunk
+    assert not threads()
+
+
+def test_a_cache_is_read_ahead(bert_folder: str, plain: list[float], forced: list[str]) -> None:
+    cached = scorer(bert_folder, cache=10**8)
+    assert cached.cache is not None
+    assert cached.score(SUMMARIES, SOURCES).values().tolist() == plain
+    assert (cached.cache.hits, cached.cache.misses) == (0, 3)  # two are compared with nothing
+    assert cached.score(SUMMARIES, SOURCES).values().tolist() == plain
+    assert (cached.cache.hits, cached.cache.misses) == (3, 3)
+
+
+def test_threads_may_score_side_by_side(bert_folder: str, plain: list[float], forced: list[str]) -> None:
+    shared = scorer(bert_folder)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: shared.score(SUMMARIES, SOURCES).values().tolist(), range(4)))
+    assert results == [plain] * 4
+    assert not threads()
+
+
+def fails_at_fish(text: str) -> list[str]:
+    if "fish" in text:
+        raise ArithmeticError("no fish")
+    return text.split()
+
+
+@pytest.mark.parametrize("side", ["summary", "source"])
+def test_an_error_tells_the_pair(side: str, bert_folder: str, forced: list[str]) -> None:
+    texts = [SENTENCES[i % 5] for i in range(20)]
+    broken = [*texts[:13], "A fish.", *texts[14:]]
+    pairs = (broken, texts) if side == "summary" else (texts, broken)
+    with pytest.raises(ArithmeticError, match="no fish") as caught:
+        scorer(bert_folder, unit="word", splitter=fails_at_fish).score(*pairs)
+    notes = getattr(caught.value, "__notes__", [])  # from Python 3.11 on
+    assert notes in ([f"This was the {side} of pair 13, counted from 0."], [])
+    assert not threads()
+
+
+def test_an_error_of_the_encoder_leaves_no_thread(
+    bert_folder: str, forced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ArithmeticError
+
+    monkeypatch.setattr(encoder_module.MaskedEncoder, "_run", fail)
+    with pytest.raises(ArithmeticError):
+        scorer(bert_folder).score(SUMMARIES, SOURCES)
+    assert not threads()
+
+
+class Scored(torch.utils.data.Dataset[float]):
+    """Scores a pair where an item is asked for: in a worker process, forked after the parent has scored."""
+
+    def __init__(self, scorer: EstimeScorer) -> None:
+        self.scorer = scorer
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, row: int) -> float:
+        if row >= len(self):
+            raise IndexError
+        return float(self.scorer.score(SUMMARIES[row : row + 3], SOURCES[row : row + 3]).values()[0])
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork here")
+def test_workers_of_a_data_loader_score(bert_folder: str, plain: list[float], forced: list[str]) -> None:
+    data = Scored(scorer(bert_folder))
+    assert data[0] == plain[0]
+    loader = torch.utils.data.DataLoader(
+        data, num_workers=2, batch_size=None, multiprocessing_context="fork", timeout=60
+    )  # fmt: skip
+    assert [float(score) for score in loader] == plain[:4]
