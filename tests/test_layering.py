@@ -74,6 +74,7 @@ OWNERS = {
     "lightning": {"integrations"},
     "evaluate": {"integrations"},
     "datasets": {"integrations", "studies", "cli"},
+    "ray": {"integrations"},
     "gradio": {"demo"},
     "matplotlib": {"explain", "integrations", "meta", "studies"},
     "cyclopts": {"cli"},

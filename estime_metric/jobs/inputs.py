@@ -15,6 +15,12 @@ from estime_metric.jobs.job import Job
 #: Characters of text in a chunk, but for its last pair: bounds the memory where texts are books.
 _CHARACTERS = 32_000_000
 
+#: Blocks of a large input that are looked at to see whether it is still the same, and bytes of each.
+_BLOCKS, _BLOCK = 64, 1 << 16
+
+#: Bytes of an input up to which all of it is looked at.
+WHOLE = _BLOCKS * _BLOCK
+
 
 def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
     """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; those of a pattern are sorted.
@@ -93,9 +99,7 @@ def read_chunks(job: Job) -> Iterator[files.Pairs]:
                 chunk.problems.append(f"{origin}line {line}: {row}")
                 continue
             source, summary = row[job.source_column], row[job.summary_column]
-            size = len(chunk)
-            full = size >= job.look_ahead and (source != chunk.sources[-1] or size >= 2 * job.look_ahead)
-            if full or characters > _CHARACTERS:
+            if chunk.ends_before(source, job.look_ahead) or characters > _CHARACTERS:
                 yield chunk
                 chunk, characters = files.Pairs(), 0
             if not job.keep_texts:
@@ -107,6 +111,23 @@ def read_chunks(job: Job) -> Iterator[files.Pairs]:
             chunk.add(line, source, summary, row)
             characters += len(source) + len(summary)
     yield chunk
+
+
+def fingerprint(path: Path) -> list[Any] | None:
+    """Size and digest of a file, and when it was changed last; ``None`` for what is no plain file.
+
+    The digest is that of all bytes up to 4 MB; of a larger file it is that of 64 blocks from its head to its tail, so
+    that it costs the same however large the file is.
+    """
+    if not path.is_file():
+        return None
+    size = path.stat().st_size
+    taken = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as stream:
+        for number in range(_BLOCKS):
+            stream.seek(max(size - _BLOCK, 0) * number // (_BLOCKS - 1) if size > WHOLE else number * _BLOCK)
+            taken.update(stream.read(_BLOCK))
+    return [size, taken.hexdigest(), path.stat().st_mtime_ns]
 
 
 class Digest:

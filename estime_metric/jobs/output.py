@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,7 @@ from typing import Any, BinaryIO
 
 from estime_metric import files
 from estime_metric.files.writing import write_parquet
+from estime_metric.jobs.inputs import WHOLE, fingerprint
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.totals import Totals
 
@@ -30,7 +32,7 @@ class Progress:
 
     Attributes:
         signature, options, columns: what has to be equal to go on. ``columns`` are those of CSV, else none.
-        inputs: name and size of each input.
+        inputs: each input with its `fingerprint`.
         chunks: how many are committed.
         bytes: how long the output is with them.
         digest: that of the pairs in them.
@@ -49,11 +51,10 @@ class Progress:
     @classmethod
     def start(cls, job: Job, signature: str) -> Progress:
         """That of a job of which nothing is done."""
-        inputs = [[str(path), path.stat().st_size if path.is_file() else None] for path in job.inputs]
-        return cls(signature, dict(job.options()), inputs)
+        return cls(signature, dict(job.options()), [[str(path), fingerprint(path)] for path in job.inputs])
 
     def check(self, earlier: Progress) -> None:
-        """Refuses to go on with a run of other settings.
+        """Refuses to go on with a run of other settings; warns where an input may have been changed.
 
         Raises:
             ValueError: the signature, an option or the inputs differ; the message shows both.
@@ -66,6 +67,14 @@ class Progress:
                 raise ValueError(
                     f"Expected the {name} of the unfinished run, to go on with it, but it differs:\n"
                     f"  then: {other}\n  now:  {own}\nStart anew with --overwrite."
+                )
+        for (path, own), (_, other) in zip(self.inputs, earlier.inputs, strict=True):
+            if own is not None and own[0] > WHOLE and own != other:
+                warnings.warn(
+                    f"{path} was written to since the unfinished run began. Its scored rows and what was looked at of "
+                    "the others are as they were; if it was changed elsewhere, the rest is scored as it is now.",
+                    RuntimeWarning,
+                    stacklevel=2,
                 )
 
 
@@ -130,6 +139,7 @@ class Output:
                 f"Expected {self._path} to hold the {earlier.bytes} bytes that are scored, but it holds {size}: "
                 "start anew with --overwrite."
             )
+        earlier.inputs = self.progress.inputs
         self.progress = earlier
         self._stream = self._path.open("ab")
         self._stream.truncate(earlier.bytes)
@@ -183,7 +193,11 @@ class Output:
 
 
 def _listed(inputs: list[list[Any]]) -> str:
-    return ", ".join(f"{name} ({size} bytes)" for name, size in inputs)
+    """The inputs, all but when they were written."""
+    return ", ".join(
+        f"{path} ({found[0]} bytes, digest {found[1][:8]})" if isinstance(found, list) else str(path)
+        for path, found in inputs
+    )
 
 
 def holds_all(path: Path, chunks: Iterator[files.Pairs], prefix: str) -> bool:
