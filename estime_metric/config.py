@@ -108,7 +108,8 @@ class EstimeConfig:
         distance: least distance of two masked units in one window (``L``, section 2).
         normalize: scale embeddings to length one before the dot product (appendix C); the paper does not.
         splitter: text -> words: ``"regex"``, which needs no data, ``"nltk"`` (the released code's choice; extra
-            ``nltk``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger.
+            ``nltk``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger;
+            refused where there is neither.
         tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or any callable from a list of words to a tag
             for each, or to (word, tag) pairs; ``None`` for none.
         keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, and an empty set
@@ -177,6 +178,11 @@ class EstimeConfig:
         _require_callable("splitter", self.splitter, SPLITTERS)
         if self.tagger is not None:
             _require_callable("tagger", self.tagger, TAGGERS)
+        if self.splitter != SPLITTERS[0] and not self.splits_words:
+            raise ValueError(
+                f"Expected argument `unit` to be 'word', or `tagger` to be set, where `splitter` is "
+                f"{_callable_name(self.splitter)!r}, but got the unit 'token' and no tagger: nothing would be split."
+            )
         for name in ("keep_tags", "drop_tags"):
             tags = getattr(self, name)
             if tags is not None:
@@ -232,6 +238,11 @@ class EstimeConfig:
         return cls.from_options(None, {**FAST, **options})
 
     @property
+    def splits_words(self) -> bool:
+        """Whether texts are split into words: for the unit ``"word"``, and for the tagger."""
+        return self.unit == "word" or self.tagger is not None
+
+    @property
     def needs_every_unit(self) -> bool:
         """Whether a measure is asked for that needs every unit of the summary encoded."""
         return any(name in ALL_UNIT_MEASURES for name in self.measures)
@@ -258,7 +269,7 @@ class EstimeConfig:
             "normalize": "yes" if self.normalize else "no",
             "dtype": self.dtype,
         }
-        if self.unit == "word" or self.tagger is not None:
+        if self.splits_words:
             parts["splitter"] = _callable_name(self.splitter)
         if self.tagger is not None:
             parts["tagger"] = _callable_name(self.tagger)

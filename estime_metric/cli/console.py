@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -18,6 +19,9 @@ EXPECTED = (
     ValueError, TypeError, OSError, ImportError, LookupError, ArithmeticError, MemoryError, RuntimeError,
     AssertionError,
 )  # fmt: skip
+
+#: Options whose value may be left out: what a value looks like, and the value without one.
+OPTIONAL_VALUES = {"--ray": (re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+"), "any")}
 
 #: Set to anything, errors are raised with their traceback: for bug reports.
 TRACEBACK = "ESTIME_TRACEBACK"
@@ -54,6 +58,11 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     """
     # A lone "-" means standard input or output; Cyclopts would take it for an option. Path("./-") is Path("-").
     given = ["./-" if token == "-" else token for token in (sys.argv[1:] if tokens is None else tokens)]
+    for index, token in enumerate(given):
+        if token in OPTIONAL_VALUES:
+            pattern, value = OPTIONAL_VALUES[token]
+            if not any(map(pattern.fullmatch, given[index + 1 : index + 2])):
+                given[index] = f"{token}={value}"
     try:
         return app(given, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except CycloptsError as error:

@@ -141,11 +141,12 @@ def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: f
     if suffix in PAGES:
         from estime_metric.explain import to_html
 
-        output.write_text(to_html(shown, headings=headings), encoding="utf-8")
+        files.write_text(output, to_html(shown, headings=headings))
     elif suffix in PLOTS:
         from estime_metric.explain import plot_alarms
 
-        plot_alarms(shown[0]).savefig(output, dpi=150)
+        with files.replaced(output) as unfinished:
+            plot_alarms(shown[0]).savefig(unfinished, dpi=150)
     else:
         rows = zip(pairs.lines, shown, strict=True)
         files.write_rows(output, [{"line": line, **explanation.to_dict()} for line, explanation in rows])

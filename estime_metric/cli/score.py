@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.jobs import Job, Report, Stop, Team, count_pairs, estimate_job, expand, score_files
+from estime_metric.jobs import Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -58,6 +59,16 @@ def score(
         options.PositiveCount,
         Parameter(help="Pairs scored and written together; equal sources among them are encoded once."),
     ] = 256,
+    ray: Annotated[
+        str | None,
+        Parameter(
+            metavar="[ADDRESS]",
+            help="Score on a Ray cluster: an actor for each GPU, or for each CPU where it has none. ADDRESS is "
+            "HOST:PORT, 'auto' or 'local'; without it RAY_ADDRESS, the cluster that runs here, or one that is started "
+            "here. Neither under torchrun nor with --dry-run.",
+        ),
+    ] = None,
+    ray_cpus: Annotated[options.PositiveCount, Parameter(help="CPUs of each actor of --ray.")] = 1,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False,
@@ -68,6 +79,8 @@ def score(
     Pairs are read, scored and written a chunk at a time. A run that was stopped, even by kill -9, goes on with the same
     command and --resume.
 
+    Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster: --ray.
+
     Exit status: 0, all rows scored; 1, some rows hold no pair, the rest is scored; 2, it could not be done, or not to
     the end; 130 or 143, stopped by Ctrl-C or SIGTERM after the chunk at hand.
     """
@@ -77,6 +90,8 @@ def score(
         raise ValueError("Give --resume or --overwrite, not both.")
     if resume and output is None:
         raise ValueError("Expected --resume with --output, the file to go on with.")
+    if ray is not None and (dry_run or int(os.environ.get("WORLD_SIZE", "1")) > 1):
+        raise ValueError("Expected --ray without torchrun and without --dry-run: Ray has processes of its own.")
     job = Job(
         inputs=(Path(EXAMPLES),) if example else expand(inputs),
         output=output,
@@ -89,17 +104,29 @@ def score(
     given = {**({"model": EMBEDDED_MODEL} if example else {}), **measure.given()}
     if dry_run:
         return _estimate(job, given, quiet)
-    return _run(job, given, "resume" if resume else "overwrite" if overwrite else "refuse", quiet)
+    existing = "resume" if resume else "overwrite" if overwrite else "refuse"
+    if ray is not None:
+        from estime_metric.integrations.ray import RayTeam
+
+        with closing(RayTeam(None if ray == "any" else ray, num_cpus=ray_cpus)) as actors:
+            return _run(job, given, existing, quiet, actors)
+    team = Team.of_environment()
+    if team is None:
+        return _run(job, given, existing, quiet, None)
+    if "device" not in given:
+        given = {**given, **_own_device()}
+    status = _run(job, given, existing, quiet or team.rank > 0, team)
+    if status < 128:  # no signal has ended a process: all come to this
+        team.leave()
+    if status == 1:
+        note("as some rows hold no pair, torchrun will call this process failed; the output is whole")
+    return status
 
 
-def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
+def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, team: Workers | None) -> int:
     from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-    team = Team.of_environment()
     first = team is None or team.rank == 0  # the others score, and say nothing but errors
-    quiet = quiet or not first
-    if team is not None and "device" not in given:
-        given = {**given, **_own_device()}
     shown: list[tuple[files.Pairs, EstimeResult]] = []
     scored = skipped = 0
 
@@ -142,6 +169,8 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
             raise
     if skipped > NAMED:
         warn(f"skipped {skipped - NAMED} more rows")
+    if not report.done and not first:
+        return 128 + stop.signal
     if not first:
         return 0
     if not report.done:
@@ -155,7 +184,7 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool) -> int:
         _print_totals(report)
         if job.output is not None:
             say(f"wrote {report.totals.pairs} rows to {job.output}")
-    return 1 if report.totals.skipped and team is None else 0  # torchrun takes any other status for a crash
+    return 1 if report.totals.skipped else 0
 
 
 def _estimate(job: Job, given: dict[str, object], quiet: bool) -> int:

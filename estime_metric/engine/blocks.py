@@ -24,7 +24,8 @@ class BlockTaps:
     """Taps on the blocks of one model.
 
     On construction the blocks above ``depth`` are taken off the model. A probe checks, against the whole model, that
-    this leaves the layers below as they were; where an architecture resists, all blocks stay.
+    this leaves the layers below as they were; where an architecture resists, all blocks stay. NaN and infinity
+    count as equal here: `MaskedEncoder` refuses them by name.
 
     Args:
         model: a base model of ``transformers``, without head, in eval mode.
@@ -149,7 +150,9 @@ class BlockTaps:
             padded = self.read(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, : half.shape[1]])
         except Exception:  # whatever an architecture that knows no padding raises
             return False
-        return all(torch.allclose(a, b, rtol=near, atol=near) for a, b in zip(padded, alone, strict=True))
+        return all(
+            torch.allclose(a, b, rtol=near, atol=near, equal_nan=True) for a, b in zip(padded, alone, strict=True)
+        )
 
     def _stand_in(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> LastBlock | None:
         """Puts a `LastBlock` in the place of the last block, if that gives the same hidden states."""
@@ -167,7 +170,9 @@ class BlockTaps:
         except (AttributeError, IndexError, RuntimeError, TypeError):
             found = None
         near = 1e-3 if expected[depth].dtype == torch.float32 else 3e-2
-        if found is None or not torch.allclose(found, expected[depth][row, column], rtol=near, atol=near):
+        if found is None or not torch.allclose(
+            found, expected[depth][row, column], rtol=near, atol=near, equal_nan=True
+        ):
             self._list[-1] = whole
             return None
         return last
@@ -190,7 +195,7 @@ class BlockTaps:
             found = self.read(probe, None, layers, lambda hidden: hidden)
         except Exception:  # whatever an architecture raises that runs otherwise
             return False
-        return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3) for k in layers)
+        return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3, equal_nan=True) for k in layers)
 
 
 def _like_bert(block: nn.Module) -> bool:

@@ -140,9 +140,10 @@ class MaskedEncoder:
                 stacklevel=2,
             )
         if not flat.isfinite().all():
+            overflow = ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
             raise FloatingPointError(
-                f"{self.info.name!r} gave numbers that are not finite in {self._dtype}. "
-                "Its weights are spoilt, or they need another `dtype`: float32 or bfloat16."
+                f"The encoder {self.info.name!r} gave embeddings that are not finite in {self._dtype}: "
+                f"its weights hold NaN or infinity{overflow}."
             )
         return list(torch.split(flat, sizes, dim=1))
 

@@ -41,6 +41,11 @@ class Pairs:
         self.summaries.append(summary)
         self.others.append(others)
 
+    def ends_before(self, source: str, look_ahead: int) -> bool:
+        """Whether a chunk ends before a pair of this source: it holds ``look_ahead`` pairs, or twice as many of it."""
+        size = len(self)
+        return size >= look_ahead and (source != self.sources[-1] or size >= 2 * look_ahead)
+
     def chunks(self, size: int) -> Iterator[Pairs]:
         """The pairs in their order, ``size`` at a time, without the problems."""
         for start in range(0, len(self), size):
@@ -78,14 +83,15 @@ def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterat
             )
     for line, row in chain(head, rows):
         if isinstance(row, dict):
-            problem = _problem(row, source_column, summary_column, empty_is_missing)
+            problem = pair_problem(row, source_column, summary_column, empty_is_missing)
             if problem:
                 yield line, problem
                 continue
         yield line, row
 
 
-def _problem(row: Row, source_column: str, summary_column: str, empty_is_missing: bool) -> str | None:
+def pair_problem(row: Row, source_column: str, summary_column: str, empty_is_missing: bool = False) -> str | None:
+    """What is wrong with a row that holds no pair of texts; ``None`` where it holds one."""
     for column in (source_column, summary_column):
         if column not in row:
             found = ", ".join(row) or "none"

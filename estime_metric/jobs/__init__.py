@@ -7,7 +7,7 @@ from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.run import Report, score_files
 from estime_metric.jobs.stopping import Stop
-from estime_metric.jobs.team import Team
+from estime_metric.jobs.team import Team, Workers
 from estime_metric.jobs.totals import Totals
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Stop",
     "Team",
     "Totals",
+    "Workers",
     "count_pairs",
     "estimate_job",
     "expand",

@@ -15,6 +15,12 @@ from estime_metric.jobs.job import Job
 #: Characters of text in a chunk, but for its last pair: bounds the memory where texts are books.
 _CHARACTERS = 32_000_000
 
+#: Blocks of a large input that are looked at to see whether it is still the same, and bytes of each.
+_BLOCKS, _BLOCK = 64, 1 << 16
+
+#: Bytes of an input up to which all of it is looked at.
+WHOLE = _BLOCKS * _BLOCK
+
 
 def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
     """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; those of a pattern are sorted.
@@ -40,7 +46,7 @@ def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
 def first_rows(job: Job) -> list[tuple[Path, int, files.Row]]:
     """The first pair of each input, with its line; what cannot be read is said before anything is scored.
 
-    Standard input is left alone, since what is read from it is gone.
+    Standard input and pipes are left alone, since what is read from them is gone.
 
     Raises:
         OSError, ImportError: an input cannot be read.
@@ -49,16 +55,20 @@ def first_rows(job: Job) -> list[tuple[Path, int, files.Row]]:
     found: list[tuple[Path, int, files.Row]] = []
     problem = ""
     for path in job.inputs:
-        if files.is_standard(path):
+        if _is_stream(path):
             continue
         for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
             if isinstance(row, dict):
                 found.append((path, line, row))
                 break
             problem = problem or f" (line {line}: {row})"
-    if not found and not any(map(files.is_standard, job.inputs)):
+    if not found and not any(map(_is_stream, job.inputs)):
         raise ValueError(f"There is no pair in {', '.join(map(str, job.inputs))}{problem}.")
     return found
+
+
+def _is_stream(path: Path) -> bool:
+    return files.is_standard(path) or path.is_fifo()
 
 
 def check_names(row: files.Row, ours: Sequence[str], where: str) -> None:
@@ -89,9 +99,7 @@ def read_chunks(job: Job) -> Iterator[files.Pairs]:
                 chunk.problems.append(f"{origin}line {line}: {row}")
                 continue
             source, summary = row[job.source_column], row[job.summary_column]
-            size = len(chunk)
-            full = size >= job.look_ahead and (source != chunk.sources[-1] or size >= 2 * job.look_ahead)
-            if full or characters > _CHARACTERS:
+            if chunk.ends_before(source, job.look_ahead) or characters > _CHARACTERS:
                 yield chunk
                 chunk, characters = files.Pairs(), 0
             if not job.keep_texts:
@@ -103,6 +111,23 @@ def read_chunks(job: Job) -> Iterator[files.Pairs]:
             chunk.add(line, source, summary, row)
             characters += len(source) + len(summary)
     yield chunk
+
+
+def fingerprint(path: Path) -> list[Any] | None:
+    """Size and digest of a file, and when it was changed last; ``None`` for what is no plain file.
+
+    The digest is that of all bytes up to 4 MB; of a larger file it is that of 64 blocks from its head to its tail, so
+    that it costs the same however large the file is.
+    """
+    if not path.is_file():
+        return None
+    size = path.stat().st_size
+    taken = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as stream:
+        for number in range(_BLOCKS):
+            stream.seek(max(size - _BLOCK, 0) * number // (_BLOCKS - 1) if size > WHOLE else number * _BLOCK)
+            taken.update(stream.read(_BLOCK))
+    return [size, taken.hexdigest(), path.stat().st_mtime_ns]
 
 
 class Digest:

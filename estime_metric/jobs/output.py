@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,7 @@ from typing import Any, BinaryIO
 
 from estime_metric import files
 from estime_metric.files.writing import write_parquet
+from estime_metric.jobs.inputs import WHOLE, fingerprint
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.totals import Totals
 
@@ -30,7 +32,7 @@ class Progress:
 
     Attributes:
         signature, options, columns: what has to be equal to go on. ``columns`` are those of CSV, else none.
-        inputs: name and size of each input.
+        inputs: each input with its `fingerprint`.
         chunks: how many are committed.
         bytes: how long the output is with them.
         digest: that of the pairs in them.
@@ -49,11 +51,10 @@ class Progress:
     @classmethod
     def start(cls, job: Job, signature: str) -> Progress:
         """That of a job of which nothing is done."""
-        inputs = [[str(path), path.stat().st_size if path.is_file() else None] for path in job.inputs]
-        return cls(signature, dict(job.options()), inputs)
+        return cls(signature, dict(job.options()), [[str(path), fingerprint(path)] for path in job.inputs])
 
     def check(self, earlier: Progress) -> None:
-        """Refuses to go on with a run of other settings.
+        """Refuses to go on with a run of other settings; warns where an input may have been changed.
 
         Raises:
             ValueError: the signature, an option or the inputs differ; the message shows both.
@@ -66,6 +67,14 @@ class Progress:
                 raise ValueError(
                     f"Expected the {name} of the unfinished run, to go on with it, but it differs:\n"
                     f"  then: {other}\n  now:  {own}\nStart anew with --overwrite."
+                )
+        for (path, own), (_, other) in zip(self.inputs, earlier.inputs, strict=True):
+            if own is not None and own[0] > WHOLE and own != other:
+                warnings.warn(
+                    f"{path} was written to since the unfinished run began. Its scored rows and what was looked at of "
+                    "the others are as they were; if it was changed elsewhere, the rest is scored as it is now.",
+                    RuntimeWarning,
+                    stacklevel=2,
                 )
 
 
@@ -112,8 +121,12 @@ class Output:
             if parquet:
                 self._path.unlink(missing_ok=True)
         else:
-            self._stream = self._path.open("ab")  # an old result is only touched once this one can go on
-            self._save()
+            self._stream = self._path.open("ab")
+            try:
+                self._save()  # an old result is only touched once this one can go on
+            except OSError:
+                self.close()
+                raise
             self._stream.truncate(0)
             if parquet:
                 self._final.unlink(missing_ok=True)
@@ -126,6 +139,7 @@ class Output:
                 f"Expected {self._path} to hold the {earlier.bytes} bytes that are scored, but it holds {size}: "
                 "start anew with --overwrite."
             )
+        earlier.inputs = self.progress.inputs
         self.progress = earlier
         self._stream = self._path.open("ab")
         self._stream.truncate(earlier.bytes)
@@ -134,9 +148,10 @@ class Output:
         """Writes the rows of the next chunk; only then do they count."""
         progress = self.progress
         if self._stream is not None:
-            self._stream.write(data)
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
+            with files.named(self._path):  # where the disk is full, what is behind the last commit is cut off later
+                self._stream.write(data)
+                self._stream.flush()
+                os.fsync(self._stream.fileno())
         elif self.job.streams:
             sys.stdout.write(data.decode("utf-8"))
             sys.stdout.flush()
@@ -153,9 +168,8 @@ class Output:
             return
         self._stream.close()
         if self._path != self._final:
-            unfinished = self._final.with_name(f"{self._final.name}.part")
-            write_parquet(unfinished, self._rows)
-            unfinished.replace(self._final)
+            with files.replaced(self._final) as unfinished:
+                write_parquet(unfinished, self._rows)
         with suppress(FileNotFoundError):
             self._record.unlink()
         if self._path != self._final:
@@ -164,23 +178,26 @@ class Output:
     def close(self) -> None:
         """Lets go of the output of a job that is not done."""
         if self._stream is not None:
-            self._stream.close()
+            with suppress(OSError):  # it still holds what a full disk did not take
+                self._stream.close()
 
     def _rows(self) -> Iterator[files.Row]:
         return (row for _, row in files.read_rows(self._path) if isinstance(row, dict))
 
     def _save(self) -> None:
         """Replaces the record in one step: it is the old one or the new one, whenever the process is killed."""
-        unfinished = self._record.with_name(f"{self._record.name}.part")
-        with unfinished.open("w", encoding="utf-8") as stream:
+        with files.replaced(self._record) as unfinished, unfinished.open("w", encoding="utf-8") as stream:
             json.dump(asdict(self.progress), stream)
             stream.flush()
             os.fsync(stream.fileno())
-        unfinished.replace(self._record)
 
 
 def _listed(inputs: list[list[Any]]) -> str:
-    return ", ".join(f"{name} ({size} bytes)" for name, size in inputs)
+    """The inputs, all but when they were written."""
+    return ", ".join(
+        f"{path} ({found[0]} bytes, digest {found[1][:8]})" if isinstance(found, list) else str(path)
+        for path, found in inputs
+    )
 
 
 def holds_all(path: Path, chunks: Iterator[files.Pairs], prefix: str) -> bool:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from estime_metric import files
 from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, EstimeConfig
-from estime_metric.jobs.inputs import Digest, check_names, count_pairs, first_rows, read_chunks
+from estime_metric.jobs.inputs import Digest, check_names, first_rows, read_chunks
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.output import EXISTING, Output, Progress, holds_all
-from estime_metric.jobs.team import Team
+from estime_metric.jobs.team import Workers
 from estime_metric.jobs.totals import Totals
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def score_files(
     on_chunk: OnChunk | None = None,
     on_start: Callable[[int], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
-    team: Team | None = None,
+    team: Workers | None = None,
 ) -> Report:
     """Scores files into a file, at constant memory, and resumably.
 
@@ -81,7 +81,8 @@ def score_files(
         on_chunk: called with each chunk that is scored and its scores.
         on_start: called before the first chunk with the number of pairs that an earlier run has scored.
         stop: asked after each chunk whether to end here.
-        team: the processes that share the job, each of which calls this; ``None`` for this one alone.
+        team: what shares the job: the processes of a `Team`, each of which calls this, or Ray's actors; ``None`` for
+            this process alone.
 
     Raises:
         ValueError, OSError: the input or the output cannot be used; the message says why. What is scored is on disk.
@@ -95,26 +96,26 @@ def score_files(
         check_names(row, ours, f"{path.name} line {line}")
     signature, config = empty.signature, empty.config
     if team is not None and team.rank:
-        progress = team.share(lambda: Progress.start(job, signature))
-        tasks = _unscored(job, progress, ours)
-        for _ in team.run(tasks, lambda task: _score(task, job, scorer), stop):
-            pass
+        shared: Progress | None = team.share(lambda: None)  # that of the first process
+        if shared is not None:
+            for _ in team.run(_unscored(job, shared, ours), lambda task: _score(task, job, scorer), stop):
+                pass
         return Report(Totals(), not stop(), 0, config)
     output: Output | None = None
+    totals = Totals()
 
-    def open_output() -> Progress:
+    def open_output() -> Progress | None:
         nonlocal output
         output = Output(job, Progress.start(job, signature), existing)
         if output.finished:
-            _check_finished(job)
-        return output.progress
+            totals.add(_finished(job))
+        return None if output.finished else output.progress
 
     try:
         progress = open_output() if team is None else team.share(open_output)
         assert output is not None
-        if output.finished:
-            pairs = count_pairs(job) or 0
-            return Report(Totals(pairs=pairs), True, pairs, config)
+        if progress is None:
+            return Report(totals, True, totals.pairs, config)
         totals = Totals(**progress.totals)
         resumed = totals.pairs
         if on_start is not None:
@@ -131,7 +132,9 @@ def score_files(
             if on_chunk is not None:
                 on_chunk(chunk.pairs, chunk.result)
             if stop():
-                return Report(totals, False, resumed, config)
+                break
+        if stop():
+            return Report(totals, False, resumed, config)
         output.finish()
         return Report(totals, True, resumed, config)
     finally:
@@ -171,13 +174,25 @@ def _score(task: _Task, job: Job, scorer: EstimeScorer) -> Scored:
     return Scored(pairs, result, data, task.digest, task.columns, Totals.of(pairs, result))
 
 
-def _check_finished(job: Job) -> None:
-    """Refuses to go on with an output that is of no unfinished run, unless it is that of this job, done."""
+def _finished(job: Job) -> Totals:
+    """The totals, without sums, of an output that is of no unfinished run.
+
+    Raises:
+        ValueError: it is not that of this job, done.
+    """
     assert job.output is not None
-    if not holds_all(job.output, read_chunks(job), job.prefix):
+    totals = Totals()
+
+    def chunks() -> Iterator[files.Pairs]:
+        for chunk in read_chunks(job):
+            totals.add(Totals(pairs=len(chunk), skipped=len(chunk.problems)))
+            yield chunk
+
+    if not holds_all(job.output, chunks(), job.prefix):
         raise ValueError(
             f"{job.output} is of no unfinished run, and holds other rows than the input: replace it with --overwrite."
         )
+    return totals
 
 
 def _unscored(job: Job, progress: Progress, ours: list[str]) -> Iterator[_Task]:

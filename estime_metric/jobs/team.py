@@ -10,7 +10,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from torch._C._distributed_c10d import Store
@@ -20,6 +20,23 @@ S = TypeVar("S")
 
 #: Chunks that a process may be ahead of the file, for each process: bounds what the first one holds.
 _AHEAD = 4
+
+#: Seconds that the first process waits for the others to leave a job that is done.
+_PATIENCE = 30.0
+
+
+class Workers(Protocol):
+    """What shares a job: `Team`, or the actors of a Ray cluster."""
+
+    @property
+    def rank(self) -> int:
+        """Number of this process; the one of rank 0 writes."""
+
+    def share(self, make: Callable[[], T]) -> T:
+        """What ``make`` gives on the first process, on all of them."""
+
+    def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
+        """Scores the chunks; the first process gets the results of all, in order, the others get none."""
 
 
 class Team:
@@ -64,33 +81,40 @@ class Team:
         self._put("start", ("made", made))
         return made
 
+    def leave(self) -> None:
+        """Ends the part of this process in the job. The first one waits for the others, for some seconds at most.
+
+        ``torchrun`` ends all processes once one has failed, so the one that says that some rows hold no pair goes last.
+        """
+        left = self._store.add("left", 1)
+        waited = 0.0
+        while not self.rank and left < self.size and waited < _PATIENCE:
+            time.sleep(0.02)
+            waited += 0.02
+            left = self._counter("left")
+
     def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
         """Scores the chunks; the first process gets the results of all, in order, the others get none."""
         own: dict[int, T] = {}
-        written = number = 0
+        number = 0
         mine = self._claim()
         for number, chunk in enumerate(chunks, start=1):
             if number != mine:
                 continue
-            while self.rank and number > self._counter("written") + _AHEAD * self.size and not stop():
+            while number > self._counter("written") + _AHEAD * self.size and not stop():
+                yield from self._ready(own)
                 time.sleep(0.02)
-            if stop() and self.rank:
+            if stop():
                 return
             result = score(chunk)
             if self.rank:
                 self._put(f"chunk{number}", result)
             else:
                 own[number] = result
-                for result in self._ready(own, written):
-                    yield result
-                    written += 1
-                    self._store.add("written", 1)
+            yield from self._ready(own)
             mine = self._claim()
-        while not self.rank and written < number and not stop():
-            for result in self._ready(own, written):
-                yield result
-                written += 1
-                self._store.add("written", 1)
+        while not self.rank and self._counter("written") < number and not stop():
+            yield from self._ready(own)
             time.sleep(0.02)
 
     def _put(self, key: str, value: object) -> None:
@@ -102,10 +126,10 @@ class Team:
     def _counter(self, name: str) -> int:
         return self._store.add(name, 0)
 
-    def _ready(self, own: dict[int, Any], written: int) -> Iterator[Any]:
-        """The results that come next, as far as they are there."""
-        number = written + 1
-        while True:
+    def _ready(self, own: dict[int, Any]) -> Iterator[Any]:
+        """On the first process the results that come next, as far as they are there."""
+        number = self._counter("written") + 1
+        while not self.rank:
             if number in own:
                 yield own.pop(number)
             elif self._store.check([f"chunk{number}"]):
@@ -113,4 +137,4 @@ class Team:
                 self._store.delete_key(f"chunk{number}")
             else:
                 return
-            number += 1
+            number = self._store.add("written", 1) + 1

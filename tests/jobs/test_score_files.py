@@ -18,6 +18,7 @@ import pytest
 
 from estime_metric import EstimeResult, EstimeScorer, files
 from estime_metric.jobs import Job, Report, expand, score_files
+from estime_metric.jobs.inputs import WHOLE
 from tests.command import run_command
 from tests.jobs.conftest import SHORT, rows, write_jsonl
 
@@ -107,10 +108,32 @@ def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scor
     write_jsonl(table, rows(41))
     with pytest.raises(ValueError, match="inputs of the unfinished run"):
         score(job, scorer, "resume")
-    table.write_text(content.replace("A", "B", 1) if "A" in content[:50] else content.replace("T", "B", 1))
-    with pytest.raises(ValueError, match="its rows have changed"):
+    table.write_text(content[:-30] + content[-30:].replace("b", "c", 1))  # of the same size, behind what is scored
+    with pytest.raises(ValueError, match=r"inputs of the unfinished run.*\n.*digest"):
         score(job, scorer, "resume")
     assert out.read_bytes() == before
+    table.write_text(content)
+    assert score(job, scorer, "resume").done
+
+
+def test_a_large_input_that_was_changed_between_what_is_looked_at(tmp_path: Path, scorer: EstimeScorer) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", [{**row, "note": "n" * 100_000} for row in rows(60)])
+    job = Job(inputs=(table,), output=tmp_path / "out.jsonl", look_ahead=8)
+    score(job, scorer, stop_after=2)
+    content = table.read_bytes()
+    assert len(content) > WHOLE
+
+    def changed(block: int) -> bytes:
+        position = (len(content) - 65_536) * block // 63 + 80_000  # behind a block that is looked at, before the next
+        assert content[position - 1 : position + 2] == b"nnn"
+        return content[:position] + b"m" + content[position + 1 :]
+
+    table.write_bytes(changed(0))
+    with pytest.raises(ValueError, match="its rows have changed"), pytest.warns(RuntimeWarning, match="written to"):
+        score(job, scorer, "resume")
+    table.write_bytes(changed(50))
+    with pytest.warns(RuntimeWarning, match="was written to since the unfinished run began"):
+        assert score(job, scorer, "resume").done
 
 
 def test_an_output_that_exists_is_not_touched_unasked(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:

@@ -1,0 +1,177 @@
+"""Large jobs: memory as rows grow, pairs per second, what a dry run says against what a run takes, grouping with Ray.
+
+    python -m tests.benchmarks.jobs memory             peak memory of the command at 10,000 and 200,000 rows
+    python -m tests.benchmarks.jobs rate               pairs per CPU second, by summaries of each source
+    python -m tests.benchmarks.jobs estimate           estimated against real time and memory
+    python -m tests.benchmarks.jobs grouping           CPU seconds of a Ray run with and without grouped sources
+
+Each run is a process of its own with one thread; what loads the encoder is in it but for ``rate``. Texts are SummEval's
+where they are at hand, else made up; those of ``memory`` are made up and short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.benchmarks import common
+
+#: Summaries of each short source.
+_EACH = 4
+
+
+def write_pairs(path: Path, pairs: Iterable[common.Pair]) -> Path:
+    """Pairs (summary, source) as JSON Lines."""
+    with path.open("w", encoding="utf-8") as stream:
+        for summary, source in pairs:
+            stream.write(json.dumps({"source": source, "summary": summary}) + "\n")
+    return path
+
+
+def run_score(*arguments: object) -> tuple[float, float, float, str]:
+    """``estime score ARGUMENTS`` on one thread: wall seconds, CPU seconds, peak MB, and what it printed."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    command = [sys.executable, "-m", "estime_metric", "score", *map(str, arguments), "-q"]
+    start = time.perf_counter()
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"It failed: {said}")
+    return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said
+
+
+def memory(options: argparse.Namespace, folder: Path) -> None:
+    """The peak of `estime score` as the rows grow."""
+    rows = []
+    for count in options.rows:
+        pairs = common.made_up(count // _EACH, _EACH, options.words, max(options.words // 3, 3))
+        path = write_pairs(folder / "pairs.jsonl", pairs)
+        wall, cpu, peak, _ = run_score(
+            path, "-o", folder / "scores.jsonl", "--overwrite", "-m", options.model, "-l", options.layer
+        )
+        written = sum(1 for _ in (folder / "scores.jsonl").open(encoding="utf-8"))
+        assert written == len(pairs)
+        rows.append((f"{written:,}", f"{wall:.0f}", f"{cpu:.0f}", f"{peak:.0f}"))
+    title = f"estime score, sources of about {options.words} words, {_EACH} summaries each, layer {options.layer}"
+    common.print_table(title, ("rows", "seconds", "CPU seconds", "peak MB"), rows)
+
+
+def rate(options: argparse.Namespace, folder: Path) -> None:
+    """Pairs, sources and positions per CPU second of scoring, without loading."""
+    import torch
+
+    from estime_metric import EstimeScorer
+    from estime_metric.engine.masking import mask_units
+
+    torch.set_num_threads(1)
+    model = options.model
+    if model == "large":
+        model = folder / "large"
+        common.make_encoder(model)
+    scorer = EstimeScorer(model=str(model), layers=options.layer)
+    around = scorer.encoder.info.special.around
+    rows = []
+    for each in options.each:
+        pairs, texts = common.pairs_of(options.summeval, options.sources, each)
+        summaries, sources = common.unzip(pairs)
+        positions = 0
+        for chunk in scorer.plan(summaries, sources):
+            for one in chunk.sources + chunk.summaries:
+                positions += sum(
+                    len(window) + around for window in mask_units(one.units, scorer.resolved_config).windows
+                )
+        scorer.score(summaries[:1], sources[:1])
+        start, began = time.process_time(), time.perf_counter()
+        scorer.score(summaries, sources)
+        cpu, wall = time.process_time() - start, time.perf_counter() - began
+        per_second = f"{len(pairs) / cpu:.3g}", f"{positions / cpu:,.0f}"
+        rows.append((each, len(pairs), f"{cpu:.1f}", f"{wall:.1f}", *per_second, f"{positions / len(pairs):,.0f}"))
+    columns = (
+        "summaries of each source", "pairs", "CPU seconds", "seconds", "pairs per CPU second",
+        "positions per CPU second", "positions per pair",
+    )  # fmt: skip
+    common.print_table(f"Scoring on one thread: {options.model}, {texts}", columns, rows)
+
+
+def estimate(options: argparse.Namespace, folder: Path) -> None:
+    """What a dry run says, and what the run takes."""
+    rows = []
+    for sources, each in ((options.sources, 2), (options.sources, 8)):
+        pairs, texts = common.pairs_of(options.summeval, sources, each)
+        path = write_pairs(folder / f"{sources}-{each}.jsonl", pairs)
+        said = run_score(path, "--dry-run", "-m", options.model)[3]
+        line = next(line for line in said.splitlines() if line.startswith("expected"))
+        wall, cpu, peak, _ = run_score(path, "-o", folder / "scores.jsonl", "--overwrite", "-m", options.model)
+        rows.append((len(pairs), line, f"{wall:.0f}", f"{cpu:.0f}", f"{peak:.0f}"))
+    columns = ("pairs", "dry run", "seconds with loading", "CPU seconds with loading", "peak MB")
+    common.print_table(f"Dry run against run: {options.model}, {texts}", columns, rows)
+
+
+def grouping(options: argparse.Namespace, folder: Path) -> None:
+    """Shuffled pairs on a local Ray, with and without grouping: CPU seconds of each of its steps."""
+    import ray
+    import ray.data
+
+    from estime_metric.integrations.ray import score_dataset
+
+    pairs, texts = common.pairs_of(options.summeval, options.sources, options.each[-1])
+    random.Random(0).shuffle(pairs)
+    table = [{"source": source, "summary": summary} for summary, source in pairs]
+    ray.init(num_cpus=2, object_store_memory=200_000_000, include_dashboard=False, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    rows = []
+    for group in (True, False):
+        start = time.perf_counter()
+        scored = score_dataset(
+            ray.data.from_items(table, override_num_blocks=options.blocks),
+            model=options.model, group_sources=group, concurrency=1, num_cpus=1,
+        ).materialize()  # fmt: skip
+        wall = time.perf_counter() - start
+        assert scored.count() == len(pairs)
+        steps = re.findall(
+            r"^Operator \d+ (\S+):.*?Remote cpu time: .* ([\d.]+)(us|ms|s) total", scored.stats(), re.M | re.S
+        )
+        unit = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+        for name, took, size in steps:
+            rows.append(("yes" if group else "no", name, f"{float(took) * unit[size]:.2f}"))
+        rows.append(("yes" if group else "no", "wall, with the start of workers", f"{wall:.1f}"))
+    ray.shutdown()
+    title = f"Ray, {len(pairs)} pairs of {options.sources} sources in {options.blocks} blocks: {options.model}, {texts}"
+    common.print_table(title, ("grouped", "step", "CPU seconds"), rows)
+
+
+def main() -> None:
+    """Reads the command line and runs one part."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts = {part.__name__: part for part in (memory, rate, estimate, grouping)}
+    parser.add_argument("part", choices=parts)
+    parser.add_argument("--model", default="embedded", help="encoder; for rate also 'large', a random one")
+    parser.add_argument("--layer", type=int, default=None, help="layer (default: by model; for memory 1)")
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 200_000], help="for memory")
+    parser.add_argument("--words", type=int, default=12, help="words of a source, for memory")
+    parser.add_argument("--sources", type=int, default=20, help="sources, for the others")
+    parser.add_argument("--each", type=int, nargs="+", default=[1, 4, 16], help="summaries of each source")
+    parser.add_argument("--blocks", type=int, default=8, help="blocks of the data set, for grouping")
+    common.add_summeval(parser)
+    options = parser.parse_args()
+    if options.part == "memory":
+        options.layer = options.layer or 1
+    print(common.machine(), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        parts[options.part](options, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
