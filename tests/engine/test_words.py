@@ -101,9 +101,7 @@ def test_decomposing_is_nfkd_with_a_way_back(text: str) -> None:
     assert len(positions) == len(decomposed) + 1
     assert positions == sorted(positions)
     assert positions[-1] == len(text)
-    for start, end in {
-        (positions[k], positions[k + 1]) for k in range(len(decomposed)) if positions[k] < positions[k + 1]
-    }:
+    for start, end in {(start, end) for start, end in pairwise(positions) if start < end}:
         own = [k for k in range(len(decomposed)) if positions[k] == start]
         assert decomposed[own[0] : own[-1] + 1] == unicodedata.normalize("NFKD", text[start:end])
 
