@@ -229,7 +229,7 @@ def test_only_what_occurs_in_the_source_is_masked_in_a_summary(scorer: EstimeSco
     summary = tokenizer("the cat zzz", add_special_tokens=False)["input_ids"]
     (texts,) = encoded
     masked = [position for window in texts[1].windows for position in window.masked]
-    assert sorted(masked) == [place for place, token in enumerate(summary) if token in of_source]
+    assert sorted(masked) == [index for index, token in enumerate(summary) if token in of_source]
 
 
 # Emptiness

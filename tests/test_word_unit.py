@@ -81,8 +81,8 @@ def best_two(estime: Any, source: str, summary: str) -> list[tuple[float, float]
     """For each word of a summary the released code's two best dot products with words of different first pieces."""
     estime.evaluate_claims(source, [])
     words = split_words(summary)
-    tokens, places = estime._translate_words_to_tokens(words)
-    found = estime._get_embeddings(tokens, list(range(len(words))), places)
+    tokens, positions = estime._translate_words_to_tokens(words)
+    found = estime._get_embeddings(tokens, list(range(len(words))), positions)
     source_tokens, _ = estime._translate_words_to_tokens(split_words(source))
     pairs = []
     for embedding in found.values():
@@ -101,11 +101,11 @@ def compare(
     for source, summaries in sources.items():
         theirs = estime.evaluate_claims(source, summaries)
         ours = scorer.score_candidates(source, summaries)
-        for place, measure in enumerate(OUTPUTS):
+        for column, measure in enumerate(OUTPUTS):
             allowed = 1e-9 if measure in COUNTS else 1e-5
             for summary, row, value in zip(summaries, theirs, ours.values(measure).tolist(), strict=True):
                 compared += 1
-                expected = 0.0 if math.isnan(row[place]) else row[place]  # no order, see below
+                expected = 0.0 if math.isnan(row[column]) else row[column]  # no order, see below
                 if not abs(expected - value) <= allowed:
                     different.append((source, summary, measure, expected, value))
     return compared, different
@@ -282,8 +282,8 @@ def test_a_word_of_no_pieces_is_left_out(
     assert result.values("overlap").tolist() == [5, 5]
     # There, the word takes its neighbour's token; at the end of a text there is none.
     estime = released_estime(small_folder, 2)
-    _, places = estime._translate_words_to_tokens(split_words(summary))
-    assert places[2][0] == places[3][0]
+    _, positions = estime._translate_words_to_tokens(split_words(summary))
+    assert positions[2][0] == positions[3][0]
     with pytest.raises(IndexError):
         estime.evaluate_claims(SOURCE, ["The deal \x01"])
     assert word_scorer.score(["The deal \x01"], [SOURCE]).values("tokens").item() == 2
