@@ -287,7 +287,7 @@ def test_bad_texts_are_refused_by_index(bert_folder: str) -> None:
         SubtleErrors(bert_folder)(["a", None])  # type: ignore[list-item]
 
 
-def test_a_model_that_cannot_be_had_is_said(tmp_path: Path, bert_folder: str) -> None:
+def test_a_model_that_cannot_be_loaded_is_said(tmp_path: Path, bert_folder: str) -> None:
     with pytest.raises(EncoderUnavailableError, match='model="embedded"'):
         SubtleErrors(str(tmp_path / "nothing"))(["a"])
     with pytest.raises(ValueError, match="`window` to be at most 510"):
