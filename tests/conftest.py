@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +19,17 @@ from tests.slow import pytest_addoption, pytest_collection_modifyitems, pytest_c
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers: one thread each, in child processes too
+    torch.set_num_threads(1)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 SUMMEVAL = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "summeval"
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: the collector, which each load of an encoder calls, need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -44,6 +44,7 @@ class BlockTaps:
         self._kept = blocks
         self._depth = depth
         self._last: LastBlock | None = None
+        self._mask_by_key = False
         try:
             expected = model(input_ids=probe, output_hidden_states=True).hidden_states
         except Exception as error:  # whatever an architecture that takes no plain input raises
@@ -104,7 +105,9 @@ class BlockTaps:
                 hooks.callback(block.register_forward_hook(after_block).remove)
             if self._last is not None:
                 self._last.only = only
-            mask = None if attended is None else attended.long()  # some encoders calculate with it: no bool
+            mask = attended
+            if attended is not None:  # some encoders calculate with it: no bool
+                mask = attended[:, None, None] if self._mask_by_key else attended.long()
             try:
                 last = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
             except _DeepestReadError:
@@ -116,10 +119,23 @@ class BlockTaps:
     def takes_padding(self, probe: Tensor, padding: int) -> bool:
         """Whether padding, marked as such, leaves the states of all layers as they are.
 
+        Where blocks are built like BERT's they are given the mask in the shape in which attention takes it, if that
+        does: from another shape `transformers` makes it anew in each forward pass, and waits for the device to ask
+        whether there is padding.
+
         Args:
             probe: token ids of shape (1, p).
             padding: the id of the padding.
         """
+        config = self._model.config
+        if getattr(config, "_attn_implementation", None) == "sdpa" and all(map(_like_bert, self._list)):
+            self._mask_by_key = True
+            if self._padding_agrees(probe, padding):
+                return True
+            self._mask_by_key = False
+        return self._padding_agrees(probe, padding)
+
+    def _padding_agrees(self, probe: Tensor, padding: int) -> bool:
         probe = probe.to(next(self._model.parameters()).device)
         size = probe.shape[1]
         half = probe[:, : size // 2]
@@ -180,6 +196,10 @@ class BlockTaps:
         except Exception:  # whatever an architecture raises that runs otherwise
             return False
         return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3, equal_nan=True) for k in layers)
+
+
+def _like_bert(block: nn.Module) -> bool:
+    return LastBlock.fits(block.block if isinstance(block, LastBlock) else block)
 
 
 def _unreadable(model: nn.Module) -> ValueError:

@@ -23,7 +23,7 @@ from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
 from estime_metric.engine.memory import is_out_of_memory, put, put_all, return_memory
 from estime_metric.engine.packed import pack_linears
-from estime_metric.engine.precision import inference_context, warn_where_slower
+from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
 
 
 class MaskedEncoder:
@@ -73,7 +73,8 @@ class MaskedEncoder:
             ValueError: the model has no mask token, a layer is out of its range, or the window exceeds its positions.
         """
         device = choose_device(config.device)
-        pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+        with cpu_by_default():
+            pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
         resolved = pretrained.info.resolve(config)
         encoder = cls(pretrained, max(resolved.layer_tuple), device)
         del pretrained

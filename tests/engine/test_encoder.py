@@ -70,9 +70,9 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str
             hidden = model(input_ids=full, output_hidden_states=True).hidden_states
             for row, position in zip(window.rows, window.read, strict=True):
                 seen.add(row)
-                for place, layer in enumerate(LAYERS):
+                for index, layer in enumerate(LAYERS):
                     expected = hidden[layer][0, 1 + position - window.start]
-                    torch.testing.assert_close(states[place, row], expected, rtol=1e-4, atol=1e-4)
+                    torch.testing.assert_close(states[index, row], expected, rtol=1e-4, atol=1e-4)
         assert seen == set(range(text.wanted))
 
 
