@@ -6,10 +6,10 @@ operation on tensors of both devices fails. What waits for the device is recorde
 What cannot be tested so, and needs a GPU:
 
 - CUDA's own kernels: their rounding, which dtypes they have, which attention is chosen, whether one waits by itself;
-- the order of what runs at once: copies that nobody waits for, pinned memory, several streams, a second thread;
-- memory: how much is free, what running out of it looks like, whether a smaller budget then fits;
+- the order of what runs at once: copies that nobody waits for, pinned memory, several streams, how much threads win;
+- memory: what running out of it looks like, whether a smaller budget then fits, how good the estimate is;
 - finding the device (``device=None``, ``"cuda"`` without an index), more than one of them, a fork after the first use;
-- TF32 and autocast on the device, and every figure of speed;
+- every figure of speed;
 - numbers of the host that never meet the device though they should: only a mixture of both is seen.
 """
 
