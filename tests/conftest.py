@@ -1,4 +1,4 @@
-"""Fixtures for all rooms: small random encoders of every family, SummEval where it is at hand, seeds."""
+"""Fixtures for all tests: small random encoders of every family, SummEval where it is at hand, seeds."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def summeval() -> list[tuple[str, str]]:
     if not (SUMMEVAL / "summeval.jsonl").is_file():
         pytest.skip("SummEval is not at hand: it is looked for in shared/data/summeval beside the repository")
     sources = {row["doc_id"]: row["source"] for row in _rows("documents.jsonl")}
-    order = {name: place for place, name in enumerate(sources)}
+    order = {name: index for index, name in enumerate(sources)}
     rows = sorted(_rows("summeval.jsonl"), key=lambda row: order[row["doc_id"]])
     return [(row["summary"], sources[row["doc_id"]]) for row in rows]
 

@@ -46,8 +46,10 @@ ENGINE = {
 #: module or package below the integrations -> those that it may import.
 LAYERS = {
     "_version": set(),
-    "config": {"_version"},
     "inputs": set(),
+    "signature": set(),
+    "validation": {"inputs"},
+    "config": {"_version", "inputs", "signature", "validation"},
     "embedded": set(),
     "progress": set(),
     "engine": {"config", "embedded"},

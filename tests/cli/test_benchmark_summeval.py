@@ -197,8 +197,8 @@ def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
 def test_scores_of_files_stand_beside_ours_in_any_order(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     data = read_folder(folder)
     lines = [
-        f"{document},{system},{len(text)},{place % 5}"
-        for place, ((document, system), text) in enumerate(zip(data.keys, data.summaries, strict=True))
+        f"{document},{system},{len(text)},{index % 5}"
+        for index, ((document, system), text) in enumerate(zip(data.keys, data.summaries, strict=True))
     ]
     found = []
     for order in (lines, lines[::-1]):
