@@ -198,7 +198,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         return scores
 
     def unload(self) -> None:
-        """Lets go of the encoders of all ESTIME metrics in this process; the next `compute` loads its own again."""
+        """Releases the encoders of all ESTIME metrics in this process; the next `compute` loads its own again."""
         unload_encoders()
 
     def _compute(self, *, predictions: list[str], sources: list[str], scorer: EstimeScorer) -> dict[str, Any]:
