@@ -25,6 +25,9 @@ from pathlib import Path
 
 from tests.benchmarks import common
 
+#: Random encoders for ``rate``, blocks and width: ``tiny`` shows what all but the encoder takes.
+_MADE = {"large": (24, 1024), "tiny": (1, 64)}
+
 #: Summaries of each short source.
 _EACH = 4
 
@@ -77,10 +80,9 @@ def rate(options: argparse.Namespace, folder: Path) -> None:
 
     torch.set_num_threads(1)
     model = options.model
-    if model == "large":
-        model = folder / "large"
-        common.make_encoder(model)
-    scorer = EstimeScorer(model=str(model), layers=options.layer)
+    if model in _MADE:
+        common.make_encoder(model := str(folder / model), *_MADE[options.model])
+    scorer = EstimeScorer(model=model, layers=options.layer)
     around = scorer.encoder.info.special.around
     rows = []
     for each in options.each:
@@ -157,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {part.__name__: part for part in (memory, rate, estimate, grouping)}
     parser.add_argument("part", choices=parts)
-    parser.add_argument("--model", default="embedded", help="encoder; for rate also 'large', a random one")
+    parser.add_argument("--model", default="embedded", help="encoder; for rate also random ones, large and tiny")
     parser.add_argument("--layer", type=int, default=None, help="layer (default: by model; for memory 1)")
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 200_000], help="for memory")
     parser.add_argument("--words", type=int, default=12, help="words of a source, for memory")
