@@ -124,13 +124,13 @@ def match() -> Drawing:
 def _words(text: str) -> list[tuple[int, int]]:
     """Spans of the words and full stops of a plain English text."""
     spans, start = [], 0
-    for place, character in enumerate(text + " "):
+    for index, character in enumerate(text + " "):
         if not character.isalnum():
-            if start < place:
-                spans.append((start, place))
+            if start < index:
+                spans.append((start, index))
             if not character.isspace():
-                spans.append((place, place + 1))
-            start = place + 1
+                spans.append((index, index + 1))
+            start = index + 1
     return spans
 
 

@@ -1,3 +1,3 @@
-"""The package's version, the one place where it is written."""
+"""The package's version, written here alone."""
 
 __version__ = "0.2.0"

@@ -1,16 +1,25 @@
-"""Every option of the measure, in one frozen, validated, hashable place."""
+"""Every option of the measure, in one frozen, validated, hashable object."""
 
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric._version import __version__
+from estime_metric.inputs import check_choice
+from estime_metric.signature import callable_name, escape, versioned
+from estime_metric.validation import (
+    check_callable,
+    check_name,
+    dtype_name,
+    integer,
+    layer_tuple,
+    measure_tuple,
+    tag_set,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -108,7 +117,8 @@ class EstimeConfig:
         distance: least distance of two masked units in one window (``L``, section 2).
         normalize: scale embeddings to length one before the dot product (appendix C); the paper does not.
         splitter: text -> words: ``"regex"``, which needs no data, ``"nltk"`` (the released code's choice; extra
-            ``nltk``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger.
+            ``nltk``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger;
+            refused where there is neither.
         tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or any callable from a list of words to a tag
             for each, or to (word, tag) pairs; ``None`` for none.
         keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, and an empty set
@@ -160,35 +170,40 @@ class EstimeConfig:
     token_budget: int | None = None
 
     def __post_init__(self) -> None:
-        _require_text("model", self.model)
+        check_name("model", self.model)
         for name in ("revision", "soft_model", "soft_revision"):
             if getattr(self, name) is not None:
-                _require_text(name, getattr(self, name))
-        object.__setattr__(self, "layers", _layer_tuple(self.layers))
-        _require_choice("unit", self.unit, UNITS)
+                check_name(name, getattr(self, name))
+        object.__setattr__(self, "layers", layer_tuple(self.layers))
+        check_choice("unit", self.unit, UNITS)
         for name, least in (("margin", 0), ("window", 1), ("distance", 1)):
-            object.__setattr__(self, name, _integer(name, getattr(self, name), least))
+            object.__setattr__(self, name, integer(name, getattr(self, name), least))
         if self.window <= 2 * self.margin:
             raise ValueError(
                 f"Expected argument `window` to be more than twice `margin` ({self.margin}), but got {self.window}."
             )
         if not isinstance(self.normalize, bool):
             raise TypeError(f"Expected argument `normalize` to be a bool, but got {self.normalize!r}.")
-        _require_callable("splitter", self.splitter, SPLITTERS)
+        check_callable("splitter", self.splitter, SPLITTERS)
         if self.tagger is not None:
-            _require_callable("tagger", self.tagger, TAGGERS)
+            check_callable("tagger", self.tagger, TAGGERS)
+        if self.splitter != SPLITTERS[0] and not self.splits_words:
+            raise ValueError(
+                f"Expected argument `unit` to be 'word', or `tagger` to be set, where `splitter` is "
+                f"{callable_name(self.splitter)!r}, but got the unit 'token' and no tagger: nothing would be split."
+            )
         for name in ("keep_tags", "drop_tags"):
             tags = getattr(self, name)
             if tags is not None:
-                object.__setattr__(self, name, _tag_set(name, tags))
+                object.__setattr__(self, name, tag_set(name, tags))
                 if self.tagger is None:
                     raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
-        object.__setattr__(self, "measures", _measure_tuple(self.measures))
-        object.__setattr__(self, "dtype", _dtype_name(self.dtype))
+        object.__setattr__(self, "measures", measure_tuple(self.measures, (*BASE_MEASURES, *ALL_UNIT_MEASURES)))
+        object.__setattr__(self, "dtype", dtype_name(self.dtype, DTYPES))
         if self.device is not None:
             object.__setattr__(self, "device", str(self.device))
         if self.token_budget is not None:
-            object.__setattr__(self, "token_budget", _integer("token_budget", self.token_budget, least=1))
+            object.__setattr__(self, "token_budget", integer("token_budget", self.token_budget, least=1))
 
     @property
     def layer_tuple(self) -> tuple[int, ...]:
@@ -232,6 +247,11 @@ class EstimeConfig:
         return cls.from_options(None, {**FAST, **options})
 
     @property
+    def splits_words(self) -> bool:
+        """Whether texts are split into words: for the unit ``"word"``, and for the tagger."""
+        return self.unit == "word" or self.tagger is not None
+
+    @property
     def needs_every_unit(self) -> bool:
         """Whether a measure is asked for that needs every unit of the summary encoded."""
         return any(name in ALL_UNIT_MEASURES for name in self.measures)
@@ -249,7 +269,7 @@ class EstimeConfig:
             'ESTIME|model:bert-large-uncased-whole-word-masking@abc|layers:21|unit:token|window:450|...|version:...'
         """
         parts = {
-            "model": _versioned(self.model, self.revision),
+            "model": versioned(self.model, self.revision),
             "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"),
             "unit": self.unit,
             "window": str(self.window),
@@ -258,14 +278,14 @@ class EstimeConfig:
             "normalize": "yes" if self.normalize else "no",
             "dtype": self.dtype,
         }
-        if self.unit == "word" or self.tagger is not None:
-            parts["splitter"] = _callable_name(self.splitter)
+        if self.splits_words:
+            parts["splitter"] = callable_name(self.splitter)
         if self.tagger is not None:
-            parts["tagger"] = _callable_name(self.tagger)
-            parts["keep"] = "all" if self.keep_tags is None else _escape(",".join(sorted(self.keep_tags)))
-            parts["drop"] = _escape(",".join(sorted(self.drop_tags or ())))
+            parts["tagger"] = callable_name(self.tagger)
+            parts["keep"] = "all" if self.keep_tags is None else escape(",".join(sorted(self.keep_tags)))
+            parts["drop"] = escape(",".join(sorted(self.drop_tags or ())))
         if "soft" in self.measures:
-            parts["soft"] = "own" if self.soft_model is None else _versioned(self.soft_model, self.soft_revision)
+            parts["soft"] = "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
         if all(getattr(self, name) == value for name, value in FAST.items()):
             parts["preset"] = "fast"
         parts["version"] = __version__
@@ -294,104 +314,3 @@ def default_layer(blocks: int) -> int:
         [21, 10, 5, 2]
     """
     return round(PAPER_LAYER / PAPER_DEPTH * blocks)
-
-
-def _layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
-    if layers is None or (isinstance(layers, str) and layers == "all"):
-        return layers
-    several = isinstance(layers, Iterable) and not isinstance(layers, (str, bytes)) and getattr(layers, "ndim", 1) > 0
-    numbers = tuple(_as_integer(number) for number in (layers if several else (layers,)))
-    if None in numbers:
-        raise TypeError(f"Expected argument `layers` to be an integer or several, but got {layers!r}.")
-    found = tuple(number for number in numbers if number is not None)
-    if not found:
-        raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
-    if min(found) < 0:
-        raise ValueError(f"Expected argument `layers` to hold no negative number, but got {layers!r}.")
-    if len(set(found)) < len(found):
-        raise ValueError(f"Expected argument `layers` to name each layer once, but got {layers!r}.")
-    return found
-
-
-def _measure_tuple(measures: Any) -> tuple[str, ...]:
-    if not isinstance(measures, Iterable):
-        raise TypeError(f"Expected argument `measures` to be a name or several, but got {measures!r}.")
-    names = (measures,) if isinstance(measures, str) else tuple(measures)
-    for name in names:
-        _require_choice("measures", name, (*BASE_MEASURES, *ALL_UNIT_MEASURES))
-    return tuple(dict.fromkeys(names))
-
-
-def _tag_set(name: str, tags: Any) -> frozenset[str]:
-    if isinstance(tags, str) or not isinstance(tags, Iterable):
-        raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
-    found = frozenset(tags)
-    for tag in found:
-        _require_text(name, tag)
-    return found
-
-
-def _dtype_name(dtype: Any) -> str:
-    """The name of a dtype; torch's own are recognized by theirs, since importing torch takes its time."""
-    name = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype
-    if name not in DTYPES:
-        raise ValueError(f"Expected argument `dtype` to be one of {', '.join(DTYPES)}, but got {dtype!r}.")
-    return str(name)
-
-
-def _versioned(model: str, revision: str | None) -> str:
-    """Name and revision for the signature; a revision that hashes a folder's content marks a folder."""
-    name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
-    return f"{_escape(name)}@{_escape(revision or 'default')}"
-
-
-def _callable_name(function: Any) -> str:
-    """A name for the signature; two callables of one name cannot be told apart by it."""
-    if isinstance(function, str):
-        return function
-    module = getattr(function, "__module__", None) or type(function).__module__  # str.split has none
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    return _escape(f"{module}.{name}")
-
-
-def _require_callable(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if not callable(value) and value not in choices:
-        raise ValueError(
-            f"Expected argument `{name}` to be one of {', '.join(choices)} or a callable, but got {value!r}."
-        )
-
-
-def _require_text(name: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(value).__name__}.")
-    if not value.strip():
-        raise ValueError(f"Expected argument `{name}` to be a name, but got {value!r}.")
-
-
-def _require_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"Expected argument `{name}` to be one of {', '.join(choices)}, but got {value!r}.")
-
-
-def _integer(name: str, value: Any, least: int) -> int:
-    number = _as_integer(value)
-    if number is None:
-        raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
-    if number < least:
-        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
-    return number
-
-
-def _as_integer(value: Any) -> int | None:
-    """An integer of Python, NumPy or torch as Python's; ``None`` for anything else, also for a bool."""
-    if isinstance(value, bool) or "bool" in str(getattr(value, "dtype", "")):
-        return None
-    try:
-        return operator.index(value)
-    except TypeError:
-        return None
-
-
-def _escape(text: str) -> str:
-    """Keeps a name from breaking the signature's line: ``%``, ``|``, ``@`` and control characters as ``%XX``."""
-    return "".join(f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text)

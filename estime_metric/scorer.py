@@ -253,7 +253,7 @@ class EstimeScorer:
     def _score(self, predictions: list[str], sources: list[str], progress: bool) -> EstimeResult:
         ready = self._load()
         shape = len(predictions), len(ready.config.layer_tuple), len(STATISTICS)
-        statistics = torch.zeros(shape, dtype=torch.float64)
+        statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
         every_unit = ready.config.needs_every_unit
         work = self._matched(predictions, sources, every_unit=every_unit, progress=progress)
         with inference_context(ready.encoder.device), closing(work):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
+import resource
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 from unittest import mock
 
 from estime_metric import cli
@@ -44,3 +48,20 @@ def run_command(*arguments: object, status: int | None = 0, columns: int = 80, s
     ran = Ran(code, out, err)
     assert status is None or code == status, ran.output
     return ran
+
+
+def csv_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file that a command wrote."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """No file of this process can grow beyond ``size`` bytes: writing fails as it does on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -1,8 +1,10 @@
-"""Fixtures for all rooms: small random encoders of every family, SummEval where it is at hand, seeds."""
+"""Fixtures for all tests: small random encoders of every family, SummEval where it is at hand, seeds."""
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +19,17 @@ from tests.slow import pytest_addoption, pytest_collection_modifyitems, pytest_c
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers: one thread each, in child processes too
+    torch.set_num_threads(1)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 SUMMEVAL = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "summeval"
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: the collector, which each load of an encoder calls, need not look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +107,7 @@ def summeval() -> list[tuple[str, str]]:
     if not (SUMMEVAL / "summeval.jsonl").is_file():
         pytest.skip("SummEval is not at hand: it is looked for in shared/data/summeval beside the repository")
     sources = {row["doc_id"]: row["source"] for row in _rows("documents.jsonl")}
-    order = {name: place for place, name in enumerate(sources)}
+    order = {name: index for index, name in enumerate(sources)}
     rows = sorted(_rows("summeval.jsonl"), key=lambda row: order[row["doc_id"]])
     return [(row["summary"], sources[row["doc_id"]]) for row in rows]
 

@@ -48,18 +48,24 @@ POSITIONS = 512
 
 
 def wordpiece(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
-    """A lower-casing WordPiece tokenizer, as BERT has one."""
+    """A lower-casing WordPiece tokenizer, as BERT has one; equal texts give equal ones."""
+    texts = list(texts)
     tokenizer = Tokenizer(models.WordPiece(unk_token=special["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    tokenizer.train_from_iterator(
-        texts, trainers.WordPieceTrainer(vocab_size=size, special_tokens=_listed(special), show_progress=False)
+    # The trainer numbers the characters inside words in a random order and breaks ties by number: give them to it.
+    characters = sorted({f"##{character}" for text in texts for character in tokenizer.normalizer.normalize_str(text)})
+    trained = Tokenizer.from_str(tokenizer.to_str())
+    trained.train_from_iterator(
+        texts,
+        trainers.WordPieceTrainer(
+            vocab_size=size, special_tokens=[*_listed(special), *characters], show_progress=False
+        ),
     )
-    # The trainer numbers its pieces differently in every run: number them in order of spelling.
-    pieces = [*_listed(special), *sorted(set(tokenizer.get_vocab()) - set(special.values()))]
-    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    vocabulary = trained.get_vocab()
     tokenizer.model = models.WordPiece(vocab=vocabulary, unk_token=special["unk_token"])
+    tokenizer.add_special_tokens(_listed(special))
     return tokenizer
 
 
@@ -79,17 +85,23 @@ def byte_level(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
 
 
 def unigram(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
-    """A Unigram tokenizer in the manner of SentencePiece, as ALBERT has one."""
+    """A Unigram tokenizer in the manner of SentencePiece, as ALBERT has one; equal texts give equal ones."""
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents()])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
+    first = _listed(special)
     tokenizer.train_from_iterator(
         texts,
         trainers.UnigramTrainer(
-            vocab_size=size, special_tokens=_listed(special), unk_token=special["unk_token"], show_progress=False
+            vocab_size=size, special_tokens=first, unk_token=special["unk_token"], show_progress=False
         ),
     )
+    # The trainer sums in a random order: last digits, and with them the order of pieces, differ from run to run.
+    scores = {piece: round(score, 2) for piece, score in json.loads(tokenizer.to_str())["model"]["vocab"]}
+    pieces = [*first, *sorted(set(scores) - set(first))]
+    vocabulary = [(piece, scores[piece]) for piece in pieces]
+    tokenizer.model = models.Unigram(vocabulary, unk_id=pieces.index(special["unk_token"]), byte_fallback=False)
     return tokenizer
 
 

@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if (seconds := config.getoption("--record-slow")) is not None:
+    if (seconds := config.getoption("--record-slow")) is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(seconds))
 
 

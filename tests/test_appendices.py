@@ -28,7 +28,7 @@ def toy_tagger(words: list[str]) -> list[str]:
 
 
 def near(one: float, another: float) -> bool:
-    """Whether two dot products may change places by rounding."""
+    """Whether two dot products may swap by rounding."""
     return abs(one - another) <= 3e-5 * max(abs(one), abs(another))
 
 
@@ -62,7 +62,7 @@ class Naive:
         encoded = self.oracle.tokenizer(text, add_special_tokens=False)
         words = [encoded.word_to_chars(word) for word in encoded.word_ids()]
         spelled = [text[span.start : span.end].lower() for span in words]
-        return [place for place, word in enumerate(spelled) if not (self.drop and word in DETERMINERS)]
+        return [index for index, word in enumerate(spelled) if not (self.drop and word in DETERMINERS)]
 
     def score(self, summary: str, source: str, layer: int) -> dict[str, tuple[float, float]]:
         """Each measure, and how far rounding may move it where dot products are nearly equal."""
@@ -86,14 +86,14 @@ class Naive:
             winners += sum(dot > same for dot in others)
             near_alarms += bool(others) and near(max(others), same)
             near_winners += sum(near(dot, same) for dot in others)
-        places, cosines = [], []
+        positions, cosines = [], []
         for i, dots in best(summary_kept):
-            place = max(dots, key=dots.__getitem__)
-            places.append(place)
-            all_alarms += source_ids[place] != summary_ids[i]
-            one, two = weights[summary_ids[i]], weights[source_ids[place]]
+            best = max(dots, key=dots.__getitem__)
+            positions.append(best)
+            all_alarms += source_ids[best] != summary_ids[i]
+            one, two = weights[summary_ids[i]], weights[source_ids[best]]
             cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
-            near_best += sum(near(dot, dots[place]) for dot in dots.values()) > 1
+            near_best += sum(near(dot, dots[best]) for dot in dots.values()) > 1
         tau = pytest.importorskip("scipy.stats").kendalltau
         share = len(summary_kept) / len(checked)
         return {
@@ -107,9 +107,9 @@ class Naive:
             "overlap": (len(checked), 0),
             "tokens": (len(summary_kept), 0),
             "alarms_alltokens": (all_alarms, near_best),
-            "soft": (float(np.mean(cosines)), 2 * near_best / len(places)),
+            "soft": (float(np.mean(cosines)), 2 * near_best / len(positions)),
             "coherence": (
-                tau(range(len(places)), places, variant="c").correlation if len(set(places)) > 1 else 0.0,
+                tau(range(len(positions)), positions, variant="c").correlation if len(set(positions)) > 1 else 0.0,
                 2 * (near_best > 0),
             ),
         }
@@ -120,9 +120,9 @@ def agree(scorer: EstimeScorer, naive: Naive, pairs: list[tuple[str, str]]) -> N
     result = scorer.score(*zip(*pairs, strict=True))
     exact = 0
     for number, (summary, source) in enumerate(pairs):
-        for name, (value, room) in naive.score(summary, source, result.layers[0]).items():
-            assert abs(result.values(name)[number].item() - value) <= room + 1e-5, (name, summary)
-            exact += room == 0
+        for name, (value, slack) in naive.score(summary, source, result.layers[0]).items():
+            assert abs(result.values(name)[number].item() - value) <= slack + 1e-5, (name, summary)
+            exact += slack == 0
     assert exact >= 0.5 * len(pairs) * len(result.measures)
 
 
@@ -278,8 +278,8 @@ def test_asking_for_more_changes_nothing_else(unit: str, bert_folder: str, pairs
     columns = list(zip(*pairs, ("zebra quagga", SOURCE), ("", SOURCE), strict=True))
     few = EstimeScorer(model=bert_folder, layers=3, unit=unit).score(*columns)
     more = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=ALL_UNIT_MEASURES).score(*columns)
-    room = {"alarms": few.ties(), "winners": 2, "overlap": 0, "tokens": 0}  # other batches round otherwise
-    for measure, most in room.items():
+    slack = {"alarms": few.ties(), "winners": 2, "overlap": 0, "tokens": 0}  # other batches round otherwise
+    for measure, most in slack.items():
         assert (few.values(measure) - more.values(measure)).abs().sum() <= most, measure
     assert few.ties() <= 2
 

@@ -119,6 +119,8 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"distance": None}, TypeError, "`distance` to be an integer, but got None"),
         ({"normalize": "yes"}, TypeError, "`normalize` to be a bool, but got 'yes'"),
         ({"normalize": 1}, TypeError, "`normalize` to be a bool, but got 1"),
+        ({"splitter": "nltk"}, ValueError, "`unit` to be 'word', or `tagger` .* is 'nltk', but got the unit 'token'"),
+        ({"splitter": str.split}, ValueError, "`unit` to be 'word', or `tagger` to be set, where `splitter` is "),
         ({"dtype": "int8"}, ValueError, "`dtype` to be one of float32, bfloat16, float16, but got 'int8'"),
         ({"dtype": torch.float64}, ValueError, "`dtype` to be one of .*, but got torch.float64"),
         ({"dtype": float}, ValueError, "`dtype` to be one of .*, but got <class 'float'>"),

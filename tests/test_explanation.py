@@ -90,8 +90,8 @@ def test_it_changes_no_score_and_the_cache_changes_no_explanation(bert_folder: s
 def test_one_pair_alone_equals_the_pair_in_company(bert_folder: str, pairs: Pairs) -> None:
     scorer = EstimeScorer(model=bert_folder, **SHORT)
     shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))
-    for place in (0, 5, 11):
-        assert structure(scorer.explain(*pairs[place])) == structure(shown[place])
+    for index in (0, 5, 11):
+        assert structure(scorer.explain(*pairs[index])) == structure(shown[index])
     assert shown[:3] == shown[-3:]
     assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
     assert scorer.explain_pairs([], []) == []
@@ -155,24 +155,24 @@ def check_evidence(folder: str, pairs: Pairs, normalize: bool) -> None:
             assert unit.margin == pytest.approx(same - other, rel=1e-3, abs=2e-3)
             assert (unit.margin < 0) == (unit.verdict == "alarm")
             assert (unit.best == unit.same) == (unit.verdict == "match")
-            for place, expected in ((unit.best, max(same, other)), (unit.same, same)):
-                found = [dot for at, dot in dots if at == (place.start, place.end)]
+            for position, expected in ((unit.best, max(same, other)), (unit.same, same)):
+                found = [dot for at, dot in dots if at == (position.start, position.end)]
                 assert min(abs(dot - expected) for dot in found) <= 1e-3 * max(1, abs(expected))
-            if unit.end - unit.start > 1:  # some tokenizers give a blank the place of the letter behind it
+            if unit.end - unit.start > 1:  # some tokenizers give a blank the position of the letter behind it
                 assert source[unit.same.start : unit.same.end].lower() == summary[unit.start : unit.end].lower()
             seen.add(unit.verdict)
     assert seen == {"match", "alarm"}
 
 
 def verdicts_by_loops(oracle: Oracle, summary: str, source: str, layer: int) -> Iterator[tuple]:
-    """Verdict, s(i), o(i) and the dot product with each place of the source, token by token."""
+    """Verdict, s(i), o(i) and the dot product with each position of the source, token by token."""
     ids, source_ids = oracle.tokens(summary), oracle.tokens(source)
     checked = {
         i for i, token in enumerate(ids) if token in source_ids and token not in oracle.tokenizer.all_special_ids
     }
     taken = oracle.embeddings(ids, checked)
     of_source = oracle.source_embeddings(source)[:, layer]
-    places = spans(oracle, source)
+    positions = spans(oracle, source)
     for i, token in enumerate(ids):
         if i not in checked:
             yield "absent", np.nan, np.nan, []
@@ -180,7 +180,7 @@ def verdicts_by_loops(oracle: Oracle, summary: str, source: str, layer: int) -> 
         dots = [float(np.dot(row, taken[i][layer])) for row in of_source]
         same = max(dot for dot, other in zip(dots, source_ids, strict=True) if other == token)
         other = max((dot for dot, other in zip(dots, source_ids, strict=True) if other != token), default=-np.inf)
-        yield "alarm" if other > same else "match", same, other, list(zip(places, dots, strict=True))
+        yield "alarm" if other > same else "match", same, other, list(zip(positions, dots, strict=True))
 
 
 def spans(oracle: Oracle, text: str) -> list[tuple[int, int]]:
@@ -229,7 +229,7 @@ def words_by_loops(oracle: Oracle, words: list[str], layer: int) -> tuple[list[i
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_copy_matches_itself_in_its_own_place(bert_folder: str, unit: str) -> None:
+def test_a_copy_matches_itself_at_its_own_position(bert_folder: str, unit: str) -> None:
     """Each word stands once, so that the same word can only be found where it stands."""
     text = "Heavy rain fell over hills on Monday, and the river rose by almost a metre."
     shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(text, text)
@@ -242,7 +242,7 @@ def test_a_copy_matches_itself_in_its_own_place(bert_folder: str, unit: str) -> 
             assert (word.start, word.end) == (word.same.start, word.same.end)
 
 
-def test_absent_units_are_shown_with_the_place_of_their_context(bert_folder: str) -> None:
+def test_absent_units_are_shown_with_the_position_of_their_context(bert_folder: str) -> None:
     source = "The cat sat on the mat while the dog slept."
     for unit in UNITS:
         shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain("The river sat on the mat", source)
@@ -298,7 +298,7 @@ def test_pieces_of_a_word_are_one_word(folder: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "signs"),
+    ("text", "chars"),
     [
         ("a cafe\u0301 a", ["a", "cafe\u0301", "a"]),
         ("a \u2764\ufe0f a", ["a", "\u2764\ufe0f", "a"]),
@@ -306,9 +306,9 @@ def test_pieces_of_a_word_are_one_word(folder: str) -> None:
         ("a \U0001f469\u200d\U0001f467 a", ["a", "\U0001f469\u200d\U0001f467", "a"]),
     ],
 )
-def test_marks_stay_with_their_sign(bert_folder: str, text: str, signs: list[str]) -> None:
+def test_marks_stay_with_their_character(bert_folder: str, text: str, chars: list[str]) -> None:
     shown = EstimeScorer(model=bert_folder, **SHORT).explain(text, "a cat")
-    assert [text[word.start : word.end] for word in shown.words] == signs
+    assert [text[word.start : word.end] for word in shown.words] == chars
 
 
 @cache
@@ -343,8 +343,8 @@ def check_spans(shown: Explanation) -> None:
     assert covered >= {at for unit in shown.units for at in range(unit.start, unit.end)}
     for unit in (*shown.units, *shown.words):
         assert unit.verdict in VERDICTS
-        for place in (unit.best, unit.same):
-            assert place is None or 0 <= place.start <= place.end <= len(shown.source)
+        for position in (unit.best, unit.same):
+            assert position is None or 0 <= position.start <= position.end <= len(shown.source)
         ends = shown.prediction[unit.end : unit.end + 1]
         assert not (unit.end > unit.start and ends and unicodedata.category(ends)[0] == "M" and unit.end not in covered)
 
@@ -383,7 +383,7 @@ def test_all_that_is_shown_can_be_written_as_json(bert_folder: str, pairs: Pairs
 
 
 def structure(shown: Explanation) -> list[tuple]:
-    """What rounding cannot change: the verdicts that hang on no tie, with their places."""
+    """What rounding cannot change: the verdicts that hang on no tie, with their positions."""
     return [
         (unit.start, unit.end, unit.verdict, unit.best and (unit.best.start, unit.best.end))
         for unit in shown.units

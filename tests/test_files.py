@@ -122,7 +122,7 @@ def test_a_rate_of_nothing_is_null_in_json_and_empty_in_csv(tmp_path: Path) -> N
     assert (tmp_path / "o.csv").read_text() == "line,alarm_rate\n1,\n"
 
 
-def test_portions_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
+def test_chunks_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
     lines = [json.dumps({**PAIR, "summary": f"A cat {number}.", "id": number}) for number in range(5)]
     pairs = files.read_pairs(write(tmp_path / "p.jsonl", "\n".join(lines)), "source", "summary")
     chunks = list(pairs.chunks(2))

@@ -46,8 +46,10 @@ ENGINE = {
 #: module or package below the integrations -> those that it may import.
 LAYERS = {
     "_version": set(),
-    "config": {"_version"},
     "inputs": set(),
+    "signature": set(),
+    "validation": {"inputs"},
+    "config": {"_version", "inputs", "signature", "validation"},
     "embedded": set(),
     "progress": set(),
     "engine": {"config", "embedded"},
@@ -55,7 +57,7 @@ LAYERS = {
     "explanation": {"config", "engine"},
     "scorer": {"config", "engine", "explanation", "inputs", "progress", "result"},
     "functional": {"config", "inputs", "result", "scorer"},
-    "meta": set(),
+    "meta": {"files"},
     "files": set(),
     "jobs": {"config", "engine", "files", "result", "scorer"},
     "comparison": {"config", "files", "meta", "scorer"},

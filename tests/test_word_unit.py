@@ -17,7 +17,6 @@ import transformers
 
 from estime_metric import EstimeScorer, embedded
 from estime_metric.engine.matching import TIE_TOLERANCE
-from estime_metric.engine.text import units_of
 from estime_metric.engine.words import split_words
 from tests.families import save_encoder
 
@@ -81,8 +80,8 @@ def best_two(estime: Any, source: str, summary: str) -> list[tuple[float, float]
     """For each word of a summary the released code's two best dot products with words of different first pieces."""
     estime.evaluate_claims(source, [])
     words = split_words(summary)
-    tokens, places = estime._translate_words_to_tokens(words)
-    found = estime._get_embeddings(tokens, list(range(len(words))), places)
+    tokens, positions = estime._translate_words_to_tokens(words)
+    found = estime._get_embeddings(tokens, list(range(len(words))), positions)
     source_tokens, _ = estime._translate_words_to_tokens(split_words(source))
     pairs = []
     for embedding in found.values():
@@ -101,11 +100,11 @@ def compare(
     for source, summaries in sources.items():
         theirs = estime.evaluate_claims(source, summaries)
         ours = scorer.score_candidates(source, summaries)
-        for place, measure in enumerate(OUTPUTS):
+        for column, measure in enumerate(OUTPUTS):
             allowed = 1e-9 if measure in COUNTS else 1e-5
             for summary, row, value in zip(summaries, theirs, ours.values(measure).tolist(), strict=True):
                 compared += 1
-                expected = 0.0 if math.isnan(row[place]) else row[place]  # no order, see below
+                expected = 0.0 if math.isnan(row[column]) else row[column]  # no order, see below
                 if not abs(expected - value) <= allowed:
                     different.append((source, summary, measure, expected, value))
     return compared, different
@@ -282,8 +281,8 @@ def test_a_word_of_no_pieces_is_left_out(
     assert result.values("overlap").tolist() == [5, 5]
     # There, the word takes its neighbour's token; at the end of a text there is none.
     estime = released_estime(small_folder, 2)
-    _, places = estime._translate_words_to_tokens(split_words(summary))
-    assert places[2][0] == places[3][0]
+    _, positions = estime._translate_words_to_tokens(split_words(summary))
+    assert positions[2][0] == positions[3][0]
     with pytest.raises(IndexError):
         estime.evaluate_claims(SOURCE, ["The deal \x01"])
     assert word_scorer.score(["The deal \x01"], [SOURCE]).values("tokens").item() == 2
@@ -357,58 +356,3 @@ def test_parts_of_speech_are_left_out_on_both_sides(released_estime: Callable[..
     # There, only words of the source are left out: the summary's determiners still count as words, and as alarms.
     assert theirs["alarms_adjusted"] == theirs["alarms"] * 5 / 3
     assert theirs["alarms_alltokens"] >= result.values("alarms_alltokens").item() + 2
-
-
-def test_a_tie_goes_to_the_same_word(word_scorer: EstimeScorer) -> None:
-    """Every position is masked, so equal contexts give equal embeddings, whichever word stands there."""
-    result = word_scorer.score(["deal", "dispute"], ["deal", "dispute"])
-    assert result.values("alarms").tolist() == [0, 0]
-
-
-def test_the_splitter_is_settable(small_folder: str) -> None:
-    summary, source = "deal, signed", "A deal, signed twice"
-    counts = {}
-    for splitter in ("regex", str.split, list):
-        scorer = EstimeScorer(model=small_folder, layers=2, unit="word", splitter=splitter)
-        counts[str(splitter)] = scorer.score([summary], [source]).values("tokens").item()
-    assert list(counts.values()) == [3, 2, len(summary) - 1]
-
-
-def test_special_tokens_in_the_text_are_text(word_scorer: EstimeScorer) -> None:
-    scorer = EstimeScorer(model=word_scorer.config.model, layers=2, unit="word", splitter=str.split)
-    assert scorer.encoder.tokenizer.tokenize("[MASK]") == ["[MASK]"]  # what the released code does with a word
-    special = set(scorer.encoder.tokenizer.all_special_ids)
-    (units,) = units_of(["a [MASK] b [SEP]"], scorer.config, scorer.encoder.tokenizer)
-    assert not special & set(units.tokens.tolist())
-
-
-@pytest.mark.parametrize("unit", ["token", "word"])
-def test_portions_change_no_score(unit: str, small_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a chunk holds a source with summaries of which nothing is encoded, and the next one the others."""
-    summaries = ["", "zebra" if unit == "token" else "", "The deal ended a dispute in March.", "", SOURCE]
-    scorer = EstimeScorer(model=small_folder, layers=2, unit=unit)
-    at_once = scorer.score_candidates(SOURCE, summaries)
-    monkeypatch.setattr("estime_metric.scorer.CHUNK_BYTES", 1)
-    one_by_one = scorer.score_candidates(SOURCE, summaries)
-    for measure in ("alarms", "overlap", "tokens"):
-        assert one_by_one.values(measure).tolist() == at_once.values(measure).tolist()
-    winners = at_once.values("winners").tolist()  # one of hundreds may change with rounding
-    assert one_by_one.values("winners").tolist() == pytest.approx(winners, rel=0.005)
-
-
-def test_other_encoders_score_words_too(folder: str) -> None:
-    scorer = EstimeScorer(model=folder, unit="word", measures=EVERY, window=100, margin=20)
-    source = "The cat sat on the mat while the dog slept. " * 12
-    result = scorer.score(["The cat slept on the mat", ""], [source, source])
-    assert result.values("tokens").tolist() == result.values("overlap").tolist() == [6, 0]
-    for measure, low, high in (("alarms", 0, 6), ("coherence", -1, 1)):
-        assert ((result.values(measure) >= low) & (result.values(measure) <= high)).all()
-    assert -1 <= result.values("soft")[0] <= 1
-
-
-def test_order_and_company_change_no_score(word_scorer: EstimeScorer, pairs: list[tuple[str, str]]) -> None:
-    together = word_scorer.score(*zip(*pairs, strict=True))
-    alone = [word_scorer.score([summary], [source]) for summary, source in reversed(pairs)][::-1]
-    for measure in OUTPUTS:
-        single = torch.cat([result.values(measure) for result in alone])
-        assert torch.allclose(together.values(measure), single, atol=1e-5)

@@ -1,4 +1,4 @@
-"""What commands say on the screen, and the one place where errors become one line and an exit status."""
+"""What commands say on the screen, and how errors become one line and an exit status."""
 
 from __future__ import annotations
 

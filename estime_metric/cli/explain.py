@@ -56,7 +56,7 @@ def explain(
     layer: Annotated[int | None, Parameter(alias="-l", help="Hidden layer. (default: by model)")] = None,
     units: options.UnitOptions = options.UnitOptions(),
 ) -> int:
-    """Show what stands behind the alarms: each word's verdict and its evidence in the source.
+    """Show the per-word verdicts behind the alarms, each with its evidence in the source.
 
     Exit status: 0, all that was asked for is shown; 1, some rows hold no pair, the rest is shown; 2, nothing could be
     shown.
@@ -96,18 +96,18 @@ def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
     """
     if not rows:
         return pairs
-    places = []
+    chosen = []
     for row in rows:
         if row not in pairs.lines:
             why = [problem for problem in pairs.problems if problem.startswith(f"line {row}:")]
             found = f"of {len(pairs.lines)} pairs, the last on line {pairs.lines[-1]}" if pairs.lines else "of no pairs"
             raise ValueError(why[0] if why else f"Expected --row to be the line of a pair, but got {row} {found}.")
-        places.append(pairs.lines.index(row))
+        chosen.append(pairs.lines.index(row))
     return files.Pairs(
-        lines=[pairs.lines[place] for place in places],
-        sources=[pairs.sources[place] for place in places],
-        summaries=[pairs.summaries[place] for place in places],
-        others=[pairs.others[place] for place in places],
+        lines=[pairs.lines[index] for index in chosen],
+        sources=[pairs.sources[index] for index in chosen],
+        summaries=[pairs.summaries[index] for index in chosen],
+        others=[pairs.others[index] for index in chosen],
     )
 
 
@@ -130,9 +130,9 @@ def _show(shown: list[Explanation], headings: list[str]) -> None:
     from estime_metric.explain import to_terminal
 
     console = Console()
-    for place, (explanation, heading) in enumerate(zip(shown, headings, strict=True)):
+    for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True)):
         if heading:
-            console.print(f"{chr(10) if place else ''}[bold]{heading}[/bold]", highlight=False)
+            console.print(f"{chr(10) if number else ''}[bold]{heading}[/bold]", highlight=False)
         to_terminal(explanation, console)
 
 
@@ -141,11 +141,12 @@ def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: f
     if suffix in PAGES:
         from estime_metric.explain import to_html
 
-        output.write_text(to_html(shown, headings=headings), encoding="utf-8")
+        files.write_text(output, to_html(shown, headings=headings))
     elif suffix in PLOTS:
         from estime_metric.explain import plot_alarms
 
-        plot_alarms(shown[0]).savefig(output, dpi=150)
+        with files.replaced(output) as unfinished:
+            plot_alarms(shown[0]).savefig(unfinished, dpi=150)
     else:
         rows = zip(pairs.lines, shown, strict=True)
         files.write_rows(output, [{"line": line, **explanation.to_dict()} for line, explanation in rows])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.screen import print_table
@@ -79,12 +80,13 @@ def meta_evaluate(
         Path | None,
         Parameter(alias="-o", help="A .csv, .md or .tex file for the agreement, or a folder for everything."),
     ] = None,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """How well do scores agree with judgements? Correlations on four levels, with bootstrap intervals.
 
     Exit status: 0, done; 2, it could not be done; the first cells that are in the way are named.
     """
-    _check_output(output, significance)
+    _check_output(output, significance, [scores, judgements], overwrite)
     from estime_metric.meta import compare_all, evaluate_all, read_grids  # brings pandas, which takes its time
 
     negated = options.parse_names(lower) or ()
@@ -139,11 +141,12 @@ def _chosen(text: str, what: str) -> tuple[str, ...]:
     return tuple(LEVELS if what == "levels" else METHODS) if text == "all" else options.parse_names(text) or ()
 
 
-def _check_output(output: Path | None, significance: str | None) -> None:
+def _check_output(output: Path | None, significance: str | None, inputs: list[Path], overwrite: bool) -> None:
     """Refuses a path before any work is done."""
-    if output is None or not output.suffix:
-        if output is not None and output.exists() and not output.is_dir():
-            raise ValueError(f"Expected the output to be a folder, but {str(output)!r} is a file.")
+    if output is None:
+        return
+    if not output.suffix:
+        files.make_folder(output, overwrite=overwrite)
         return
     if output.suffix.lower() not in WRITABLE:
         raise ValueError(
@@ -151,8 +154,7 @@ def _check_output(output: Path | None, significance: str | None) -> None:
         )
     if significance is not None:
         raise ValueError("Expected the output to be a folder, since --significance makes a second table.")
-    if not output.parent.is_dir():
-        raise ValueError(f"Expected the output's folder to exist, but there is no {str(output.parent)!r}.")
+    files.check_writable(output, inputs, overwrite=overwrite, endings=WRITABLE)
 
 
 def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> None:
@@ -162,14 +164,14 @@ def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> N
     formats = {".md": rendering.to_markdown, ".tex": rendering.to_latex}
     ending = output.suffix.lower()
     if ending == ".csv":
-        frames["agreement"].to_csv(output, index=False, lineterminator="\n")
+        files.write_text(output, frames["agreement"].to_csv(index=False, lineterminator="\n"))
     elif ending:
-        output.write_text(formats[ending](tables[0]), encoding="utf-8")
+        files.write_text(output, formats[ending](tables[0]))
     else:
-        output.mkdir(parents=True, exist_ok=True)
         for table in tables:
             rendering.write(table, output)
-            frames[table.name].to_csv(output / f"{table.name}.csv", index=False, lineterminator="\n")
+            tidy = frames[table.name].to_csv(index=False, lineterminator="\n")
+            files.write_text(output / f"{table.name}.csv", tidy)
 
 
 def _agreement_table(found: DataFrame, grids: list[Grid], resample: str, n: int, confidence: float) -> Table:

@@ -83,6 +83,16 @@ class UnitOptions(EncoderOptions):
         None
     )
 
+    def given(self) -> dict[str, Any]:
+        """As `EncoderOptions.given`.
+
+        Raises:
+            ValueError: a splitter, and nothing that is split.
+        """
+        if self.splitter is not None and self.tagger is None and "word" not in (parse_names(self.unit) or ()):
+            raise ValueError("Expected --splitter with --unit word or --tagger: else nothing is split into words.")
+        return super().given()
+
 
 @Parameter(name="*", group=Group("Measure", sort_key=2))
 @dataclass(frozen=True, kw_only=True)

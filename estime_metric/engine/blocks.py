@@ -24,7 +24,8 @@ class BlockTaps:
     """Taps on the blocks of one model.
 
     On construction the blocks above ``depth`` are taken off the model. A probe checks, against the whole model, that
-    this leaves the layers below as they were; where an architecture resists, all blocks stay.
+    this leaves the layers below as they were; where an architecture resists, all blocks stay. NaN and infinity
+    count as equal here: `MaskedEncoder` refuses them by name.
 
     Args:
         model: a base model of ``transformers``, without head, in eval mode.
@@ -43,6 +44,7 @@ class BlockTaps:
         self._kept = blocks
         self._depth = depth
         self._last: LastBlock | None = None
+        self._mask_by_key = False
         try:
             expected = model(input_ids=probe, output_hidden_states=True).hidden_states
         except Exception as error:  # whatever an architecture that takes no plain input raises
@@ -103,7 +105,9 @@ class BlockTaps:
                 hooks.callback(block.register_forward_hook(after_block).remove)
             if self._last is not None:
                 self._last.only = only
-            mask = None if attended is None else attended.long()  # some encoders calculate with it: no bool
+            mask = attended
+            if attended is not None:  # some encoders calculate with it: no bool
+                mask = attended[:, None, None] if self._mask_by_key else attended.long()
             try:
                 last = self._model(input_ids=ids, attention_mask=mask).last_hidden_state
             except _DeepestReadError:
@@ -115,10 +119,23 @@ class BlockTaps:
     def takes_padding(self, probe: Tensor, padding: int) -> bool:
         """Whether padding, marked as such, leaves the states of all layers as they are.
 
+        Where blocks are built like BERT's they are given the mask in the shape in which attention takes it, if that
+        does: from another shape `transformers` makes it anew in each forward pass, and waits for the device to ask
+        whether there is padding.
+
         Args:
             probe: token ids of shape (1, p).
             padding: the id of the padding.
         """
+        config = self._model.config
+        if getattr(config, "_attn_implementation", None) == "sdpa" and all(map(_like_bert, self._list)):
+            self._mask_by_key = True
+            if self._padding_agrees(probe, padding):
+                return True
+            self._mask_by_key = False
+        return self._padding_agrees(probe, padding)
+
+    def _padding_agrees(self, probe: Tensor, padding: int) -> bool:
         probe = probe.to(next(self._model.parameters()).device)
         size = probe.shape[1]
         half = probe[:, : size // 2]
@@ -133,7 +150,9 @@ class BlockTaps:
             padded = self.read(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, : half.shape[1]])
         except Exception:  # whatever an architecture that knows no padding raises
             return False
-        return all(torch.allclose(a, b, rtol=near, atol=near) for a, b in zip(padded, alone, strict=True))
+        return all(
+            torch.allclose(a, b, rtol=near, atol=near, equal_nan=True) for a, b in zip(padded, alone, strict=True)
+        )
 
     def _stand_in(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> LastBlock | None:
         """Puts a `LastBlock` in the place of the last block, if that gives the same hidden states."""
@@ -151,7 +170,9 @@ class BlockTaps:
         except (AttributeError, IndexError, RuntimeError, TypeError):
             found = None
         near = 1e-3 if expected[depth].dtype == torch.float32 else 3e-2
-        if found is None or not torch.allclose(found, expected[depth][row, column], rtol=near, atol=near):
+        if found is None or not torch.allclose(
+            found, expected[depth][row, column], rtol=near, atol=near, equal_nan=True
+        ):
             self._list[-1] = whole
             return None
         return last
@@ -174,7 +195,11 @@ class BlockTaps:
             found = self.read(probe, None, layers, lambda hidden: hidden)
         except Exception:  # whatever an architecture raises that runs otherwise
             return False
-        return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3) for k in layers)
+        return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3, equal_nan=True) for k in layers)
+
+
+def _like_bert(block: nn.Module) -> bool:
+    return LastBlock.fits(block.block if isinstance(block, LastBlock) else block)
 
 
 def _unreadable(model: nn.Module) -> ValueError:

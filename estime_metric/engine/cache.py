@@ -157,8 +157,8 @@ class SourceCache:
         return len(self._entries)
 
     def __repr__(self) -> str:
-        place = "" if self.folder is None else f", folder={str(self.folder)!r}, folder_bytes={self.folder_bytes}"
-        return f"SourceCache(memory_bytes={self.memory_bytes}{place})"
+        folder = "" if self.folder is None else f", folder={str(self.folder)!r}, folder_bytes={self.folder_bytes}"
+        return f"SourceCache(memory_bytes={self.memory_bytes}{folder})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SourceCache:
         return self

@@ -22,8 +22,13 @@ from estime_metric.engine.last_block import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
 from estime_metric.engine.memory import is_out_of_memory, put, put_all, return_memory
+<<<<<<< HEAD
 from estime_metric.engine.packed import few_kernels_kept, pack_linears
 from estime_metric.engine.precision import inference_context, warn_where_slower
+=======
+from estime_metric.engine.packed import pack_linears
+from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
+>>>>>>> main
 
 
 class MaskedEncoder:
@@ -73,7 +78,8 @@ class MaskedEncoder:
             ValueError: the model has no mask token, a layer is out of its range, or the window exceeds its positions.
         """
         device = choose_device(config.device)
-        pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+        with cpu_by_default():
+            pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
         resolved = pretrained.info.resolve(config)
         encoder = cls(pretrained, max(resolved.layer_tuple), device)
         del pretrained
@@ -139,9 +145,10 @@ class MaskedEncoder:
                 stacklevel=2,
             )
         if not flat.isfinite().all():
+            overflow = ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
             raise FloatingPointError(
-                f"{self.info.name!r} gave numbers that are not finite in {self._dtype}. "
-                "Its weights are spoilt, or they need another `dtype`: float32 or bfloat16."
+                f"The encoder {self.info.name!r} gave embeddings that are not finite in {self._dtype}: "
+                f"its weights hold NaN or infinity{overflow}."
             )
         return list(torch.split(flat, sizes, dim=1))
 

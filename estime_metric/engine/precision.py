@@ -1,4 +1,4 @@
-"""Float32 products in float32, whatever precision the process has set, in torch's old interface and in the new one."""
+"""Nothing that a process has set changes a score: precision, in torch's old interface and the new, autocast, device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -70,11 +70,27 @@ _GUARDS_LOCK = threading.Lock()
 
 @contextmanager
 def inference_context(device: torch.device) -> Iterator[None]:
-    """No gradients, no autocast, and float32 products in float32, whatever the code around has set."""
+    """No gradients, no autocast, and float32 products in float32, whatever the code around has set.
+
+    New tensors are on the CPU where no device is named, and of several CUDA devices ``device`` is the one in use, for
+    memory that is pinned too.
+    """
     with _GUARDS_LOCK:
         guard = _GUARDS.setdefault(device.type, _FullPrecision(device.type))
-    with guard, torch.inference_mode(), torch.autocast(device.type, enabled=False):
+    autocast = torch.autocast(device.type, enabled=False)
+    with guard, torch.inference_mode(), autocast, cpu_by_default(), _in_use(device):
         yield
+
+
+def _in_use(device: torch.device) -> AbstractContextManager[Any]:
+    if device.type == "cuda" and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        return torch.cuda.device(device)
+    return nullcontext()
+
+
+def cpu_by_default() -> AbstractContextManager[Any]:
+    """New tensors are on the CPU where no device is named, whatever default device is set."""
+    return nullcontext() if torch.get_default_device().type == "cpu" else torch.device("cpu")
 
 
 @cache

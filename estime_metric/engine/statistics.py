@@ -62,6 +62,10 @@ def count_statistics(
             for pair, summary, source in zip(pairs, ids[::2], ids[1::2], strict=True)
         ]
         named["cosines"] = torch.stack(sums).cpu()
+        if not named["cosines"].isfinite().all():
+            raise FloatingPointError(
+                f"The input embeddings of {config.soft_model or config.model!r} are not finite, so there is no `soft`."
+            )
     return torch.stack([named[name].to(torch.float64) for name in STATISTICS], dim=-1)
 
 

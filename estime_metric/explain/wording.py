@@ -66,7 +66,7 @@ def remark(explanation: Explanation) -> str | None:
     if not explanation.overlap and unit == "word":
         return "The summary shares no word with its source. Then its words count as alarms."
     if not explanation.overlap:
-        return "The summary shares no token with its source, so nothing was checked: no alarm is no good sign here."
+        return "The summary shares no token with its source, so nothing was checked: 0 alarms say nothing."
     if explanation.value("coverage") < LOW_COVERAGE:
         return (
             f"Only {explanation.overlap} of {explanation.tokens} {unit}s occur in the source, so few were checked and "

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from estime_metric.files.formats import WRITABLE, is_standard
 from estime_metric.files.pairs import Pairs
 from estime_metric.files.reading import Row
+from estime_metric.files.replacing import replaced
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -86,6 +87,8 @@ def encode_rows(rows: Iterable[Row], ending: str, columns: Sequence[str] = (), h
 def write_rows(path: Path, rows: Sequence[Row]) -> None:
     """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on standard output.
 
+    A file that exists is replaced in one step, once all rows are written.
+
     Raises:
         ValueError: the ending is none of ``WRITABLE``.
         ImportError: Parquet without pyarrow.
@@ -94,11 +97,13 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
     ending = path.suffix.lower()
     if is_standard(path):
         sys.stdout.write(encode_rows(rows, ".jsonl").decode("utf-8"))
-    elif ending == ".parquet":
-        write_parquet(path, lambda: iter(rows))
-    else:
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        path.write_bytes(encode_rows(rows, ending, columns, header=True))
+        return
+    with replaced(path) as unfinished:
+        if ending == ".parquet":
+            write_parquet(unfinished, lambda: iter(rows))
+        else:
+            columns = list(dict.fromkeys(name for row in rows for name in row))
+            unfinished.write_bytes(encode_rows(rows, ending, columns, header=True))
 
 
 def write_parquet(path: Path, rows: Any) -> None:

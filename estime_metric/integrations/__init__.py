@@ -1,1 +1,1 @@
-"""Thin fronts inside other toolkits. Each imports its toolkit; importing this package imports none."""
+"""Thin integrations into other toolkits. Each imports its toolkit; importing this package imports none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,13 +16,37 @@ from estime_metric.config import EstimeConfig
 GREATEST_ID = 2**53
 
 
-def integers(name: str, numbers: Any) -> list[int]:
-    """The integers in a tensor of one axis or in a sequence.
+def id_numbers(ids: Any, number: int) -> list[float]:
+    """The ids of so many summaries; NaN for each where there are none.
 
     Raises:
-        TypeError: it is neither.
-        ValueError: an entry is no integer, or too large for float64.
+        TypeError, ValueError: no integers, or not so many.
     """
+    if ids is None:
+        return [math.nan] * number
+    found: list[float] = [*_integers("ids", ids)]
+    if len(found) != number:
+        raise ValueError(
+            f"Expected arguments `ids` and `preds` to be of one length, but got {len(found)} and {number}."
+        )
+    return found
+
+
+def chosen_rows(indices: Any, number: int) -> list[int]:
+    """The indices of some of so many summaries.
+
+    Raises:
+        TypeError, ValueError: no integers, or one that is out of range.
+    """
+    found = _integers("indices", indices)
+    for index in found:
+        if not 0 <= index < number:
+            raise ValueError(f"Expected argument `indices` to lie within 0..{number - 1}, but got {index}.")
+    return found
+
+
+def _integers(name: str, numbers: Any) -> list[int]:
+    """The integers in a tensor of one axis or in a sequence; none may be too large for float64."""
     if not isinstance(numbers, Iterable) or isinstance(numbers, (str, bytes)) or getattr(numbers, "ndim", 1) != 1:
         raise TypeError(f"Expected argument `{name}` to be a list or a tensor of integers, but got {numbers!r}.")
     listed = list(numbers.tolist() if isinstance(numbers, Tensor) else numbers)

@@ -26,7 +26,7 @@ from estime_metric.config import (
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.measures import MEASURES, STATISTICS
 from estime_metric.inputs import check_choice, check_pairs
-from estime_metric.integrations.states import each_id_once, fingerprint, integers
+from estime_metric.integrations.states import chosen_rows, each_id_once, fingerprint, id_numbers
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
@@ -222,21 +222,11 @@ class ESTIME(Metric):
         if self._is_synced:  # what is added now would be lost, since `unsync` restores the states from before
             raise TorchMetricsUserError("Expected a metric that is not synchronized, but got one that is: unsync it.")
         summaries, texts = check_pairs(preds, sources, name="preds")
-        numbers: list[float] = [torch.nan] * len(summaries) if ids is None else list(integers("ids", ids))
-        if len(numbers) != len(summaries):
-            raise ValueError(
-                "Expected arguments `ids` and `preds` to be of one length, "
-                f"but got {len(numbers)} and {len(summaries)}."
-            )
+        numbers = id_numbers(ids, len(summaries))
         if indices is not None:
-            chosen = integers("indices", indices)
-            for index in chosen:
-                if not 0 <= index < len(summaries):
-                    raise ValueError(
-                        f"Expected argument `indices` to lie within 0..{len(summaries) - 1}, but got {index}."
-                    )
-            summaries, texts = [summaries[index] for index in chosen], [texts[index] for index in chosen]
-            numbers = [numbers[index] for index in chosen]
+            chosen = chosen_rows(indices, len(summaries))
+            summaries, texts = [summaries[row] for row in chosen], [texts[row] for row in chosen]
+            numbers = [numbers[row] for row in chosen]
         result = self.scorer.score(summaries, texts)
         columns = [result.values(measure, layer) for layer in result.layers for measure in self._measures]
         rows = torch.stack([torch.tensor(numbers, dtype=torch.float64), *columns], dim=1)  # (n, 1 + l * m)

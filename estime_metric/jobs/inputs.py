@@ -46,7 +46,7 @@ def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
 def first_rows(job: Job) -> list[tuple[Path, int, files.Row]]:
     """The first pair of each input, with its line; what cannot be read is said before anything is scored.
 
-    Standard input is left alone, since what is read from it is gone.
+    Standard input and pipes are left alone, since what is read from them is gone.
 
     Raises:
         OSError, ImportError: an input cannot be read.
@@ -55,16 +55,20 @@ def first_rows(job: Job) -> list[tuple[Path, int, files.Row]]:
     found: list[tuple[Path, int, files.Row]] = []
     problem = ""
     for path in job.inputs:
-        if files.is_standard(path):
+        if _is_stream(path):
             continue
         for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
             if isinstance(row, dict):
                 found.append((path, line, row))
                 break
             problem = problem or f" (line {line}: {row})"
-    if not found and not any(map(files.is_standard, job.inputs)):
+    if not found and not any(map(_is_stream, job.inputs)):
         raise ValueError(f"There is no pair in {', '.join(map(str, job.inputs))}{problem}.")
     return found
+
+
+def _is_stream(path: Path) -> bool:
+    return files.is_standard(path) or path.is_fifo()
 
 
 def check_names(row: files.Row, ours: Sequence[str], where: str) -> None:

@@ -121,8 +121,12 @@ class Output:
             if parquet:
                 self._path.unlink(missing_ok=True)
         else:
-            self._stream = self._path.open("ab")  # an old result is only touched once this one can go on
-            self._save()
+            self._stream = self._path.open("ab")
+            try:
+                self._save()  # an old result is only touched once this one can go on
+            except OSError:
+                self.close()
+                raise
             self._stream.truncate(0)
             if parquet:
                 self._final.unlink(missing_ok=True)
@@ -144,9 +148,10 @@ class Output:
         """Writes the rows of the next chunk; only then do they count."""
         progress = self.progress
         if self._stream is not None:
-            self._stream.write(data)
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
+            with files.named(self._path):  # where the disk is full, what is behind the last commit is cut off later
+                self._stream.write(data)
+                self._stream.flush()
+                os.fsync(self._stream.fileno())
         elif self.job.streams:
             sys.stdout.write(data.decode("utf-8"))
             sys.stdout.flush()
@@ -163,9 +168,8 @@ class Output:
             return
         self._stream.close()
         if self._path != self._final:
-            unfinished = self._final.with_name(f"{self._final.name}.part")
-            write_parquet(unfinished, self._rows)
-            unfinished.replace(self._final)
+            with files.replaced(self._final) as unfinished:
+                write_parquet(unfinished, self._rows)
         with suppress(FileNotFoundError):
             self._record.unlink()
         if self._path != self._final:
@@ -174,19 +178,18 @@ class Output:
     def close(self) -> None:
         """Lets go of the output of a job that is not done."""
         if self._stream is not None:
-            self._stream.close()
+            with suppress(OSError):  # it still holds what a full disk did not take
+                self._stream.close()
 
     def _rows(self) -> Iterator[files.Row]:
         return (row for _, row in files.read_rows(self._path) if isinstance(row, dict))
 
     def _save(self) -> None:
         """Replaces the record in one step: it is the old one or the new one, whenever the process is killed."""
-        unfinished = self._record.with_name(f"{self._record.name}.part")
-        with unfinished.open("w", encoding="utf-8") as stream:
+        with files.replaced(self._record) as unfinished, unfinished.open("w", encoding="utf-8") as stream:
             json.dump(asdict(self.progress), stream)
             stream.flush()
             os.fsync(stream.fileno())
-        unfinished.replace(self._record)
 
 
 def _listed(inputs: list[list[Any]]) -> str:

@@ -65,7 +65,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
     Args:
         table: a row for each summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column of numbers for each
             measure. Columns of text and those in `NO_SCORES` are no measures. An empty cell is a missing score.
-        name: stands behind the measures' names in tables, and before the names of their columns.
+        name: follows the measures' names in tables, and before the names of their columns.
         lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are known.
 
     Returns:

@@ -16,6 +16,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from estime_metric import files
+
 #: A value in a table: text, a number, or ``None`` where there is none.
 Cell = str | int | float | None
 
@@ -198,7 +200,7 @@ def write(table: Table, folder: Path) -> list[Path]:
     paths = []
     for ending, text in texts.items():
         path = folder / f"{table.name}.{ending}"
-        path.write_text(text, encoding="utf-8")
+        files.write_text(path, text)
         paths.append(path)
     return paths
 

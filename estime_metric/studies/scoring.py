@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from estime_metric import files
 from estime_metric._version import __version__
 from estime_metric.studies.baselines import Advance, Floats
 
@@ -171,8 +172,8 @@ class Scores(Generic[Data]):
                 if measure.column in self.values
             },
         }
-        self.to_pandas().to_csv(folder / SCORES, index=False)
-        (folder / RUN).write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        files.write_text(folder / SCORES, self.to_pandas().to_csv(index=False))
+        files.write_text(folder / RUN, json.dumps(run, indent=1) + "\n")
 
 
 def measure(

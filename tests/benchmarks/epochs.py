@@ -40,7 +40,7 @@ def epochs(options: argparse.Namespace, pairs: list[common.Pair]) -> None:
     print("| summaries per source | pairs | cache | first epoch, s | second epoch, s | second / first |")
     print("|---|---|---|---|---|---|")
     for per_source in (16, 1):
-        some = [pair for place, pair in enumerate(pairs) if place % 16 < per_source]
+        some = [pair for index, pair in enumerate(pairs) if index % 16 < per_source]
         with tempfile.TemporaryDirectory() as folder:
             for name, cache in (("none", None), ("memory", options.cache), ("folder", folder)):
                 metric = ESTIME(model=options.model, cache=cache)
@@ -69,7 +69,7 @@ def processes(options: argparse.Namespace, pairs: list[common.Pair]) -> None:
     print("\n| summaries per source | processes x threads | split | s | against one process on one thread |")
     print("|---|---|---|---|---|")
     for per_source in (16, 1):
-        some = [pair for place, pair in enumerate(pairs) if place % 16 < per_source]
+        some = [pair for index, pair in enumerate(pairs) if index % 16 < per_source]
         half = len(some) // 32 * 16 if per_source == 16 else len(some) // 2
         one = 0.0
         for count, threads, split, shares in (

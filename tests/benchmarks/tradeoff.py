@@ -1,16 +1,18 @@
-"""What speed costs: distance and precision against pairs per second and correlation with the experts of SummEval.
+"""What speed costs: layer, distance and precision against pairs per second and correlation with SummEval's experts.
 
     python -m tests.benchmarks.tradeoff ../shared/data/summeval               # all 1,600 pairs
     python -m tests.benchmarks.tradeoff ../shared/data/summeval --sources 20  # a quick look
 
 Correlations are Spearman's rho of the negated alarms over all pairs. ``flips`` is the share of summaries whose alarms
-differ from float32's at the same distance, ``rank`` the rank correlation with float32's. ``int8`` quantizes the linear
-maps of the encoder dynamically, as PyTorch does it, and is no option of the package: it is here to be judged.
-``--encoder large`` times a random encoder of bert-large's size; its correlations mean nothing and are left out.
+differ from those of the first precision at the same layer and distance, ``rank`` the rank correlation with it. ``int8``
+quantizes the linear maps of the encoder dynamically, as PyTorch does it, and is no option of the package: it is here to
+be judged. ``--encoder large`` times a random encoder of bert-large's size; its correlations mean nothing and are left
+out.
 """
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import warnings
 from pathlib import Path
@@ -59,6 +61,7 @@ def main() -> None:
     parser = common.arguments(__doc__)
     common.add_summeval(parser, "folder")
     parser.add_argument("--sources", type=int, default=100, help="the first so many, 16 summaries each")
+    parser.add_argument("--layers", default=None, help="default: the encoder's own, and 3 of the embedded one")
     parser.add_argument("--distances", default="16,8,4,2")
     parser.add_argument("--dtypes", default="float32,bfloat16,int8")
     parser.add_argument("--encoder", choices=("embedded", "large"), default="embedded")
@@ -77,10 +80,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         if large:
             common.make_encoder(made)
-        folder, layer = (made, 21) if large else (str(embedded.PATH), embedded.DEFAULT_LAYER)
+        folder = made if large else str(embedded.PATH)
+        layers = options.layers or ("21" if large else f"{embedded.DEFAULT_LAYER},3")
         table = []
         now = common.clock(options.clock)
-        for distance in map(int, options.distances.split(",")):
+        for layer, distance in itertools.product(
+            map(int, layers.split(",")), map(int, options.distances.split(","))
+        ):  # fmt: skip
             exact = None
             for dtype in options.dtypes.split(","):
                 scorer = make_scorer(folder, layer, distance, dtype)
@@ -95,14 +101,14 @@ def main() -> None:
                 ]
                 flips, rank = (alarms != exact).double().mean(), spearmanr(alarms, exact).statistic
                 table.append((
-                    distance, dtype, f"{seconds:.1f}", f"{len(pairs) / seconds:.3g}", *judged, f"{alarms.mean():.2f}",
-                    f"{flips:.1%}", f"{rank:.4f}",
+                    layer, distance, dtype, f"{seconds:.1f}", f"{len(pairs) / seconds:.3g}", *judged,
+                    f"{alarms.mean():.2f}", f"{flips:.1%}", f"{rank:.4f}",
                 ))  # fmt: skip
                 print(*table[-1], flush=True)
                 del scorer
-    title = f"Speed against quality: {options.encoder} encoder, layer {layer}, {len(pairs)} pairs"
+    title = f"Speed against quality: {options.encoder} encoder, {len(pairs)} pairs"
     common.print_table(
-        title, ("distance", "dtype", "seconds", "pairs/s", *QUALITIES, "mean alarms", "flips", "rank"), table
+        title, ("layer", "distance", "dtype", "seconds", "pairs/s", *QUALITIES, "mean alarms", "flips", "rank"), table
     )
 
 

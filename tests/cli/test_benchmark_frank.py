@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests.command import Ran, run_command
+from tests.command import Ran, csv_rows, run_command
 from tests.studies.frank.conftest import made_rows, write_authors, write_folder
 
 
@@ -21,15 +20,10 @@ def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "made-up", made_rows())
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     shown = run(folder, "-m", bert_folder, "--resamples", 5, "-o", out, columns=100)
-    table = rows(out / "frank.csv")
+    table = csv_rows(out / "frank.csv")
     lines = shown.stdout.splitlines()
     for row in table:
         (line,) = (line for line in lines if line.strip().startswith(f"{row['measure']} "))
@@ -45,8 +39,8 @@ def test_the_authors_files_and_the_other_half(folder: Path, bert_folder: str, tm
     authors = write_authors(tmp_path / "frank", made_rows(), articles=False)
     for number, data in enumerate((folder, authors)):
         run(data, "-m", bert_folder, "--split", "valid", "--resamples", 5, "-o", tmp_path / str(number))
-    assert rows(tmp_path / "0" / "frank.csv") == rows(tmp_path / "1" / "frank.csv")
-    assert len(rows(tmp_path / "0" / "scores.csv")) == 5
+    assert csv_rows(tmp_path / "0" / "frank.csv") == csv_rows(tmp_path / "1" / "frank.csv")
+    assert len(csv_rows(tmp_path / "0" / "scores.csv")) == 5
 
 
 def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, tmp_path: Path) -> None:
@@ -68,10 +62,10 @@ def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, 
     ]
     out = tmp_path / "out"
     shown = run(folder, *options, "-o", out)
-    (row,) = (row for row in rows(out / "frank.csv") if row["measure"] == "(-)errors [mine]")
+    (row,) = (row for row in csv_rows(out / "frank.csv") if row["measure"] == "(-)errors [mine]")
     assert float(row["all r"]) == pytest.approx(1)
     assert "mine: no row for 1 of 15 summaries" in " ".join(shown.stdout.split())
-    best = rows(out / "frank-differences.csv")
+    best = csv_rows(out / "frank-differences.csv")
     assert next(row for row in best if row["measure"] == "(-)errors [mine]")["all r less"] == "0.0"
 
 

@@ -81,10 +81,10 @@ def test_the_folder_holds_tables_plots_and_pairs(real: tuple[Ran, Path]) -> None
     shown, folder = real
     names = ("table-3", "rise", "precision", "recall")
     expected = {f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
-    expected |= {"subtle-errors-rise.png", "subtle-errors-places.png", "pairs.jsonl", "scores.csv"}
+    expected |= {"subtle-errors-rise.png", "subtle-errors-positions.png", "pairs.jsonl", "scores.csv"}
     assert {path.name for path in folder.iterdir()} == expected
     assert (folder / "subtle-errors-table-3.md").read_text(encoding="utf-8") in shown.stdout
-    assert (folder / "subtle-errors-places.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "subtle-errors-positions.png").read_bytes().startswith(b"\x89PNG")
     rows = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["n_errors"] for row in rows] == [0, 1, 5] * 4
     assert all(len(row["errors"]) == row["n_errors"] for row in rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import subprocess
@@ -15,7 +14,7 @@ from scipy import stats
 from estime_metric import EstimeScorer
 from estime_metric.studies.printed.estime_paper import QUALITIES, TABLE_1
 from estime_metric.studies.summeval.data import read_folder
-from tests.command import Ran, run_command
+from tests.command import Ran, csv_rows, run_command
 from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS
 from tests.studies.summeval.conftest import hub_rows, made_rows, write_folder
@@ -29,11 +28,6 @@ def run(*arguments: object, status: int = 0) -> Ran:
 def folder(tmp_path: Path) -> Path:
     """Made-up data: four documents, three systems."""
     return write_folder(tmp_path / "made-up", made_rows())
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def quick(folder: Path, encoder: str) -> list[object]:
@@ -54,7 +48,7 @@ def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, t
     }
     for path in out.rglob("*"):
         assert path.is_dir() or path.stat().st_size > 100
-    table = rows(out / "scores.csv")
+    table = csv_rows(out / "scores.csv")
     data = read_folder(folder)
     assert [(row["document"], row["system"]) for row in table] == [
         (document, system) for document in data.documents for system in data.systems
@@ -68,7 +62,7 @@ def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, t
             assert [float(row[f"estime_{unit}_{layer}"]) for row in table] == result.values("alarms", layer).tolist()
     lines = [line.split() for line in shown.stdout.splitlines()]
     for name in ("table1", "table2"):
-        for row in rows(out / f"{name}.csv"):
+        for row in csv_rows(out / f"{name}.csv"):
             assert [line for line in lines if line[: len(row["measure"].split())] == row["measure"].split()]
     assert len([line for line in lines if line[:1] == ["BERTScore-F1"]]) == 4  # here and paper, in two tables
     assert all(len(line) <= 100 for line in shown.stdout.splitlines() if not line.startswith("written to"))
@@ -100,7 +94,7 @@ def test_a_later_run_takes_up_the_scores_only_when_asked(folder: Path, bert_fold
     options = [*quick(folder, bert_folder), "-q", "-o", out]
     run(*options)
     first = (out / "scores.csv").read_bytes(), (out / "table1.csv").read_bytes()
-    assert "Scores of the earlier run" not in run(*options).stdout
+    assert "Scores of the earlier run" not in run(*options, "--overwrite").stdout
     shown = run(*options, "--resume")
     names = "ESTIME by token, Jensen-Shannon, BERTScore, BLEU, ROUGE, Trivial"
     assert f"Scores of the earlier run: {names}" in shown.stdout
@@ -111,7 +105,7 @@ def test_a_later_run_takes_up_the_scores_only_when_asked(folder: Path, bert_fold
 
 def test_the_first_documents_alone(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     run(*quick(folder, bert_folder), "-q", "--limit", 2, "-o", tmp_path / "out")
-    assert len(rows(tmp_path / "out" / "scores.csv")) == 6
+    assert len(csv_rows(tmp_path / "out" / "scores.csv")) == 6
 
 
 def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path: Path) -> None:
@@ -124,7 +118,7 @@ def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path:
     shown = run("--dataset", hub, *options, "-o", tmp_path / "out")
     assert "The data do not name the systems" in shown.stdout
     run("--data", folder, *options, "-o", tmp_path / "other")
-    both = [rows(tmp_path / name / "table2.csv") for name in ("out", "other")]
+    both = [csv_rows(tmp_path / name / "table2.csv") for name in ("out", "other")]
     assert both[0] == both[1]
 
 
@@ -187,7 +181,7 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
 def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run("--data", SUMMEVAL, "-m", "embedded", "--limit", 1, "-q", "-o", out, "--resamples", 20)
-    table = rows(out / "scores.csv")
+    table = csv_rows(out / "scores.csv")
     assert len(table) == 16
     data = read_folder(SUMMEVAL).head(1)
     alarms = EstimeScorer(model="embedded").score(list(data.summaries), data.source_of_each).values()
@@ -203,8 +197,8 @@ def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
 def test_scores_of_files_stand_beside_ours_in_any_order(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     data = read_folder(folder)
     lines = [
-        f"{document},{system},{len(text)},{place % 5}"
-        for place, ((document, system), text) in enumerate(zip(data.keys, data.summaries, strict=True))
+        f"{document},{system},{len(text)},{index % 5}"
+        for index, ((document, system), text) in enumerate(zip(data.keys, data.summaries, strict=True))
     ]
     found = []
     for order in (lines, lines[::-1]):
@@ -213,7 +207,7 @@ def test_scores_of_files_stand_beside_ours_in_any_order(folder: Path, bert_folde
         out = tmp_path / f"out{len(found)}"
         options = ["--bertscore-model", "none", "--scores", path, "--lower", "size", "-o", out, "-q"]
         shown = run("--data", folder, "-m", bert_folder, "--resamples", 5, *options)
-        found.append((rows(out / "table1.csv"), rows(out / "own.csv"), shown.stdout.split("written to")[0]))
+        found.append((csv_rows(out / "table1.csv"), csv_rows(out / "own.csv"), shown.stdout.split("written to")[0]))
     assert found[0] == found[1]
     kinds = {row["measure"]: row["from"] for row in found[0][0]}
     assert (kinds["(-)size [mine]"], kinds["SUPERT [mine]"]) == ("file", "file")

@@ -129,3 +129,9 @@ def test_completion_knows_commands_and_options(shell: str) -> None:
 def test_docstrings_are_the_help() -> None:
     text = " ".join((score.score.__doc__ or "").split())
     assert text.split("Exit status")[0].strip() in " ".join(run_command("score", "--help").stdout.split())
+
+
+def test_a_splitter_that_would_split_nothing_is_refused() -> None:
+    for command in (["score", "--example"], ["explain", "--example"], ["benchmark", "summeval"]):
+        shown = run_command(*command, "--splitter", "regex", status=2)
+        assert "Expected --splitter with --unit word or --tagger" in shown.stderr

@@ -18,7 +18,7 @@ def run(*arguments: object, status: int = 0) -> Ran:
 
 
 def write(path: Path, summaries: list[str]) -> Path:
-    rows = [{"source": f"Source {place}.", "summary": text} for place, text in enumerate(summaries)]
+    rows = [{"source": f"Source {index}.", "summary": text} for index, text in enumerate(summaries)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 

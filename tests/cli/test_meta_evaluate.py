@@ -133,9 +133,10 @@ def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path]
         single.to_csv(folder / f"my-{name}.csv", index=False)
     table[["doc", "system", "alarms", "bleu"]].to_csv(folder / "both.csv", index=False)
     out = tmp_path / "out.csv"
-    run(folder, judgements, "--judgement", "fluency", "--level", "system", "-n", 5, "-o", out)
+    options = ["--judgement", "fluency", "--level", "system", "-n", 5, "-o", out]
+    run(folder, judgements, *options)
     assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.bleu", "my-alarms", "my-bleu"]
-    run(folder, judgements, "--measure", "my-bleu", "--judgement", "fluency", "--level", "system", "-n", 5, "-o", out)
+    run(folder, judgements, "--measure", "my-bleu", *options, "--overwrite")
     assert set(read_table(out)["measure"]) == {"my-bleu"}
     assert "(both.alarms, both.bleu, my-alarms, my-bleu), but got mine" in run(
         folder, judgements, "--measure", "mine", status=2
@@ -211,7 +212,7 @@ def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Pat
     out = tmp_path / "out.csv"
     run(scores, tables[1], "--lower", "alarms", "--level", "system", "-n", 5, "-o", out)
     assert set(read_table(out)["measure"]) == {"alarms", "bleu"}
-    run(scores, tables[1], "--measure", "tokens", "--level", "system", "-n", 5, "-o", out)
+    run(scores, tables[1], "--measure", "tokens", "--level", "system", "-n", 5, "-o", out, "--overwrite")
     assert set(read_table(out)["measure"]) == {"tokens"}
 
 

@@ -132,7 +132,7 @@ def test_a_missing_file_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
     assert "FILE or --example" in run("score", tmp_path / "x.jsonl", "--example", status=2).stderr
 
 
-def test_the_encoder_that_cannot_be_had_names_the_way_out(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_encoder_that_cannot_be_loaded_names_the_way_out(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     shown = run("score", table, "-m", "nobody/nothing", status=2)
     assert 'model="embedded"' in shown.stderr

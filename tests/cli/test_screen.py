@@ -38,7 +38,7 @@ def test_every_cell_is_there_and_groups_share_one() -> None:
 
 
 @pytest.mark.parametrize("width", [30, 100])
-def test_no_digit_is_lost_where_room_is_short(width: int) -> None:
+def test_no_digit_is_lost_where_the_screen_is_narrow(width: int) -> None:
     text = shown(width)
     assert "…" not in text
     assert all(len(line) <= width for line in text.splitlines())

@@ -2,113 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.examples import PATH as EXAMPLES
-from tests.browser import CONTRASTS, STICKING_OUT, chromium
-from tests.demo.serving import COMMAND, Server, free_port, serving
+from tests.browser import CONTRASTS, STICKING_OUT
+from tests.demo.conftest import DESK, HOSTILE, PHONE, ROWS, SOURCE, SUMMARY, Opener, alarms, choose, expected_soon, fill
+from tests.demo.serving import Server
 
-pytest.importorskip("gradio")
-expect: Any = pytest.importorskip("playwright.sync_api").expect
-expect.set_options(timeout=30_000)
-
-ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
-SOURCE = (
-    "A grey cat sat on the mat while two dogs slept behind the house. In the evening the cat went out to hunt mice."
-)
-SUMMARY = "Two cats slept on the mat. In the evening the dogs went out."
-DESK, PHONE = (1280, 860), (390, 844)
-HOSTILE = (
-    "A cat sat on the mat. <script>window.hit = 1</script> <img src=x onerror='window.hit = 2'> {{constructor}} "
-    '${window.hit = 3} `${window.hit = 4}` </div></textarea> <b onmouseover="window.hit = 5">dog</b> & &lt; @children'
-)
-#: No text of a visitor may show up in what the demo prints; each test's texts are among these.
-SECRETS: list[str] = [SUMMARY, "grey cat sat", "window.hit", "Morgenrot", "zebrafinch"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def server(browser: Any, bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``estime demo`` with a second encoder on offer; at the end it must have printed no text of a visitor."""
-    arguments = [*COMMAND, "--model", "embedded", "--model", bert_folder]
-    port = free_port()
-    with serving([*arguments, "--port", str(port)], tmp_path_factory.mktemp("demo"), port) as server:
-        yield server
-    printed = server.printed.read_text()
-    assert "Running on local URL" in printed
-    assert "a request failed with" in printed, "the test of a failing request did not come this far"
-    assert not [secret for secret in SECRETS if secret in printed]
-
-
-Opener = Callable[..., Any]
-
-
-@pytest.fixture
-def opened(browser: Any, server: Server) -> Iterator[Opener]:
-    """Opens the page; at the end nothing may have gone wrong in it, and no other host may have been asked."""
-    pages: list[Any] = []
-    problems: list[str] = []
-
-    def open_page(size: tuple[int, int] = DESK, theme: str = "light") -> Any:
-        page = browser.new_page(viewport={"width": size[0], "height": size[1]}, accept_downloads=True)
-        pages.append(page)
-        page.set_default_timeout(30_000)
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: problems.extend(foreign(request.url, server.url)))
-        page.goto(f"{server.url}?__theme={theme}")
-        expect(page.locator("#explained .estime-alarm").first).to_be_visible()
-        return page
-
-    yield open_page
-    for page in pages:
-        page.close()
-    assert not problems
-
-
-def foreign(url: str, own: str) -> list[str]:
-    return [] if url.startswith((own, "data:", "blob:")) else [url]
-
-
-@pytest.fixture
-def page(opened: Opener) -> Any:
-    return opened()
-
-
-@pytest.fixture(scope="module")
-def scorer() -> EstimeScorer:
-    return EstimeScorer(model="embedded")
-
-
-def fill(page: Any, source: str, summary: str) -> None:
-    page.locator("#source textarea").fill(source)
-    page.locator("#summary textarea").fill(summary)
-    page.locator("#explain").click()
-
-
-def alarms(page: Any, where: str = "#explained") -> int:
-    return int(page.locator(f"{where} .estime-number").first.inner_text())
-
-
-def choose(page: Any, where: str, name: str | re.Pattern[str]) -> None:
-    """Picks from a drop-down list."""
-    page.locator(f"{where} input").click()
-    page.get_by_role("option", name=name, exact=isinstance(name, str)).click()
+expect = expected_soon()
 
 
 def lies_within(inner: dict[str, float], outer: dict[str, float]) -> bool:
@@ -298,110 +202,14 @@ def test_the_old_result_is_hidden_while_a_new_one_is_computed(page: Any) -> None
     expect(ghost).to_be_hidden()
 
 
-def test_an_encoder_is_loaded_by_a_typed_name(page: Any, bert_folder: str, tmp_path: Path) -> None:
-    copy = shutil.copytree(bert_folder, tmp_path / "mine")
-    page.locator("#model input").fill(str(copy))
-    page.locator("#model input").press("Enter")
-    expect(page.locator("#explained .estime-signature")).to_have_text(EstimeScorer(model=str(copy)).signature)
-    page.locator("#model input").fill("/no/such/<b>encoder</b>")
-    page.locator("#model input").press("Enter")
-    expect(page.get_by_text("The encoder /no/such/<b>encoder</b> cannot be loaded here")).to_be_visible()
-    expect(page.locator("#model input")).to_have_value(str(copy))
-
-
-def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeScorer, tmp_path: Path) -> None:
-    table = tmp_path / "pairs.csv"
-    with table.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "article", "summary"])
-        writer.writerows(
-            [f"<img src=x onerror='window.hit={n}'>", row["source"], row["summary"]] for n, row in enumerate(ROWS)
-        )
-        writer.writerow(["x", HOSTILE, HOSTILE])
-        writer.writerow(["no summary", HOSTILE])
-    page.get_by_role("tab", name="Score a file").click()
-    page.locator("#file input[type=file]").set_input_files(table)
-    expect(page.locator("#file")).to_contain_text("pairs")
-    page.locator("#score").click()
-    expect(page.locator("#scored .demo-notice")).to_contain_text(
-        "Expected a column 'source' in pairs.csv, but its columns are id, article, summary"
-    )
-    page.locator("#source-column input, #source-column textarea").fill("article")
-    page.locator("#score").click()
-    expect(page.locator("#scored tbody tr")).to_have_count(9)
-    expect(page.locator("#scored .demo-verdict")).to_contain_text("9 of 10 rows scored, 1 skipped.")
-    expect(page.locator("#scored")).to_contain_text("line 11: column 'summary' should hold a text, but holds nothing")
-    with page.expect_download() as waiting:
-        page.locator("#download").click()
-    waiting.value.save_as(tmp_path / "scores.csv")
-    assert waiting.value.suggested_filename == "scores.csv"
-    with (tmp_path / "scores.csv").open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    texts = [(row["summary"], row["source"]) for row in ROWS] + [(HOSTILE, HOSTILE)]
-    result = scorer.score([summary for summary, _ in texts], [source for _, source in texts])
-    for measure in ("alarms", "overlap", "tokens"):
-        assert [float(row[measure]) for row in rows] == result.values(measure).tolist()
-    assert [float(row["alarm_rate"]) for row in rows] == pytest.approx(result.values("alarm_rate").tolist(), abs=1e-6)
-    assert {row["signature"] for row in rows} == {scorer.signature}
-    assert page.evaluate("window.hit") is None
-
-
-def test_files_that_are_too_large_or_hold_no_pair_get_a_message(page: Any, tmp_path: Path) -> None:
-    page.get_by_role("tab", name="Score a file").click()
-    page.locator("#score").click()
-    expect(page.locator("#scored .demo-notice")).to_contain_text("Choose a file first.")
-    many = tmp_path / "many.jsonl"
-    many.write_text('{"source": "zebrafinch", "summary": "zebrafinch"}\n' * 501)
-    page.locator("#file input[type=file]").set_input_files(many)
-    expect(page.locator("#file")).to_contain_text("many")
-    page.locator("#score").click()
-    expect(page.locator("#scored .demo-notice")).to_contain_text("The file has 501 pairs; this page takes up to 500.")
-
-
-def test_an_encoder_is_chosen_and_one_that_cannot_be_loaded_gets_a_message(page: Any, bert_folder: str) -> None:
-    choose(page, "#model", Path(bert_folder).name)
-    other = EstimeScorer(model=bert_folder)
-    expect(page.locator("#explained .estime-signature")).to_have_text(other.signature)
-    assert alarms(page) == other.explain(ROWS[3]["summary"], ROWS[3]["source"]).alarms
-    blocks = other.encoder.info.blocks
-    expect(page.locator("#layer input[type=range]")).to_have_attribute("max", str(blocks))
-    number = page.locator("#layer input[type=number]")
-    number.fill("1")
-    number.press("Tab")
-    expect(page.locator("#explained .estime-signature")).to_contain_text("|layers:1|")
-    choose(page, "#model", re.compile("bert-large-uncased-whole-word-masking"))
-    expect(page.get_by_text("cannot be loaded here")).to_be_visible()
-    expect(page.locator("#model input")).to_have_value(Path(bert_folder).name)
-    expect(page.locator("#explained .estime-signature")).to_contain_text("|layers:1|")
-
-
-def test_an_explanation_does_not_wait_for_a_file(opened: Opener, tmp_path: Path) -> None:
-    table = tmp_path / "long.jsonl"
-    lines = [
-        json.dumps({"source": f"{number} {row['source']}", "summary": row["summary"]})
-        for number in range(40)
-        for row in ROWS
-    ]
-    table.write_text("\n".join(lines), encoding="utf-8")
-    scoring, explaining = opened(), opened()
-    scoring.get_by_role("tab", name="Score a file").click()
-    scoring.locator("#file input[type=file]").set_input_files(table)
-    expect(scoring.locator("#file")).to_contain_text("long")
-    scoring.locator("#score").click()
-    expect(scoring.locator("#scored progress")).to_be_visible()
-    fill(explaining, SOURCE, SUMMARY)
-    expect(explaining.locator("#explained .estime-summary .estime-text")).to_have_text(SUMMARY)
-    expect(scoring.locator("#scored progress")).to_be_visible()  # the file is still under way
-    scoring.locator("#stop").click()
-    expect(scoring.locator("#scored .demo-notice")).to_have_text("Stopped.")
-
-
-def test_a_failing_request_gets_a_message_and_no_text_is_printed(page: Any) -> None:
+def test_a_failing_request_gets_a_message_and_no_text_is_printed(page: Any, server: Server) -> None:
+    """That no text is printed is seen where the server ends."""
     page.locator("#summary textarea").evaluate(
         """element => { element.value = "zebrafinch \\ud800"; element.dispatchEvent(new Event("input")); }"""
     )
     page.locator("#explain").click()
     expect(page.locator("#explained .demo-notice")).to_contain_text("lone surrogate")
+    assert "a request failed with" in server.printed.read_text()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""Windows to batches: nothing lost, the budget kept, everything in its place."""
+"""Windows to batches: nothing lost, the budget kept, each state sent to its row."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ def test_jobs_are_all_windows_longest_first() -> None:
 
 
 @pytest.mark.parametrize("budget", [1, 40, 200, 10_000])
-def test_every_position_is_masked_read_and_sent_home(budget: int) -> None:
+def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
     texts = [masked_text(12), masked_text(70, first_id=2000), masked_text(9, [3, 8], first_id=3000)]
     jobs = jobs_of(texts)
-    home = {}
+    ids_by_row = {}
     for numbers in pack([len(job.window) + SPECIAL.around for job in jobs], budget):
         chosen = [jobs[number] for number in numbers]
         batch = assemble(chosen, SPECIAL)
@@ -95,10 +95,10 @@ def test_every_position_is_masked_read_and_sent_home(budget: int) -> None:
         assert (batch.ids[batch.row, batch.column] == SPECIAL.mask).all()
         for row, column, target in zip(batch.row, batch.column, batch.target, strict=True):
             job = chosen[row]
-            assert target not in home
-            home[int(target)] = int(job.ids[job.window.start + column - 1])
-    expected_home = [*range(1000, 1012), *range(2000, 2070), 3003, 3008]
-    assert [home[row] for row in range(len(expected_home))] == expected_home
+            assert target not in ids_by_row
+            ids_by_row[int(target)] = int(job.ids[job.window.start + column - 1])
+    expected = [*range(1000, 1012), *range(2000, 2070), 3003, 3008]
+    assert [ids_by_row[row] for row in range(len(expected))] == expected
 
 
 def test_there_is_no_attention_mask_where_nothing_is_padded() -> None:

@@ -70,9 +70,9 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str
             hidden = model(input_ids=full, output_hidden_states=True).hidden_states
             for row, position in zip(window.rows, window.read, strict=True):
                 seen.add(row)
-                for place, layer in enumerate(LAYERS):
+                for index, layer in enumerate(LAYERS):
                     expected = hidden[layer][0, 1 + position - window.start]
-                    torch.testing.assert_close(states[place, row], expected, rtol=1e-4, atol=1e-4)
+                    torch.testing.assert_close(states[index, row], expected, rtol=1e-4, atol=1e-4)
         assert seen == set(range(text.wanted))
 
 
@@ -238,7 +238,7 @@ def test_memory_that_is_free_again_is_used_again(bert_folder: str, monkeypatch: 
             expected = encoder.encode(texts, LAYERS, token_budget=2_000)
     sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
     largest = []
-    for _ in range(40):
+    for _ in range(32):
         sizes.clear()
         assert_close(encoder.encode(texts, LAYERS, token_budget=2_000), expected)
         largest.append(max(sizes))
@@ -269,3 +269,17 @@ def test_no_batch_exceeds_the_budget(bert_folder: str, monkeypatch: pytest.Monke
     encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 10)]), [1], token_budget=500)
     assert max(sizes) <= 500
     assert len(sizes) > 20
+
+
+def test_the_default_budget_is_that_of_the_device(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = get(bert_folder)
+    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
+    asked: list[tuple[torch.device, int]] = []
+    monkeypatch.setattr(
+        "estime_metric.engine.encoder.default_budget", lambda *of: asked.append(of) or 500
+    )  # fmt: skip
+    encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 3)]), [1])
+    assert 250 < max(sizes) <= 500
+    ((device, bytes_per_position),) = asked
+    assert device == encoder.device
+    assert bytes_per_position > 4 * WIDTH

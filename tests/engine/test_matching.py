@@ -77,8 +77,8 @@ def test_positions_point_at_the_best_match_the_first_of_equals(kinds: int) -> No
                 (found.other, found.other_at, ~equal),
             ):
                 if of_kind.any():
-                    places = torch.nonzero(of_kind & (dots[layer, i] == best[layer, i])).flatten()
-                    assert int(at[layer, i]) == int(places[0])
+                    positions = torch.nonzero(of_kind & (dots[layer, i] == best[layer, i])).flatten()
+                    assert int(at[layer, i]) == int(positions[0])
                 else:
                     assert best[layer, i] == INFINITE
 

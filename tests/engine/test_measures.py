@@ -143,13 +143,13 @@ def test_values_lie_within_the_ranges(statistics: torch.Tensor) -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=25), st.integers(1, 60))
-def test_tau_c_is_scipys(places: list[int], chunk: int) -> None:
+def test_tau_c_is_scipys(positions: list[int], chunk: int) -> None:
     kendalltau = pytest.importorskip("scipy.stats").kendalltau
-    found = kendall_tau_c(torch.tensor([places]), chunk=chunk).item()
-    if len(set(places)) == 1:
+    found = kendall_tau_c(torch.tensor([positions]), chunk=chunk).item()
+    if len(set(positions)) == 1:
         assert found == 0
     else:
-        expected = kendalltau(range(len(places)), places, variant="c").correlation
+        expected = kendalltau(range(len(positions)), positions, variant="c").correlation
         assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -168,8 +168,8 @@ def test_tau_c_takes_each_layer_by_itself() -> None:
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=25))
-def test_tau_c_of_the_reversed_order_is_its_negative(places: list[int]) -> None:
-    there, back = kendall_tau_c(torch.tensor([places, places[::-1]])).tolist()
+def test_tau_c_of_the_reversed_order_is_its_negative(positions: list[int]) -> None:
+    there, back = kendall_tau_c(torch.tensor([positions, positions[::-1]])).tolist()
     assert there == pytest.approx(-back, abs=1e-12)
     assert abs(there) <= 1
 
@@ -193,9 +193,9 @@ def test_the_sum_of_cosines_is_the_naive_one(units: int, sources: int, layers: i
 
 def test_the_sum_of_cosines_at_its_edges() -> None:
     some, none = torch.randn(3, 4), torch.empty(0, 4)
-    places = torch.zeros(2, 3, dtype=torch.int64)
-    assert cosine_sum(none, some, places[:, :0]).tolist() == [0, 0]
-    assert cosine_sum(some, none, places).tolist() == [0, 0]
-    assert cosine_sum(torch.zeros(3, 4), some, places).tolist() == [0, 0]  # a padding token's embedding is zero
+    positions = torch.zeros(2, 3, dtype=torch.int64)
+    assert cosine_sum(none, some, positions[:, :0]).tolist() == [0, 0]
+    assert cosine_sum(some, none, positions).tolist() == [0, 0]
+    assert cosine_sum(torch.zeros(3, 4), some, positions).tolist() == [0, 0]  # a padding token's embedding is zero
     assert cosine_sum(some, some, torch.arange(3)[None]).item() == pytest.approx(3, abs=1e-6)
-    assert cosine_sum(some.to(torch.bfloat16), some.to(torch.bfloat16), places).dtype == torch.float32
+    assert cosine_sum(some.to(torch.bfloat16), some.to(torch.bfloat16), positions).dtype == torch.float32

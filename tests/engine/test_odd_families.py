@@ -42,7 +42,7 @@ REFUSED = ("nystromformer",)
 
 @pytest.mark.parametrize("family", [family for family in ODD if family not in REFUSED])
 def test_the_budget_changes_no_score(family: str, tmp_path: Path) -> None:
-    """A budget of one window leaves no room for padding; the default one pads what differs in length."""
+    """A budget of one window leaves nothing to pad; the default one pads what differs in length."""
     folder = save(tmp_path, family)
     options = {"model": folder, "layers": 2, "device": "cpu", "window": 40, "margin": 8, "distance": 4}
     source = " ".join(SENTENCES[:4])

@@ -1,4 +1,4 @@
-"""Scores do not hang on the precision that a process has set, in either interface; what was set stays."""
+"""Scores do not hang on precision, autocast and devices that a process has set; what was set stays."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import sys
 import textwrap
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import torch
 
-from estime_metric.engine import precision
+from estime_metric import EstimeScorer
+from estime_metric.engine import precision, store
 from estime_metric.engine.precision import inference_context
 
 CPU = torch.device("cpu")
@@ -21,25 +24,28 @@ new_interface = pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision")
 
 
 @new_interface
-@pytest.mark.parametrize("setting", ["torch.backends.cuda.matmul", "torch.backends.mkldnn.matmul", "torch.backends"])
-@pytest.mark.parametrize("value", ["tf32", "ieee"])
-def test_scores_after_the_new_interface_was_used(setting: str, value: str) -> None:
+def test_scores_after_the_new_interface_was_used() -> None:
     """In a process of its own: once the new interface was used, the old one raises for good."""
-    script = textwrap.dedent(f"""
+    script = textwrap.dedent("""
         import torch
         from estime_metric import EstimeScorer
-        {setting}.fp32_precision = {value!r}
         scorer = EstimeScorer(model="embedded", device="cpu")
         source = "A cat slept in the sun while a dog barked at the gate."
-        print(scorer.score(["A dog slept."], [source]).values("winners").item())
-        assert {setting}.fp32_precision == {value!r}
+        for setting in (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul, torch.backends):
+            for value in ("tf32", "ieee"):
+                setting.fp32_precision = value
+                print(scorer.score(["A dog slept."], [source]).values("winners").item())
+                assert setting.fp32_precision == value, (setting, value)
+                setting.fp32_precision = "none"
     """)
     run = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    assert float(run.stdout) >= 0
+    scores = run.stdout.split()
+    assert len(scores) == 6
+    assert len(set(scores)) == 1
 
 
 @new_interface
@@ -69,6 +75,82 @@ def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
     finally:
         matmul.fp32_precision = before
     assert seen == ["ieee", "ieee", "bf16"]
+
+
+def test_products_of_cuda_are_in_float32_in_both_interfaces() -> None:
+    """In a process of its own, as above; without a GPU the settings can be read all the same."""
+    script = textwrap.dedent("""
+        import torch
+        from estime_metric.engine.precision import inference_context
+
+        def inside():
+            with inference_context(torch.device("cuda", 0)):
+                if hasattr(torch.backends, "fp32_precision"):
+                    assert torch.backends.cudnn.conv.fp32_precision == "ieee"
+                    return torch.backends.cuda.matmul.fp32_precision in ("ieee", "none")
+                return not torch.backends.cuda.matmul.allow_tf32
+
+        assert inside()
+        torch.backends.cuda.matmul.allow_tf32 = True
+        assert inside() and torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.set_float32_matmul_precision("high")
+        assert inside() and torch.get_float32_matmul_precision() == "high"
+        torch.set_float32_matmul_precision("highest")
+        if hasattr(torch.backends, "fp32_precision"):
+            for setting in (torch.backends.cuda.matmul, torch.backends.cudnn, torch.backends):
+                setting.fp32_precision = "tf32"
+                assert inside() and setting.fp32_precision == "tf32"
+    """)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def test_autocast_of_cuda_is_off() -> None:
+    before = torch.is_autocast_enabled("cuda")
+    torch.set_autocast_enabled("cuda", True)
+    try:
+        with inference_context(torch.device("cuda", 0)):
+            assert not torch.is_autocast_enabled("cuda")
+        assert torch.is_autocast_enabled("cuda")
+    finally:
+        torch.set_autocast_enabled("cuda", before)
+
+
+def test_of_several_cuda_devices_the_right_one_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[torch.device] = []
+
+    @contextmanager
+    def use(device: torch.device) -> Iterator[None]:
+        used.append(device)
+        yield
+
+    monkeypatch.setattr(torch.cuda, "device", use)
+    with inference_context(torch.device("cuda", 1)):
+        assert used == []  # nothing of CUDA is begun by this
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    with inference_context(torch.device("cuda", 1)), inference_context(CPU):
+        assert used == [torch.device("cuda", 1)]
+
+
+def test_the_default_device_changes_nothing(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device on which nothing can be calculated: what is made there by mistake fails."""
+    summaries, sources = ["The cat sat.", ""], ["The cat sat on the mat.", "The dog."]
+
+    def scored() -> tuple[list[float], list[str]]:
+        monkeypatch.setattr(store, "_STORE", store.EncoderStore())  # loaded anew
+        scorer = EstimeScorer(model=bert_folder, device="cpu", measures=("soft", "coherence"), cache=10**6)
+        values = [scorer.score(summaries, sources).values("soft") for _ in range(2)]
+        units = scorer.explain(summaries[0], sources[0]).units
+        return torch.cat(values).nan_to_num().tolist(), [unit.verdict for unit in units]
+
+    expected = scored()
+    torch.set_default_device("meta")
+    try:
+        assert scored() == expected
+        assert torch.zeros(1).device.type == "meta"  # still set
+    finally:
+        torch.set_default_device(None)
 
 
 def test_an_error_inside_restores_the_setting() -> None:

@@ -43,9 +43,9 @@ def test_special_tokens_spelled_out_are_ordinary_text(tokenizer) -> None:
         return  # a Unigram model knows its special tokens as pieces
     assert not np.isin(unit.ids, [i for i in tokenizer.all_special_ids if i != tokenizer.unk_token_id]).any()
     for token in special:
-        place = spelled.index(token)
+        start = spelled.index(token)
         starts, stops = unit.spans[:, 0], unit.spans[:, 1]
-        assert ((starts >= place) & (stops <= place + len(token))).sum() > 1  # several pieces, not one special token
+        assert ((starts >= start) & (stops <= start + len(token))).sum() > 1  # several pieces, not one special token
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t  "])

@@ -24,7 +24,7 @@ def texts(draw: st.DrawFn, longest: int = 60) -> dict:
     return {
         "length": first,
         "words": [word for word, want in zip(words, wanted, strict=True) if want],
-        "indices": [place for place, want in enumerate(wanted) if want],
+        "indices": [position for position, want in enumerate(wanted) if want],
         "window": draw(st.integers(2 * margin + 1, 2 * margin + 40)),
         "margin": margin,
         "distance": draw(st.integers(1, 10)),
@@ -41,9 +41,9 @@ def released_schedule(
     groups, left = [], list(zip(indices, words, strict=True))
     while left:  # groups first, over the whole text: greedily, words at least ``distance`` apart
         group = [left[0]]
-        for place, word in left[1:]:
-            if place - group[-1][0] >= distance:
-                group.append((place, word))
+        for position, word in left[1:]:
+            if position - group[-1][0] >= distance:
+                group.append((position, word))
         groups.append([word for _, word in group])
         left = [item for item in left if item not in group]
     windows = []

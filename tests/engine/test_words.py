@@ -1,10 +1,11 @@
 """Words: the default splitter, where words stand in the text as it came, tags, NLTK."""
 
-# ruff: noqa: RUF001 (signs that look like others are what is tested)
+# ruff: noqa: RUF001 (characters that look like others are what is tested)
 
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from estime_metric.engine.text import leave_out_tags, split_into_words, tokenize
 from estime_metric.engine.words import decompose, find_splitter, find_tagger, locate_words, split_words, tags_of
 
-#: Texts of letters, signs, marks, spaces and signs beyond the basic plane.
+#: Texts of letters, symbols, marks, spaces and characters beyond the basic plane.
 TEXTS = st.text(
     st.one_of(
         st.sampled_from("ab Z9.,-'’\"!  \t\n\u0301\u0327é\u1e69ﬁＡ①한각ｶﾞ\u0f73אَ\u05b8😀\ufe0f\u200d👩´½"),
@@ -69,7 +70,7 @@ def test_it_splits(text: str, words: list[str]) -> None:
 def test_the_words_are_the_text_without_its_white_space(text: str) -> None:
     words = split_words(text)
     assert "".join(words) == "".join(text.split())
-    assert all(word and not any(sign.isspace() for sign in word) for word in words)
+    assert all(word and not any(char.isspace() for char in word) for word in words)
 
 
 @settings(deadline=None)
@@ -95,22 +96,22 @@ def test_words_of_the_default_splitter_are_located_exactly(text: str) -> None:
 @settings(deadline=None)
 @given(TEXTS)
 def test_decomposing_is_nfkd_with_a_way_back(text: str) -> None:
-    decomposed, places = decompose(text)
+    decomposed, positions = decompose(text)
     assert decomposed == unicodedata.normalize("NFKD", text)
-    assert len(places) == len(decomposed) + 1
-    assert places == sorted(places)
-    assert places[-1] == len(text)
-    for start, end in {(places[k], places[k + 1]) for k in range(len(decomposed)) if places[k] < places[k + 1]}:
-        own = [k for k in range(len(decomposed)) if places[k] == start]
+    assert len(positions) == len(decomposed) + 1
+    assert positions == sorted(positions)
+    assert positions[-1] == len(text)
+    for start, end in {(start, end) for start, end in pairwise(positions) if start < end}:
+        own = [k for k in range(len(decomposed)) if positions[k] == start]
         assert decomposed[own[0] : own[-1] + 1] == unicodedata.normalize("NFKD", text[start:end])
 
 
 @pytest.mark.parametrize("case", EXACT)
 def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> None:
     text, expected = EXACT[case]
-    decomposed, places = decompose(text)
+    decomposed, positions = decompose(text)
     words = split_words(decomposed)
-    spans = [(places[start], places[end]) for start, end in locate_words(decomposed, words)]
+    spans = [(positions[start], positions[end]) for start, end in locate_words(decomposed, words)]
     assert [text[start:end].strip() for start, end in spans] == expected
     assert words == [unicodedata.normalize("NFKD", word) for word in expected]
     (units,) = split_into_words([text], bert_tokenizer, split_words)
@@ -121,11 +122,11 @@ def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> No
 @settings(deadline=None)
 @given(TEXTS)
 def test_spans_of_any_text_hold_their_words(text: str) -> None:
-    decomposed, places = decompose(text)
+    decomposed, positions = decompose(text)
     for word, (start, end) in zip(
         split_words(decomposed), locate_words(decomposed, split_words(decomposed)), strict=True
     ):
-        first, last = places[start], max(places[end], places[end - 1] + 1)
+        first, last = positions[start], max(positions[end], positions[end - 1] + 1)
         assert 0 <= first < last <= len(text)
         assert word in unicodedata.normalize("NFKD", text[first:last]) or unicodedata.combining(word[0])
 
@@ -182,7 +183,7 @@ def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> N
     assert len(units) == 5
 
 
-def test_a_word_of_no_pieces_is_left_out_but_keeps_its_place(bert_tokenizer) -> None:
+def test_a_word_of_no_pieces_is_left_out_but_keeps_its_position(bert_tokenizer) -> None:
     (units,) = split_into_words(["cat \x00 dog \u200b the"], bert_tokenizer, str.split)
     assert units.names.tolist() == ["cat", "dog", "the"]
     assert units.index.tolist() == [0, 2, 4]
@@ -233,8 +234,8 @@ def kept_text(text: str, tokenizer, **tags: frozenset[str] | None) -> str:
     """The characters of the tokens that are kept, without white space."""
     (units,) = tokenize([text], tokenizer)
     units = leave_out_tags(text, units, split_words, toy_tagger, tags.get("keep"), tags.get("drop"))
-    covered = {place for start, end in units.spans.tolist() for place in range(start, end)}
-    return "".join("".join(text[place] for place in sorted(covered)).split())
+    covered = {position for start, end in units.spans.tolist() for position in range(start, end)}
+    return "".join("".join(text[position] for position in sorted(covered)).split())
 
 
 def test_a_token_has_the_tag_of_the_word_in_which_it_begins(tokenizer) -> None:

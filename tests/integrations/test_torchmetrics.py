@@ -117,7 +117,7 @@ def test_each_id_counts_once(bert_folder: str, pairs: Pairs, as_tensor: bool) ->
     mean, each = ESTIME(model=bert_folder), ESTIME(model=bert_folder, reduction=None)
     for metric in (mean, each):
         for some in (order[:4], order[4:]):
-            metric.update(**named([pairs[place] for place in some]), ids=make(some))
+            metric.update(**named([pairs[index] for index in some]), ids=make(some))
     assert mean.compute() == result.mean()
     assert each.compute().tolist() == result.values().tolist()  # in order of the ids
     mean.update(**named(pairs[7:9]))  # examples without ids are never repetitions

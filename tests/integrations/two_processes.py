@@ -13,7 +13,7 @@ from torchmetrics.utilities.exceptions import TorchMetricsUserError
 from estime_metric import EstimeScorer
 from estime_metric.integrations.torchmetrics import ESTIME
 
-#: The places of the examples that each process gets.
+#: The indices of the examples that each process gets.
 SPLITS = {
     "uneven": ([0, 1, 2, 3, 4], [5, 6]),
     "even": ([0, 1, 2, 3], [4, 5, 6]),
@@ -44,11 +44,11 @@ def metrics(model: str) -> dict[str, ESTIME]:
     }
 
 
-def update(metric: ESTIME, name: str, pairs: Pairs, places: list[int]) -> None:
+def update(metric: ESTIME, name: str, pairs: Pairs, indices: list[int]) -> None:
     """One update for every two examples, none at all where there are no examples."""
-    for start in range(0, len(places), 2):
-        some = places[start : start + 2]
-        metric.update(**named([pairs[place] for place in some]), ids=some if "ids" in name else None)
+    for start in range(0, len(indices), 2):
+        some = indices[start : start + 2]
+        metric.update(**named([pairs[index] for index in some]), ids=some if "ids" in name else None)
 
 
 def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
@@ -92,7 +92,7 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
     # A value for each step over both processes, and one for each process.
     for on_step in (True, False):
         metric = ESTIME(model=model, dist_sync_on_step=on_step)
-        found["step", on_step] = [metric(**named(pairs[place : place + 1])) for place in (rank, 2 + rank)]
+        found["step", on_step] = [metric(**named(pairs[index : index + 1])) for index in (rank, 2 + rank)]
         found["epoch", on_step] = metric.compute()
 
     # One process alone, while the other does not take part.

@@ -37,7 +37,7 @@ def test_real_scores_too(kind: str, coherence: Callable[[str], Grid]) -> None:
             np.testing.assert_allclose(found[level][:, index], expected, rtol=0, atol=1e-12, err_msg=level)
 
 
-def test_portions_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = bootstrap(made_up(), n=50)
     monkeypatch.setattr("estime_metric.meta.resampling._TOGETHER", 7 * 54)
     pd.testing.assert_frame_equal(bootstrap(made_up(), n=50), whole, check_exact=False, rtol=0, atol=1e-12)

@@ -50,7 +50,7 @@ def test_every_other_order_is_as_likely() -> None:
     assert all(500 < count < 700 for count in counts.values())  # 600 expected, standard deviation 22
 
 
-def test_the_seed_and_the_place_decide_and_nothing_else() -> None:
+def test_the_seed_and_the_position_decide_and_nothing_else() -> None:
     text = "One. Two. Three. Four. Five. Six. Seven."
     made = shuffle_texts([text, text, text], seed=5)
     assert made == shuffle_texts([text, text, text, "more"], seed=5)[:3]

@@ -79,7 +79,7 @@ def test_permutations_are_what_swapped_scores_give(level: str, swap: str) -> Non
             assert found.p_value == (1 + as_large.sum()) / 26, (method, alternative)
 
 
-def test_portions_of_swaps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_of_swaps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = rivals()
     options = {"level": "pairwise", "method": "kendall_b", "n": 64, "seed": 1}
     whole = permutation_test(first, second, **options)

@@ -74,7 +74,7 @@ def test_divergence_is_the_naive_formula_between_0_and_1(summary: list[str], sou
     assert 0 <= found <= 1
 
 
-def test_trivial_measures_ignore_case_and_signs() -> None:
+def test_trivial_measures_ignore_case_and_punctuation() -> None:
     assert length(["It 's 3,5 -- well .", ""]).tolist() == [5.0, 0.0]
     summaries, sources = ["The red, RED dog!", ""], ["a Dog; the cat", "x"]
     assert absent_words(summaries, sources).tolist() == [2.0, 0.0]

@@ -40,10 +40,10 @@ def test_a_pair_has_the_score_of_torchmetrics(bert_folder: str, layer: int) -> N
 def test_company_and_order_change_no_score(bert_folder: str) -> None:
     scorer = BertScorer(bert_folder)
     together = scorer.score(SUMMARIES, REFERENCES)
-    for place, (summary, references) in enumerate(zip(SUMMARIES, REFERENCES, strict=True)):
+    for index, (summary, references) in enumerate(zip(SUMMARIES, REFERENCES, strict=True)):
         alone = scorer.score([summary], [references])
         for name in NAMES:
-            assert together[name][place] == pytest.approx(alone[name][0], abs=1e-5)
+            assert together[name][index] == pytest.approx(alone[name][0], abs=1e-5)
     backwards = scorer.score(SUMMARIES[::-1], REFERENCES[::-1])
     for name in NAMES:
         assert backwards[name][::-1] == pytest.approx(together[name], abs=1e-5)

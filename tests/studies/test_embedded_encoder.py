@@ -22,7 +22,7 @@ STEPS = 5
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A corpus of ten documents to train on and one set aside, and a tiny BERT without weights."""
     corpus, start = (tmp_path_factory.mktemp(name) for name in ("corpus", "start"))
     rng = random.Random(0)
@@ -38,7 +38,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return corpus, start
 
 
-def run(places: tuple[Path, Path], work: Path, *options: object) -> dict[str, torch.Tensor]:
+def run(folders: tuple[Path, Path], work: Path, *options: object) -> dict[str, torch.Tensor]:
     """Trains until the script ends, and returns the weights of its checkpoint."""
     work.mkdir(exist_ok=True)
     fixed = {
@@ -47,7 +47,7 @@ def run(places: tuple[Path, Path], work: Path, *options: object) -> dict[str, to
     }  # fmt: skip
     arguments = [part for name, value in fixed.items() for part in (f"--{name}", str(value))]
     torch.manual_seed(0)  # of the random starting weights
-    train.main([*map(str, (*places, work)), *arguments, *map(str, options)])
+    train.main([*map(str, (*folders, work)), *arguments, *map(str, options)])
     return weights(work)
 
 
@@ -65,12 +65,12 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(places: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
-    return run(places, tmp_path_factory.mktemp("whole"))
+def uninterrupted(folders: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
+    return run(folders, tmp_path_factory.mktemp("whole"))
 
 
 def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_weights(
-    places: tuple[Path, Path],
+    folders: tuple[Path, Path],
     tmp_path: Path,
     uninterrupted: dict[str, torch.Tensor],
     monkeypatch: pytest.MonkeyPatch,
@@ -86,20 +86,20 @@ def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_weights(
     with monkeypatch.context() as patched:
         patched.setattr(train.Batches, "step", killed)
         with pytest.raises(KeyboardInterrupt):
-            run(places, tmp_path / "work", "--save-minutes", 0)
+            run(folders, tmp_path / "work", "--save-minutes", 0)
     assert drawn == [0, 1, 2, 3, 4]
     assert step_of(tmp_path / "work") == 4
     assert not same(weights(tmp_path / "work"), uninterrupted)
-    assert same(run(places, tmp_path / "work"), uninterrupted)
+    assert same(run(folders, tmp_path / "work"), uninterrupted)
     assert step_of(tmp_path / "work") == STEPS
 
 
 def test_a_run_paused_after_every_step_ends_with_the_same_weights(
-    places: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
+    folders: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
 ) -> None:
     pauses = 0
     while True:
-        found = run(places, tmp_path / "work", "--pause-after", 0)
+        found = run(folders, tmp_path / "work", "--pause-after", 0)
         if step_of(tmp_path / "work") == STEPS:
             break
         pauses += 1
@@ -109,9 +109,9 @@ def test_a_run_paused_after_every_step_ends_with_the_same_weights(
 
 
 def test_another_seed_gives_other_weights(
-    places: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
+    folders: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
 ) -> None:
-    assert not same(run(places, tmp_path / "work", "--seed", 1), uninterrupted)
+    assert not same(run(folders, tmp_path / "work", "--seed", 1), uninterrupted)
 
 
 def corpus_of(lengths: list[int]) -> Corpus:

@@ -97,11 +97,11 @@ def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
         "mine: unknown systems, left out: M9.",
     )
     assert np.isnan(scores.values["mine:judge"]).tolist() == [
-        key[0] == "007" or place == 0 for place, key in enumerate(data.keys)
+        key[0] == "007" or index == 0 for index, key in enumerate(data.keys)
     ]
     scorer = EstimeScorer(model=bert_folder, layers=2)
     result = study.run(data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5)
-    kept = [place for place, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
+    kept = [index for index, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
     (row,) = (row for row in rows(result.tables["table1"]) if row["from"] == "file")
     for quality in QUALITIES:
         judged = data.judgements[quality].ravel()[kept]
@@ -136,8 +136,8 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, ta
     for name in ("table1", "table2"):
         order = [(row["measure"], row["from"], row["section"]) for row in rows(result.tables[name])]
         for label in ("SUPERT", "SummaQA-F1"):
-            place = order.index((f"{label} [mine]", "file", "Reference-free"))
-            assert order[place + 1] == (label, "paper", "Reference-free")
+            index = order.index((f"{label} [mine]", "file", "Reference-free"))
+            assert order[index + 1] == (label, "paper", "Reference-free")
 
 
 def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:

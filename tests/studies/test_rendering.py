@@ -81,10 +81,10 @@ def test_latex_is_balanced_and_has_the_same_number_of_cells_in_each_row() -> Non
 @given(st.text(alphabet="ab\\{}&%$#_~^<>|[]ρ \n", max_size=30))
 def test_no_text_escapes_from_latex(text: str) -> None:
     escaped = escape_latex(text)
-    braces = [sign for sign in re.sub(r"\\[{}]", "", escaped) if sign in "{}"]
+    braces = [char for char in re.sub(r"\\[{}]", "", escaped) if char in "{}"]
     depth = 0
-    for sign in braces:
-        depth += 1 if sign == "{" else -1
+    for brace in braces:
+        depth += 1 if brace == "{" else -1
         assert depth >= 0
     assert depth == 0
     without = re.sub(r"\\(text[a-z]+\{\}|rho|[{}&%$#_])", "", escaped)

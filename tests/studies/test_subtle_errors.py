@@ -19,7 +19,7 @@ from estime_metric.studies.subtle_errors import Corrupted, SubtleError, SubtleEr
 from estime_metric.studies.subtle_errors.words import WholeWord, shuffled, whole_words
 from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
 
-#: Words that the tokenizers know whole or in pieces, and signs that break naive string handling.
+#: Words that the tokenizers know whole or in pieces, and characters that break naive string handling.
 PIECES = (
     "the", "cat", "sat", "Bridge", "RIVER", "museum", "Nobody", "we", "1874", "3.5", "don't", "well-known", "U.S.",
     "caf\u00e9", "cafe\u0301", "the\u0301", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u06cc\u200c\u062e", "co\u00adop",
@@ -61,7 +61,7 @@ def check(corrupted: Corrupted, clean: str, asked: int) -> None:
         assert 0 < error.probability <= 1
         for text, (first, last) in ((clean, error.clean_span), (corrupted.text, error.span)):
             around = text[max(0, first - 1) : first] + text[last : last + 1]
-            assert not any(sign.isalnum() or unicodedata.category(sign)[0] == "M" for sign in around)
+            assert not any(char.isalnum() or unicodedata.category(char)[0] == "M" for char in around)
         end, clean_end = stop, clean_stop
     assert corrupted.text[end:] == clean[clean_end:]
 
@@ -117,9 +117,9 @@ def oracle(
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float64).eval()
     clean, words, made = text.split(" "), text.split(" "), []
-    places = [i for i, word in enumerate(words) if len(tokenizer.tokenize(word)) == 1]
-    starts = {i: sum(len(word) + 1 for word in words[:i]) for i in places}
-    for word in shuffled([WholeWord(i, (starts[i], starts[i] + len(words[i]))) for i in places], text, seed)[:n_errors]:
+    chosen = [i for i, word in enumerate(words) if len(tokenizer.tokenize(word)) == 1]
+    starts = {i: sum(len(word) + 1 for word in words[:i]) for i in chosen}
+    for word in shuffled([WholeWord(i, (starts[i], starts[i] + len(words[i]))) for i in chosen], text, seed)[:n_errors]:
         i = word.position
         context = list(words if sequential else clean)
         context[i] = tokenizer.mask_token
@@ -205,7 +205,9 @@ def test_what_counts_as_a_whole_word() -> None:
     ]  # fmt: skip
     assert words_of("electroencephalographist", corrupt) == []  # several pieces
     assert words_of("cafe\u0301 caf\u00e9", corrupt) == ["cafe\u0301", "caf\u00e9"]  # marks belong to the word
-    assert words_of("the\u00adre the\u200dre the\u200bre", corrupt) == []  # held together by signs that are not seen
+    assert (
+        words_of("the\u00adre the\u200dre the\u200bre", corrupt) == []
+    )  # held together by characters that are not seen
     assert words_of("\U0001f44d\U0001f468\u200d\U0001f469 ... \u2014 _ \u6c34\u6c34", corrupt) == []
 
 
@@ -285,7 +287,7 @@ def test_bad_texts_are_refused_by_index(bert_folder: str) -> None:
         SubtleErrors(bert_folder)(["a", None])  # type: ignore[list-item]
 
 
-def test_a_model_that_cannot_be_had_is_said(tmp_path: Path, bert_folder: str) -> None:
+def test_a_model_that_cannot_be_loaded_is_said(tmp_path: Path, bert_folder: str) -> None:
     with pytest.raises(EncoderUnavailableError, match='model="embedded"'):
         SubtleErrors(str(tmp_path / "nothing"))(["a"])
     with pytest.raises(ValueError, match="`window` to be at most 510"):

@@ -124,7 +124,7 @@ def test_a_dataset_of_another_layout_is_refused(tmp_path: Path) -> None:
         cnn_dailymail(None, path=str(folder), edition=None)
 
 
-def test_a_dataset_that_cannot_be_had_names_the_way_out(tmp_path: Path) -> None:
+def test_a_dataset_that_cannot_be_loaded_names_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or give pairs of your own"):
         cnn_dailymail(path=str(tmp_path / "nothing"))
 

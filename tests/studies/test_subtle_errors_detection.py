@@ -28,25 +28,26 @@ def explained(text: str, verdicts: Sequence[str]) -> Explanation:
     return Explanation(text, "source", tuple(units), "token", 0, "signature")
 
 
-def corrupted_words(count: int, places: Sequence[int]) -> Corrupted:
-    """A text of ``count`` words of two signs, some of them replaced by words of four."""
-    clean = " ".join(f"w{place % 10}" for place in range(count))
+def corrupted_words(count: int, positions: Sequence[int]) -> Corrupted:
+    """A text of ``count`` words of two characters, some of them replaced by words of four."""
+    clean = " ".join(f"w{position % 10}" for position in range(count))
     errors = [
-        SubtleError((0, 0), (3 * place, 3 * place + 2), "", "long", 1, 0.5, step) for step, place in enumerate(places)
+        SubtleError((0, 0), (3 * position, 3 * position + 2), "", "long", 1, 0.5, step)
+        for step, position in enumerate(positions)
     ]
     return substitute(clean, errors, len(errors))
 
 
 @st.composite
 def examples(draw: st.DrawFn) -> tuple[list[str], list[str], list[int]]:
-    """Verdicts on the corrupted and the clean summary, and the places of the errors."""
+    """Verdicts on the corrupted and the clean summary, and the positions of the errors."""
     count = draw(st.integers(1, 9))
     verdicts, before = (draw(st.lists(VERDICTS, min_size=count, max_size=count)) for _ in range(2))
     return verdicts, before, draw(st.lists(st.integers(0, count - 1), unique=True, max_size=3))
 
 
-def near(place: int, reach: int, count: int) -> set[int]:
-    return {other for other in range(count) if abs(other - place) <= reach}
+def near(position: int, reach: int, count: int) -> set[int]:
+    return {other for other in range(count) if abs(other - position) <= reach}
 
 
 @settings(max_examples=100, deadline=None)
@@ -54,27 +55,27 @@ def near(place: int, reach: int, count: int) -> set[int]:
 def test_counts_and_chance_are_those_of_trying_everything(
     summaries: list[tuple[list[str], list[str], list[int]]], reach: int
 ) -> None:
-    corrupted = [corrupted_words(len(verdicts), places) for verdicts, _, places in summaries]
+    corrupted = [corrupted_words(len(verdicts), positions) for verdicts, _, positions in summaries]
     explanations = [explained(c.text, verdicts) for c, (verdicts, _, _) in zip(corrupted, summaries, strict=True)]
     clean = [explained(c.clean, before) for c, (_, before, _) in zip(corrupted, summaries, strict=True)]
     (found,) = detect(corrupted, explanations, clean, reaches=[reach], resamples=5)
     alarms = near_alarms = errors = checkable = seen = before_seen = 0
     near_by_chance = seen_by_chance = 0.0
-    for verdicts, before, places in summaries:
+    for verdicts, before, positions in summaries:
         count = len(verdicts)
-        around = [near(place, reach, count) for place in places]
+        around = [near(position, reach, count) for position in positions]
         everywhere = set().union(*around)
-        raised = {place for place, verdict in enumerate(verdicts) if verdict == "alarm"}
-        checked = [place for place, verdict in enumerate(verdicts) if verdict != "absent"]
+        raised = {position for position, verdict in enumerate(verdicts) if verdict == "alarm"}
+        checked = [position for position, verdict in enumerate(verdicts) if verdict != "absent"]
         alarms += len(raised)
         near_alarms += len(raised & everywhere)
-        errors += len(places)
-        checkable += sum(any(place in checked for place in places) for places in around)
-        seen += sum(bool(places & raised) for places in around)
-        before_seen += sum(any(before[place] == "alarm" for place in places) for places in around)
+        errors += len(positions)
+        checkable += sum(any(position in checked for position in positions) for positions in around)
+        seen += sum(bool(positions & raised) for positions in around)
+        before_seen += sum(any(before[position] == "alarm" for position in positions) for positions in around)
         ways = [set(way) for way in combinations(checked, len(raised))]
         near_by_chance += fmean(len(way & everywhere) for way in ways)
-        seen_by_chance += fmean(sum(bool(places & way) for places in around) for way in ways)
+        seen_by_chance += fmean(sum(bool(positions & way) for positions in around) for way in ways)
     assert (found.errors, found.checkable, found.alarms) == (errors, checkable, alarms)
     for estimate, part, whole in (
         (found.precision, near_alarms, alarms),
@@ -135,7 +136,7 @@ def test_nothing_to_count_gives_nan() -> None:
 
 
 def test_intervals_are_those_of_drawing_summaries() -> None:
-    corrupted = [corrupted_words(4, [place]) for place in range(4)]
+    corrupted = [corrupted_words(4, [position]) for position in range(4)]
     verdicts = [["alarm"] * 4, ["match"] * 4, ["alarm", "match", "alarm", "match"], ["match"] * 3 + ["alarm"]]
     explanations = [explained(one.text, row) for one, row in zip(corrupted, verdicts, strict=True)]
     clean = [explained(one.clean, ["match"] * 4) for one in corrupted]
@@ -153,7 +154,7 @@ def test_intervals_are_those_of_drawing_summaries() -> None:
 def test_the_chance_of_a_hit_is_that_of_trying_everything(units: int, targets: int, alarms: int) -> None:
     ways = list(combinations(range(units), alarms))
     assert chance_of_a_hit(units, targets, alarms) == pytest.approx(
-        fmean(any(place < targets for place in way) for way in ways)
+        fmean(any(position < targets for position in way) for way in ways)
     )
 
 

@@ -53,12 +53,12 @@ def test_pairs_with_too_few_words_are_left_out_and_said(study: Study) -> None:
     assert "1 pair of 6 left out: too few whole words for 4 errors." in notes
 
 
-def test_rise_and_places_agree_with_the_scores(study: Study) -> None:
+def test_rise_and_positions_agree_with_the_scores(study: Study) -> None:
     alarms = -study.scores["(-)ESTIME-2"]
     complete = study.complete(4)
     assert [level.mean.value for level in study.levels["alarms"]] == pytest.approx(alarms[complete].mean(0).tolist())
-    for place, number in enumerate((1, 2, 4), start=1):
-        assert {one.alarms for one in study.detections[number]} == {alarms[study.complete(number), place].sum()}
+    for column, number in enumerate((1, 2, 4), start=1):
+        assert {one.alarms for one in study.detections[number]} == {alarms[study.complete(number), column].sum()}
         recalls = [one.recall_of_all.value for one in study.detections[number]]
         assert recalls == sorted(recalls)
     rows = {row.measure: row for row in study.agreements[2]}

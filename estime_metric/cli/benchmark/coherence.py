@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import note, say
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def coherence(
@@ -21,6 +19,7 @@ def coherence(
     output: Annotated[
         Path | None, Parameter(alias="-o", help="Folder for tables (CSV, Markdown, LaTeX) and plots.")
     ] = None,
+    overwrite: options.Overwrite = False,
     resamples: Annotated[options.Count, Parameter(help="Bootstrap samples of the intervals; 0 for none.")] = 1000,
     runs: Annotated[
         options.Count,
@@ -35,9 +34,12 @@ def coherence(
 
     Exit status: 0, done; 2, the data cannot be read.
     """
+    if output is not None:
+        files.make_folder(output, overwrite=overwrite)
     from estime_metric.cli.screen import print_table
     from estime_metric.studies import rendering, toolbox, toolbox_report
     from estime_metric.studies.printed.coherence_toolbox import LABELS
+    from estime_metric.studies.writing import write_figures
 
     measures = toolbox.scored_measures(data)
     shuffled = toolbox.shuffle_test(data)
@@ -57,11 +59,5 @@ def coherence(
         if runs:
             further.append(toolbox_report.table_1(toolbox.confounder_statistics(data, runs, seed)))
         written = [path for table in (*shown, *further) for path in rendering.write(table, output)]
-        written += _draw(toolbox_report.pictures(data, rows, resamples, seed), output)
+        written += write_figures(output, toolbox_report.pictures(data, rows, resamples, seed).items())
         note(f"wrote {len(written)} files into {output}")
-
-
-def _draw(figures: dict[str, Figure], folder: Path) -> list[Path]:
-    from estime_metric.meta import plots
-
-    return [path for name, figure in figures.items() for path in plots.save(figure, folder / name)]

@@ -29,6 +29,7 @@ def frank(
     ] = None,
     output: shared.OutputFolder = None,
     resume: shared.Resume = False,
+    overwrite: options.Overwrite = False,
     resamples: shared.Resamples = 1000,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
@@ -42,7 +43,7 @@ def frank(
 
     Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
     """
-    shared.check_resume(resume, output)
+    shared.make_folder(output, resume=resume, overwrite=overwrite)
     from estime_metric.scorer import EstimeScorer  # brings torch and pandas, which take their time
     from estime_metric.studies.frank import data, study
 

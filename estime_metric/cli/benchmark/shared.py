@@ -10,6 +10,7 @@ from cyclopts import Group, Parameter
 from rich.console import Console
 from rich.text import Text
 
+from estime_metric import files
 from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, warn
 
@@ -97,17 +98,20 @@ def print_tables(
         console.print(Text(f"Scores of the earlier run: {names}"))
 
 
-def check_resume(resume: bool, output: Path | None) -> None:
-    """Refuses ``--resume`` without a folder, and makes the folder.
+def make_folder(output: Path | None, *, resume: bool, overwrite: bool) -> None:
+    """Makes the folder of the output before anything is read, or refuses it.
 
     Raises:
-        ValueError: there is no folder.
+        ValueError: ``--resume`` without a folder or with ``--overwrite``.
+        FileExistsError: it is not empty, and neither option is set.
         OSError: it cannot be made.
     """
+    if resume and overwrite:
+        raise ValueError("Give --resume or --overwrite, not both.")
     if resume and output is None:
         raise ValueError("--resume needs --output, the folder of the earlier scores.")
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
+        files.make_folder(output, overwrite=overwrite or resume)
 
 
 def finish(scores: "Scores[Any]", output: Path | None) -> int:

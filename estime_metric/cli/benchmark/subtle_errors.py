@@ -64,6 +64,7 @@ def subtle_errors(
         Path | None,
         Parameter(alias="-o", help="Folder for the tables, plots, labelled pairs and scores; made if missing."),
     ] = None,
+    overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
     others: shared.OwnScores = shared.OwnScores(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
@@ -85,7 +86,7 @@ def subtle_errors(
     numbers = parse_numbers(errors)
     plots = output is not None and importlib.util.find_spec("matplotlib") is not None
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
+        files.make_folder(output, overwrite=overwrite)
         if not plots:
             warn("there will be no plots: they need matplotlib, pip install 'estime-metric[meta]'.")
     found = _read(file, source_column, summary_column, dataset, split, pairs, seed)
@@ -195,5 +196,6 @@ def _write(study: Study, pairs: files.Pairs, folder: Path, plots: bool) -> None:
         return
     from estime_metric.studies.subtle_errors.plots import plot_positions, plot_rise
 
-    plot_rise(study).savefig(folder / "subtle-errors-rise.png", dpi=150)
-    plot_positions(study).savefig(folder / "subtle-errors-places.png", dpi=150)
+    for name, figure in (("rise", plot_rise(study)), ("positions", plot_positions(study))):
+        with files.replaced(folder / f"subtle-errors-{name}.png") as unfinished:
+            figure.savefig(unfinished, dpi=150)

@@ -35,6 +35,7 @@ def summeval(
     ] = None,
     output: shared.OutputFolder = None,
     resume: shared.Resume = False,
+    overwrite: options.Overwrite = False,
     references: Annotated[
         str, Parameter(help="Several references as one value: mean (gives the paper's ROUGE), max, first.")
     ] = "mean",
@@ -60,7 +61,7 @@ def summeval(
     """
     if data is not None and dataset is not None:
         raise ValueError("Give --data or --dataset, not both.")
-    shared.check_resume(resume, output)
+    shared.make_folder(output, resume=resume, overwrite=overwrite)
     given = measure.given()
     units = options.parse_names(given.pop("unit", "token")) or ()  # measured one after the other
     from estime_metric.studies.summeval import report, study  # brings torch and pandas, which take their time

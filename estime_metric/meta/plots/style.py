@@ -8,6 +8,8 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from estime_metric.files import replaced
+
 #: Okabe and Ito's colours, without the yellow that is lost on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -53,6 +55,8 @@ def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:
     stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
     png, svg = (stem.with_name(stem.name + ending) for ending in (".png", ".svg"))
     with matplotlib.rc_context({"svg.hashsalt": "estime"}):
-        figure.savefig(png, dpi=200, metadata={"Software": None})
-        figure.savefig(svg, metadata={"Date": None, "Creator": None})
+        with replaced(png) as unfinished:
+            figure.savefig(unfinished, dpi=200, metadata={"Software": None})
+        with replaced(svg) as unfinished:
+            figure.savefig(unfinished, metadata={"Date": None, "Creator": None})
     return png, svg

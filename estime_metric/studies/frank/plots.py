@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from estime_metric.studies.frank.analysis import PARTS, Analysis, best_of
@@ -23,18 +22,6 @@ def draw(found: Analysis) -> dict[str, Figure]:
         ImportError: matplotlib is not installed.
     """
     return {"correlations": plot_correlations(found), "ablation": plot_ablation(found)}
-
-
-def write(found: Analysis, folder: Path) -> list[Path]:
-    """Writes each picture as PNG and SVG into a folder, which is made where it is missing; returns the paths.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
-    from estime_metric.meta.plots import save
-
-    folder.mkdir(parents=True, exist_ok=True)
-    return [path for name, figure in draw(found).items() for path in save(figure, folder / name)]
 
 
 def plot_correlations(found: Analysis) -> Figure:

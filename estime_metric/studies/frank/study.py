@@ -9,7 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies import baselines, rendering
+from estime_metric.studies import baselines
 from estime_metric.studies.baselines import Advance
 from estime_metric.studies.estime_block import estime_block
 from estime_metric.studies.frank import analysis, plots, report
@@ -17,9 +17,10 @@ from estime_metric.studies.frank.analysis import Analysis
 from estime_metric.studies.frank.data import Frank
 from estime_metric.studies.rendering import Table
 from estime_metric.studies.scoring import TRIVIAL, Block, Columns, Measure, Prepared, Scores, measure
+from estime_metric.studies.writing import write_study
 
-#: Tidy tables among the files, and the folder of the pictures.
-CORRELATIONS, DIFFERENCES, ABLATION, PLOTS = "correlations.csv", "differences.csv", "ablation.csv", "plots"
+#: Tidy tables among the files.
+CORRELATIONS, DIFFERENCES, ABLATION = "correlations.csv", "differences.csv", "ablation.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +109,6 @@ def run(
     result = Analysis(found, analysis.differences(scores, found), flipped)
     tables = report.tables(scores, result)
     if folder is not None:
-        for name, frame in ((CORRELATIONS, found), (DIFFERENCES, result.differences), (ABLATION, flipped)):
-            frame.to_csv(folder / name, index=False)
-        for table in tables.values():
-            rendering.write(table, folder)
-        try:
-            plots.write(result, folder / PLOTS)
-        except ImportError as error:
-            scores.problems["plots"] = str(error)
+        frames = {CORRELATIONS: found, DIFFERENCES: result.differences, ABLATION: flipped}
+        scores.problems |= write_study(folder, frames, tables.values(), lambda: plots.draw(result).items())
     return Study(scores, result, tables)

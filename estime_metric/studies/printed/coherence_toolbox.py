@@ -1,4 +1,4 @@
-"""The numbers that Steen & Markert 2022 printed, as they stand there; nothing in this room was measured."""
+"""The numbers that Steen & Markert 2022 printed, as they stand there; nothing here was measured."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Printed(NamedTuple):
 
 def _row(*values: float) -> dict[str, Printed]:
     names = ("τ_intra", "τ_pair", "τ_sum", "τ_sys", "Acc_pair")
-    return {name: Printed(*values[3 * place : 3 * place + 3]) for place, name in enumerate(names)}
+    return {name: Printed(*values[3 * index : 3 * index + 3]) for index, name in enumerate(names)}
 
 
 #: Table 3, 17 systems: label -> statistic -> value and interval.

@@ -28,7 +28,7 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
 
     A word is a run of letters and digits with the marks on them, held together by inner hyphens, apostrophes, points
     and commas, as `estime_metric.engine.words.split_words` finds it. It is a whole word where exactly one token
-    touches it, that token touches nothing else and is not the unknown one. Punctuation, emoji and other signs are no
+    touches it, that token touches nothing else and is not the unknown one. Punctuation, emoji and other symbols are no
     words. A word that an invisible character joins to its neighbour (zero-width joiner, soft hyphen) is part of one.
 
     Args:

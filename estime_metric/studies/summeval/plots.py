@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,18 +58,6 @@ def draw(scores: SummEvalScores, found: pd.DataFrame, *, seed: int = 0) -> Itera
         shown = [first, *(one for one in known if one.column in COMPARED)]
         yield "intra_system", _within_systems(scores, shown, seed)
     yield from _curves(found, [one for one in known if one.column.startswith("estime_")])
-
-
-def write(scores: SummEvalScores, found: pd.DataFrame, folder: Path, *, seed: int = 0) -> list[Path]:
-    """Writes each picture as PNG and SVG; arguments and errors as `draw`.
-
-    Returns:
-        The paths.
-    """
-    from estime_metric.meta import plots
-
-    folder.mkdir(parents=True, exist_ok=True)
-    return [path for name, figure in draw(scores, found, seed=seed) for path in plots.save(figure, folder / name)]
 
 
 def _within_systems(scores: SummEvalScores, measures: list[Measure], seed: int) -> Figure:

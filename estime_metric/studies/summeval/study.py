@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies import rendering
 from estime_metric.studies.estime_block import estime_block
 from estime_metric.studies.rendering import Table
 from estime_metric.studies.scoring import Block, Scores, measure
@@ -19,12 +19,10 @@ from estime_metric.studies.summeval import plots, report
 from estime_metric.studies.summeval.blocks import baseline_blocks
 from estime_metric.studies.summeval.comparison import own_differences
 from estime_metric.studies.summeval.data import HUB_DATASET, SummEval, from_hub, read_folder
+from estime_metric.studies.writing import write_study
 
 #: Tidy table of all correlations.
 CORRELATIONS = "correlations.csv"
-
-#: Folder of the pictures.
-PLOTS = "plots"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +88,16 @@ def all_blocks(
     baselines = baseline_blocks(
         combine=combine, bert_model=bert_model, bert_layer=bert_layer, device=options.get("device")
     )
-    scorers = [EstimeScorer(**{**options, "unit": unit}) for unit in units]
+    scorers = [EstimeScorer(**_options_of(unit, options)) for unit in units]
     return [*(estime_block(scorer, progress=progress) for scorer in scorers), *baselines, *others]
+
+
+def _options_of(unit: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options for one of the units; the splitter only where it splits something."""
+    chosen = {**options, "unit": unit}
+    if unit == "token" and options.get("tagger") is None:
+        chosen.pop("splitter", None)
+    return chosen
 
 
 def run(
@@ -125,11 +131,6 @@ def run(
     optional = (report.layers(scores, found), own_differences(scores, resamples=resamples, seed=seed))
     study = Study(scores, found, {table.name: table for table in (*made, *optional) if table is not None})
     if folder is not None:
-        found.to_csv(folder / CORRELATIONS, index=False)
-        for table in study.tables.values():
-            rendering.write(table, folder)
-        try:
-            plots.write(scores, found, folder / PLOTS, seed=seed)
-        except ImportError as error:
-            scores.problems["plots"] = str(error)
+        pictures = partial(plots.draw, scores, found, seed=seed)
+        scores.problems |= write_study(folder, {CORRELATIONS: found}, study.tables.values(), pictures)
     return study

@@ -53,5 +53,5 @@ def rouge(evaluate_home: Path) -> Callable[[], Any]:
     try:
         evaluate.load(path)
     except (OSError, ImportError) as error:
-        pytest.skip(f"ROUGE is not to be had: {error}")
+        pytest.skip(f"ROUGE cannot be loaded: {error}")
     return lambda: evaluate.load(path)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeScorer, estime
-from estime_metric.engine import encoder as encoder_room
+from estime_metric.engine import encoder as encoder_module
 from tests.families import save_encoder
 from tests.integrations.evaluate.conftest import SCRIPT
 
@@ -37,13 +37,13 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     Estime().unload()
     gc.collect()
     seen: list[str] = []
-    load = encoder_room.load_pretrained
+    load = encoder_module.load_pretrained
 
     def counted(model: str, *arguments: Any) -> Any:
         seen.append(model)
         return load(model, *arguments)
 
-    monkeypatch.setattr(encoder_room, "load_pretrained", counted)
+    monkeypatch.setattr(encoder_module, "load_pretrained", counted)
     return seen
 
 

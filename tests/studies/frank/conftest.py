@@ -21,23 +21,23 @@ def made_rows() -> list[dict[str, Any]]:
     """Judged summaries: a copy, a mixture, a sentence of another text; the last document belongs to ``valid``."""
     rng = np.random.default_rng(5)
     rows = []
-    for place in range(8):
-        dataset = "cnndm" if place < 4 else "bbc"
-        first, second = SENTENCES[2 * place], SENTENCES[2 * place + 1]
+    for index in range(8):
+        dataset = "cnndm" if index < 4 else "bbc"
+        first, second = SENTENCES[2 * index], SENTENCES[2 * index + 1]
         for number, system in enumerate(SYSTEMS[dataset]):
             mixed = " ".join([*first.split()[:4], *second.split()[3:9]])
-            summary = (first, mixed, SENTENCES[(2 * place + 7) % len(SENTENCES)][:50])[(number + place) % 3]
+            summary = (first, mixed, SENTENCES[(2 * index + 7) % len(SENTENCES)][:50])[(number + index) % 3]
             metrics: dict[str, float | None] = {
                 "FactCC": float(rng.integers(5)) / 4, "QAGS": round(float(rng.random()), 3), "New": float(rng.random()),
             }  # fmt: skip
-            if place == 1:
+            if index == 1:
                 metrics["QAGS"] = None
             rows.append(
                 {
-                    "doc_id": f"d{place}",
+                    "doc_id": f"d{index}",
                     "system": system,
                     "dataset": dataset,
-                    "split": "valid" if place in (3, 7) else "test",
+                    "split": "valid" if index in (3, 7) else "test",
                     "summary": summary,
                     "factuality": float(rng.integers(4)) / 3,
                     "errors": {},
@@ -49,7 +49,7 @@ def made_rows() -> list[dict[str, Any]]:
 
 
 def sources() -> dict[str, str]:
-    return {f"d{place}": f"{SENTENCES[2 * place]} {SENTENCES[2 * place + 1]}" for place in range(8)}
+    return {f"d{index}": f"{SENTENCES[2 * index]} {SENTENCES[2 * index + 1]}" for index in range(8)}
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:

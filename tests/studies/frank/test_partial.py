@@ -58,7 +58,7 @@ def test_a_resample_is_the_table_with_its_rows_repeated(method: str) -> None:
     found = weighted_partial(weights, x, y, codes_of(categories), method)
     for row, value in zip(weights.astype(int), found, strict=True):
         taken = np.repeat(np.arange(60), row)
-        repeated = by_regression(x[taken], y[taken], [categories[place] for place in taken], method)
+        repeated = by_regression(x[taken], y[taken], [categories[index] for index in taken], method)
         assert value == pytest.approx(repeated, abs=1e-12)
 
 

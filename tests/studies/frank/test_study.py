@@ -84,7 +84,7 @@ def test_intervals_draw_documents(found: Study, data: Frank) -> None:
     one = tidy[(tidy.measure == "FactCC") & (tidy.part == "all") & (tidy.kind == "plain") & (tidy.method == "pearson")]
     drawn = []
     for chosen in np.random.default_rng(0).integers(6, size=(20, 6)):
-        taken = [row for place in chosen for row, key in enumerate(data.keys) if key[0] == data.documents[place]]
+        taken = [row for index in chosen for row, key in enumerate(data.keys) if key[0] == data.documents[index]]
         drawn.append(np.corrcoef(data.metrics["FactCC"][taken], data.factuality[taken])[0, 1])
     assert (one.low.item(), one.high.item()) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
 

@@ -21,11 +21,11 @@ def made_rows() -> list[dict[str, Any]]:
     """Rows of ``summeval.jsonl``: M10 copies, M2 mixes two sentences, M0 takes a sentence from another text."""
     rng = np.random.default_rng(1)
     rows = []
-    for place, document in enumerate(DOCUMENTS):
-        first, second = SENTENCES[2 * place], SENTENCES[2 * place + 1]
+    for index, document in enumerate(DOCUMENTS):
+        first, second = SENTENCES[2 * index], SENTENCES[2 * index + 1]
         for number, system in enumerate(SYSTEMS):
             words = second.split()
-            summary = (first, " ".join([*first.split()[:4], *words[3:9]]), SENTENCES[12 + place][:50])[number]
+            summary = (first, " ".join([*first.split()[:4], *words[3:9]]), SENTENCES[12 + index][:50])[number]
             ratings = {quality: float(rng.integers(3, 16)) / 3 for quality in QUALITIES}
             rows.append({"doc_id": document, "system": system, "summary": summary, **ratings})
     return rows
@@ -35,12 +35,12 @@ def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     """A folder as `read_folder` reads it; documents and references stand in another order than the summaries."""
     folder.mkdir(parents=True, exist_ok=True)
     documents = [
-        {"doc_id": document, "source": f"{SENTENCES[2 * place]} {SENTENCES[2 * place + 1]}"}
-        for place, document in enumerate(DOCUMENTS)
+        {"doc_id": document, "source": f"{SENTENCES[2 * index]} {SENTENCES[2 * index + 1]}"}
+        for index, document in enumerate(DOCUMENTS)
     ]
     references = [
-        {"doc_id": document, "references": [SENTENCES[2 * place], SENTENCES[2 * place + 1][:30]]}
-        for place, document in enumerate(DOCUMENTS)
+        {"doc_id": document, "references": [SENTENCES[2 * index], SENTENCES[2 * index + 1][:30]]}
+        for index, document in enumerate(DOCUMENTS)
     ]
     for name, records in (
         ("documents.jsonl", documents[::-1]), ("references.jsonl", references[::-1]), ("summeval.jsonl", rows),
@@ -54,13 +54,13 @@ def hub_rows(data: SummEval) -> list[dict[str, Any]]:
     size = len(data.systems)
     return [
         {
-            "machine_summaries": list(data.summaries[place * size : (place + 1) * size]),
-            "human_summaries": list(data.references[place]),
-            **{quality: data.judgements[quality][place].tolist() for quality in QUALITIES},
-            "text": data.sources[place],
+            "machine_summaries": list(data.summaries[index * size : (index + 1) * size]),
+            "human_summaries": list(data.references[index]),
+            **{quality: data.judgements[quality][index].tolist() for quality in QUALITIES},
+            "text": data.sources[index],
             "id": document,
         }
-        for place, document in enumerate(data.documents)
+        for index, document in enumerate(data.documents)
     ]
 
 

@@ -1,0 +1,69 @@
+"""A disk that is full, an input that goes away: one clear line, and a run that goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.jobs import Job, score_files
+from tests.command import full_disk, run_command
+from tests.jobs.conftest import SHORT, rows, write_jsonl
+
+
+@pytest.mark.parametrize(("ending", "size"), [("jsonl", 4_000), ("csv", 4_000), ("parquet", 4_000), ("jsonl", 10)])
+def test_a_full_disk_ends_in_one_line_and_the_run_goes_on(
+    table: Path, bert_folder: str, tmp_path: Path, ending: str, size: int
+) -> None:
+    whole, out = tmp_path / f"whole.{ending}", tmp_path / f"out.{ending}"
+    options = ["-m", bert_folder, "-q", *SHORT]
+    run_command("score", table, "-o", whole, *options)
+    with full_disk(size):
+        shown = run_command("score", table, "-o", out, *options, status=2)
+    assert "Traceback" not in shown.stderr
+    assert f"error: [Errno 27] File too large: '{out}" in shown.stderr
+    if size > 1_000:
+        assert f"pairs are scored in {out}; the same command with --resume goes on" in shown.stderr
+    run_command("score", table, "-o", out, *options, "--resume")
+    assert out.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["pairs.jsonl", whole.name, out.name])
+
+
+def test_an_input_that_goes_away_is_named_and_the_run_goes_on_once_it_is_back(bert_folder: str, tmp_path: Path) -> None:
+    first, second = (write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "ab")
+    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    score_files(Job(inputs=(first, second), output=whole, look_ahead=8), scorer)
+    job = Job(inputs=(first, second), output=out, look_ahead=8)
+
+    def vanish(*_: object) -> None:
+        second.unlink(missing_ok=True)
+
+    with pytest.raises(FileNotFoundError, match=r"b\.jsonl"):
+        score_files(job, scorer, on_chunk=vanish)
+    scored = len(out.read_bytes().splitlines())
+    assert 0 < scored < 40
+    write_jsonl(second, rows(20))
+    report = score_files(job, scorer, existing="resume")
+    assert (report.resumed, report.totals.pairs) == (scored, 40)
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    """Half a line, where what writes into it ends early, is a row that holds no pair."""
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    for end, status in ((None, 0), (-20, 1)):
+        data = table.read_bytes()[:end]
+        writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+        writer.start()
+        out = tmp_path / f"out{status}.jsonl"
+        shown = run_command("score", pipe, "-o", out, "-m", bert_folder, "-q", *SHORT, status=status)
+        writer.join(10)
+        lines = [json.loads(row)["line"] for row in out.read_text(encoding="utf-8").splitlines()]
+        assert lines == list(range(1, 41 - status))
+        assert ("skipped line 40: is not JSON" in shown.stderr) == bool(status)

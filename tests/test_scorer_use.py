@@ -1,0 +1,137 @@
+"""The scorer in its caller's hands: when it loads and lets go, what it leaves untouched, what it refuses."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import weakref
+
+import pytest
+import torch
+
+from estime_metric import EstimeConfig, EstimeScorer
+from estime_metric.config import default_layer
+from tests.families import BLOCKS
+from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
+
+__all__ = ["scorer"]  # a fixture
+
+
+# Holding the encoder
+
+
+def test_it_loads_at_first_use_only(tmp_path) -> None:
+    scorer = EstimeScorer(model=str(tmp_path / "not-there"))
+    assert "not-there" in repr(scorer)
+    with pytest.raises(OSError, match="not-there"):
+        scorer.score(["a"], ["a"])
+
+
+def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
+    scorer = EstimeScorer(model=str(tmp_path / "not-there"))
+    with pytest.raises(TypeError, match="`predictions`"):
+        scorer.score("a", ["a"])
+    with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
+        scorer.score_candidates(None, ["a"])  # type: ignore[arg-type]
+
+
+def test_unloading_frees_the_encoder_and_the_next_use_loads_it_again(bert_folder: str, pairs: Pairs) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=[1], dtype="bfloat16", device="cpu", **SHORT)
+    before = scorer.score(*split(pairs[:3]))
+    watched = weakref.ref(scorer.encoder)
+    scorer.unload()
+    gc.collect()
+    assert watched() is None
+    assert_same(before, scorer.score(*split(pairs[:3])))
+
+
+def test_scorers_share_the_encoder(bert_folder: str) -> None:
+    options = {"model": bert_folder, "layers": [1], "device": "cpu"}
+    one, another = EstimeScorer(**options), EstimeScorer(EstimeConfig(**options), distance=3)
+    assert one.encoder is another.encoder
+    one.unload()
+    gc.collect()
+    assert another.score(["the cat"], ["the cat"]).values("tokens").tolist() == [2.0]
+
+
+def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
+    expected = scorer.score(*split(pairs[:4]))
+    stored = pickle.dumps(scorer)
+    assert len(stored) < 2_000  # no weights
+    restored = pickle.loads(stored)
+    assert restored.config == scorer.config
+    assert_same(expected, restored.score(*split(pairs[:4])))
+    assert pickle.loads(pickle.dumps(expected)).signature == expected.signature
+
+
+def test_the_signature_is_complete(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, device="cpu")
+    result = scorer.score(["the cat"], ["the cat"])
+    assert result.signature == scorer.signature
+    assert result.layers == (default_layer(BLOCKS),)
+    assert "default" not in result.signature
+    assert "@sha256-" in result.signature
+
+
+def test_gradients_default_dtype_and_seeds_of_the_caller_stay(scorer: EstimeScorer, pairs: Pairs) -> None:
+    state = torch.random.get_rng_state()
+    result = scorer.score(*split(pairs[:2]))
+    assert torch.is_grad_enabled()
+    assert not torch.is_inference_mode_enabled()
+    assert torch.equal(state, torch.random.get_rng_state())
+    values = result.values("alarms", 1)
+    assert values.dtype == torch.float64
+    assert (values * torch.ones(2, dtype=torch.float64, requires_grad=True)).requires_grad  # no inference tensor
+
+
+def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(scorer: EstimeScorer, pairs: Pairs, capsys) -> None:
+    scorer.score(*split(pairs))
+    assert capsys.readouterr() == ("", "")
+    scorer.score(*split([*pairs, *pairs]), progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "32/32" in shown.err
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("predictions", "sources", "error", "message"),
+    [
+        ("a", ["a"], TypeError, "`predictions` to be a list of strings, but got one bare str"),
+        (["a"], "a", TypeError, "`sources` to be a list of strings, but got one bare str"),
+        (None, ["a"], TypeError, "`predictions` to be a list of strings, but got NoneType"),
+        (["a"], 3, TypeError, "`sources` to be a list of strings, but got int"),
+        (["a", None], ["a", "b"], TypeError, "`predictions` to hold strings only, but got NoneType at index 1"),
+        (["a", "b"], ["a", float("nan")], TypeError, "`sources` to hold strings only, but got float at index 1"),
+        ([["a"]], ["a"], TypeError, "`predictions` to hold strings only, but got list at index 0"),
+        (["a", "b"], ["a"], ValueError, "`predictions` and `sources` to be of one length, but got 2 and 1"),
+        ([], ["a"], ValueError, "`predictions` and `sources` to be of one length, but got 0 and 1"),
+    ],
+)
+def test_bad_pairs_are_refused_by_argument_and_index(
+    scorer: EstimeScorer, predictions: object, sources: object, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        scorer.score(predictions, sources)  # type: ignore[arg-type]
+
+
+def test_bad_candidates_are_refused_by_argument_and_index(scorer: EstimeScorer) -> None:
+    with pytest.raises(TypeError, match="`summaries` to be a list of strings, but got one bare str"):
+        scorer.score_candidates("a", "b")
+    with pytest.raises(TypeError, match="`summaries` to hold strings only, but got int at index 2"):
+        scorer.score_candidates("a", ["b", "c", 3])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="`source` to be a str, but got list"):
+        scorer.score_candidates(["a"], ["b"])  # type: ignore[arg-type]
+
+
+def test_any_iterable_of_strings_will_do(scorer: EstimeScorer, pairs: Pairs) -> None:
+    summaries, sources = split(pairs[:3])
+    expected = scorer.score(summaries, sources)
+    assert_same(expected, scorer.score(tuple(summaries), iter(sources)))  # type: ignore[arg-type]
+
+
+def test_lone_surrogates_and_odd_characters_are_scored(scorer: EstimeScorer) -> None:
+    odd = "the \x00 cat \u202e sat \ufeff on 😀 e\u0301"
+    assert scorer.score([odd], [odd]).values("overlap", 1).item() >= 4
