@@ -22,13 +22,8 @@ from estime_metric.engine.last_block import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
 from estime_metric.engine.memory import is_out_of_memory, put, put_all, return_memory
-<<<<<<< HEAD
 from estime_metric.engine.packed import few_kernels_kept, pack_linears
-from estime_metric.engine.precision import inference_context, warn_where_slower
-=======
-from estime_metric.engine.packed import pack_linears
 from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
->>>>>>> main
 
 
 class MaskedEncoder:
