@@ -259,9 +259,9 @@ class EstimeConfig:
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
-        Options that cannot change a score (device, token budget) are left out. A local folder goes by its last part;
-        its revision is a hash of its content. Before the encoder is loaded, revision and layers may still be open;
-        they then read ``default``. The signature of a result is complete.
+        Options that cannot change a score (device, token budget) are left out. A local folder is named by its last
+        part; its revision is a hash of its content. Before the encoder is loaded, revision and layers may still be
+        open; they then read ``default``. The signature of a result is complete.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()

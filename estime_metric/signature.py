@@ -7,7 +7,7 @@ from typing import Any
 
 
 def versioned(model: str, revision: str | None) -> str:
-    """Name and revision; a revision that hashes a folder's content marks a folder, which goes by its last part."""
+    """Name and revision; a revision that hashes a folder's content marks a folder, which is named by its last part."""
     name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
     return f"{escape(name)}@{escape(revision or 'default')}"
 

@@ -61,7 +61,7 @@ def tag_set(name: str, tags: Any) -> frozenset[str]:
 
 
 def dtype_name(dtype: Any, choices: Sequence[str]) -> str:
-    """The name of a dtype; torch's own are recognized by theirs, since importing torch takes its time.
+    """The name of a dtype; torch's own are recognized by theirs, since importing torch is slow.
 
     Raises:
         ValueError: it is not among ``choices``.

@@ -26,7 +26,7 @@ Pairs = list[tuple[str, str]]
 MakeFolder = Callable[[str], str]
 
 #: Texts whose characters and tokens do not go hand in hand.
-SIGNS = (
+ODD_CHARACTERS = (
     "The cafe\u0301 and the café closed.",
     "A family \U0001f469\u200d\U0001f469\u200d\U0001f467 sat; \u2764\ufe0f and \U0001f1e9\U0001f1ea too.",
     "המועצה הצביעה the council וסגרה את הגשר",
@@ -52,7 +52,7 @@ def test_the_verdicts_add_up_to_the_score(folder: str, pairs: Pairs, unit: str) 
         ("", pairs[0][1]),
         (pairs[0][0], ""),
         ("  ", "\n"),
-        (SIGNS[1], SIGNS[0]),
+        (ODD_CHARACTERS[1], ODD_CHARACTERS[0]),
     ]
     scorer = EstimeScorer(model=folder, unit=unit, **SHORT)
     result = scorer.score(*split(texts))
@@ -282,7 +282,7 @@ def test_emptiness(bert_folder: str, unit: str, summary: str, source: str) -> No
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_are_exact(folder: str, unit: str) -> None:
     scorer = EstimeScorer(model=folder, unit=unit, **SHORT)
-    shown = scorer.explain_pairs([*SIGNS, *SENTENCES[:2]], [*SIGNS[::-1], *SENTENCES[2:4]])
+    shown = scorer.explain_pairs([*ODD_CHARACTERS, *SENTENCES[:2]], [*ODD_CHARACTERS[::-1], *SENTENCES[2:4]])
     for each in shown:
         check_spans(each)
         for word in each.words:

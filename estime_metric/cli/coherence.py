@@ -27,7 +27,7 @@ def coherence(
     measure: Annotated[
         str,
         Parameter(
-            help="With commas between: entity_graph, which needs nothing; classifier, which needs --classifier; "
+            help="Comma-separated: entity_graph, which needs nothing; classifier, which needs --classifier; "
             "bartscore, which needs the sources and --bartscore-model; the baselines length and random."
         ),
     ] = "entity_graph",
@@ -59,7 +59,7 @@ def coherence(
 
     Exit status: 0, all rows scored; 1, some rows hold no summary, the rest is scored; 2, nothing could be scored.
     """
-    from estime_metric.studies.coherence import BARTSCORE_MODEL, scoring  # brings pandas, which takes its time
+    from estime_metric.studies.coherence import BARTSCORE_MODEL, scoring  # imports pandas: slow
 
     asked = tuple(dict.fromkeys(options.parse_names(measure) or ()))
     needed = scoring.CoherenceOptions(classifier, bartscore_model or BARTSCORE_MODEL, tagger, device, truncate, seed)

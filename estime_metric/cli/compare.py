@@ -34,7 +34,7 @@ def compare(
     measure: Annotated[
         str | None,
         Parameter(
-            help=f"What is compared, with commas between: {', '.join(HIGHER_IS_BETTER)}. "
+            help=f"What is compared, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
             "(default: alarms, alarm_rate, unsupported_rate)",
         ),
     ] = None,
@@ -60,7 +60,7 @@ def compare(
     """
     if output is not None:
         files.check_writable(output, [a, b], overwrite=overwrite)
-    from estime_metric.comparison import compare_rows, read_sides  # brings pandas and scipy, which take their time
+    from estime_metric.comparison import compare_rows, read_sides  # imports pandas and scipy: slow
     from estime_metric.comparison.verdicts import higher_is_better
 
     asked = options.parse_names(measure)

@@ -116,7 +116,7 @@ def make_app(name: str, help: str, version: str | None = None) -> App:
 
 
 def add(app: App, command: Callable[..., int | None]) -> None:
-    """Makes a function a command; its docstring is the help, whose paragraphs are filled anew."""
+    """Makes a function a command; its docstring is the help, whose paragraphs are rewrapped."""
     paragraphs = (getdoc(command) or "").split("\n\n")
     app.command(command, help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))
 

@@ -14,7 +14,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 
 Errors = Annotated[
-    str, Parameter(alias="-n", help="Errors in a summary, with commas between; a corrupted copy for each number.")
+    str, Parameter(alias="-n", help="Errors per summary, comma-separated; one corrupted copy for each number.")
 ]
 Seed = Annotated[int, Parameter(help="Another seed picks other words.")]
 Order = Annotated[str, Parameter(help="sequential: each error sees those before it; clean: each sees the clean text.")]
@@ -62,7 +62,7 @@ def corrupt(
         warn(f"skipped {problem}")
     if not pairs.lines:
         raise ValueError(f"There is no pair in {file}.")
-    from estime_metric.studies.subtle_errors import SubtleErrors  # brings torch, which takes its time
+    from estime_metric.studies.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.subtle_errors.dataset import labelled_rows
 
     generator = SubtleErrors(
@@ -98,7 +98,7 @@ def parse_numbers(text: str) -> tuple[int, ...]:
     try:
         numbers = sorted({int(part) for part in text.split(",")})
     except ValueError as error:
-        raise ValueError(f"Expected --errors to be integers with commas between, but got {text!r}.") from error
+        raise ValueError(f"Expected --errors to be comma-separated integers, but got {text!r}.") from error
     if numbers[0] < 1:
         raise ValueError(f"Expected --errors to be numbers of at least 1, but got {text!r}.")
     return tuple(numbers)

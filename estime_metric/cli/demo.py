@@ -40,7 +40,7 @@ def demo(
     if port is not None:
         _check_port(host, port)
     try:
-        from estime_metric.demo.app import launch  # brings Gradio and torch, which take their time
+        from estime_metric.demo.app import launch  # imports Gradio and torch: slow
         from estime_metric.demo.encoders import CHOICES
     except ImportError as error:
         raise ImportError(f"The demo needs Gradio: pip install 'estime-metric[demo]'. ({error})") from error

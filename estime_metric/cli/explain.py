@@ -63,7 +63,7 @@ def explain(
     """
     typed = summary is not None or source is not None
     if (file is not None) + example + typed != 1 or (summary is None) != (source is None):
-        raise ValueError("Give a FILE, --example, or --summary with --source, one of the three.")
+        raise ValueError("Give exactly one of FILE, --example, and --summary with --source.")
     chosen = {**({"model": EMBEDDED_MODEL} if example else {}), **units.given()}
     if layer is not None:
         chosen["layers"] = layer
@@ -79,7 +79,7 @@ def explain(
     for problem in pairs.problems:
         warn(f"skipped {problem}")
     _check_number(pairs, output, file)
-    from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**chosen)
     shown = scorer.explain_pairs(pairs.summaries, pairs.sources)

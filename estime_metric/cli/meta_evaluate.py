@@ -37,17 +37,17 @@ def meta_evaluate(
     measure: Annotated[
         str | None,
         Parameter(
-            help="Columns of scores, with commas between. (default: all that hold numbers, but for "
+            help="Columns of scores, comma-separated. (default: all that hold numbers, but for "
             f"{', '.join(NOT_MEASURES)})",
         ),
     ] = None,
     judgement: Annotated[
         str | None,
-        Parameter(help="Columns of judgements, with commas between. (default: all that hold numbers)"),
+        Parameter(help="Columns of judgements, comma-separated. (default: all that hold numbers)"),
     ] = None,
     lower: Annotated[
         str | None,
-        Parameter(help="Measures of which lower is better, as alarms are, with commas between; they are negated."),
+        Parameter(help="Measures of which lower is better, as alarms are, comma-separated; they are negated."),
     ] = None,
     document_column: Annotated[
         str | None,
@@ -67,7 +67,7 @@ def meta_evaluate(
             help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.",
         ),
     ] = "spearman,kendall_b",
-    resample: Annotated[str, Parameter(help="What the intervals draw anew: documents, systems or both.")] = "both",
+    resample: Annotated[str, Parameter(help="What the intervals resample: documents, systems or both.")] = "both",
     n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples or permutations.")] = 1000,
     confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
     seed: options.Seed = 0,
@@ -87,7 +87,7 @@ def meta_evaluate(
     Exit status: 0, done; 2, it could not be done; the first cells that are in the way are named.
     """
     _check_output(output, significance, [scores, judgements], overwrite)
-    from estime_metric.meta import compare_all, evaluate_all, read_grids  # brings pandas, which takes its time
+    from estime_metric.meta import compare_all, evaluate_all, read_grids  # imports pandas: slow
 
     negated = options.parse_names(lower) or ()
     grids = read_grids(

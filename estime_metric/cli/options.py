@@ -77,7 +77,7 @@ class UnitOptions(EncoderOptions):
         str | None, Parameter(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")
     ] = None
     drop_tags: Annotated[
-        str | None, Parameter(help="Parts of speech to leave out, with commas between; needs --tagger.")
+        str | None, Parameter(help="Parts of speech to leave out, comma-separated; needs --tagger.")
     ] = None
     token_budget: Annotated[int | None, Parameter(help="Tokens in one forward pass; sets memory and speed only.")] = (
         None
@@ -102,7 +102,7 @@ class MeasureOptions(UnitOptions):
     layers: Layers = None
     measures: Annotated[
         str | None,
-        Parameter(help=f"Further measures, with commas between: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
+        Parameter(help=f"Further measures, comma-separated: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
     ] = None
     soft_model: Annotated[
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
@@ -126,9 +126,7 @@ def parse_layers(text: str) -> tuple[int, ...] | str:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:
-        raise ValueError(
-            f"Expected --layers to be integers with commas between, or 'all', but got {text!r}."
-        ) from error
+        raise ValueError(f"Expected --layers to be comma-separated integers, or 'all', but got {text!r}.") from error
 
 
 #: Options whose text holds several values.

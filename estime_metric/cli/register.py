@@ -15,7 +15,7 @@ def register(*, remove: Annotated[bool, Parameter(help="Take the module script o
     A small script that imports the installed package goes into evaluate's cache of modules; HF_HOME or HF_MODULES_CACHE
     say where that is. Exit status: 0, done, or nothing to remove; 2, it could not be done.
     """
-    from estime_metric.integrations import evaluate  # brings torch, which takes its time
+    from estime_metric.integrations import evaluate  # imports torch: slow
 
     if remove:
         removed = evaluate.unregister()

@@ -18,7 +18,7 @@ from estime_metric.examples import PATH as EXAMPLES
 GOLDEN = EXAMPLES.parent / "golden.json"
 
 
-def verify(*, record: Annotated[bool, Parameter(show=False, help="Write the numbers anew.")] = False) -> int:
+def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False) -> int:
     """Score the example pairs with the embedded encoder and compare with the numbers recorded at release.
 
     Exit status: 0, all equal; 1, some differ; they are listed.

@@ -64,7 +64,7 @@ def read_sides(
 
 def _score(tables: list[files.Pairs], source_column: str, options: dict[str, Any], progress: bool) -> list[list[Row]]:
     """The rows of each table as ``estime score`` writes them, and the source; all are scored in one run."""
-    from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     together = files.Pairs()
     for pairs in tables:

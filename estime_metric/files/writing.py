@@ -107,7 +107,7 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
 
 
 def write_parquet(path: Path, rows: Any) -> None:
-    """Writes rows as Parquet; ``rows`` is a function that gives them anew, as they are walked through twice: for the
+    """Writes rows as Parquet; ``rows`` is a function that can be called twice, as they are read twice: for the
     types of the columns, then for the values.
 
     Raises:

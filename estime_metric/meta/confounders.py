@@ -128,7 +128,7 @@ def mean_over_noise(
     Args:
         statistic: (d, s) scores -> a number, such as a correlation with the judgements.
         scores: (d, s) scores.
-        runs: how often ties are broken anew; the paper's 100.
+        runs: how often ties are broken at random; the paper's 100.
         seed: of the first run; run ``k`` has ``seed + k``.
         scale: as in `break_ties`.
 

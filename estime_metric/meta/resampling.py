@@ -22,7 +22,7 @@ from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, group_values, tallies, weighted
 from estime_metric.meta.grid import Grid
 
-#: What a resample draws anew.
+#: What can be resampled.
 RESAMPLES = ("documents", "systems", "both")
 
 #: Numbers in the weights of the resamples that are computed together: 8 MB of float64.

@@ -1,1 +1,1 @@
-"""The papers' experiments, measured anew: they join the scorer and `estime_metric.meta`."""
+"""The papers' experiments, measured again: they join the scorer and `estime_metric.meta`."""

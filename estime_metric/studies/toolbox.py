@@ -1,4 +1,4 @@
-"""The comparison of coherence measures of Steen & Markert 2022, computed anew from their published scores.
+"""The comparison of coherence measures of Steen & Markert 2022, computed again from their published scores.
 
 A folder of data holds ``summeval/`` (judgements and properties of the systems), ``coherence_scores/`` (scores of each
 measure on SummEval) and ``shuffle/`` (scores on the shuffle test), as ``measures.csv`` beside them lists it.

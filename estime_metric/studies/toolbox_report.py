@@ -43,7 +43,7 @@ class Agreement:
 
 
 def agreement(folder: Path, measure: str, resamples: int = 1000, seed: int = 0) -> Agreement:
-    """Table 3's row of a measure; intervals over documents and systems drawn anew, 95 %.
+    """Table 3's row of a measure; 95% intervals, documents and systems resampled.
 
     Args:
         folder: the folder of data, see `estime_metric.studies.toolbox`.

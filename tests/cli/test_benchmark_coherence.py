@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.command import run_command
+from tests.command import csv_rows, run_command
 from tests.conftest import SUMMEVAL
 
 SYSTEMS = {"M0": "LEAD-3", "M22": "BART", "M11": "Improve-abs"}
@@ -60,8 +59,7 @@ def test_writes_tables_and_pictures(folder: Path) -> None:
     expected = {f"{name}.{ending}" for name in tables for ending in ("csv", "md", "tex")}
     expected |= {f"{name}.{ending}" for name in pictures for ending in ("png", "svg")}
     assert {path.name for path in out.iterdir()} == expected
-    with (out / "table4.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = csv_rows(out / "table4.csv")
     assert [row["measure"] for row in rows] == ["BAS", "GRN"]
     assert [row["paper"] for row in rows] == ["0.896", "0.504"]
     assert [float(row["here"]) * 9 for row in rows] == pytest.approx([round(float(row["here"]) * 9) for row in rows])

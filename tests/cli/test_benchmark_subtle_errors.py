@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,7 @@ import datasets
 import pytest
 
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import Ran, run_command
+from tests.command import Ran, csv_rows, run_command
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
@@ -69,8 +68,7 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: t
 
 def test_real_pairs_raise_more_alarms_with_more_errors(real: tuple[Ran, Path]) -> None:
     _, folder = real
-    with (folder / "scores.csv").open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = csv_rows(folder / "scores.csv")
     assert [int(row["n_errors"]) for row in rows] == [0, 1, 5] * 4
     for measure in ("(-)ESTIME-5", "(-)ESTIME-5 alarms_alltokens", "(-)ESTIME-5 alarm_rate"):
         clean, spoiled = (sum(float(row[measure]) for row in rows if row["n_errors"] == n) for n in ("0", "5"))

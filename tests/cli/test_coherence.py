@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from estime_metric.studies.coherence.classifier import CoherenceClassifier
 from estime_metric.studies.coherence.entity_graph import entity_graph
-from tests.command import Ran, run_command
+from tests.command import Ran, csv_rows, run_command
 
 TEXTS = ["The bridge is old. The mayor closed the bridge. The mayor left.", "Bees fly. [/red]\x1b[2J The sun is far."]
 
@@ -42,7 +41,7 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "scores.csv"
     shown = run(table, "-o", out, "--measure", "entity_graph,random", "--seed", 3).stdout
     assert f"written: {out}" in shown
-    rows = list(csv.DictReader(out.read_text().splitlines()))
+    rows = csv_rows(out)
     assert list(rows[0]) == ["line", "id", "entity_graph", "random", "signature"]
     assert [row["line"] for row in rows] == ["1", "2"]
     assert float(rows[0]["entity_graph"]) == pytest.approx(entity_graph(TEXTS[0]), abs=1e-6)

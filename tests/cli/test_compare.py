@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.comparison import DEFAULT_MEASURES
 from estime_metric.meta import approximate_randomization, paired_bootstrap
-from tests.command import Ran, run_command
+from tests.command import Ran, csv_rows, run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 SIGNATURE = "ESTIME|model:x|layers:5|version:0"
@@ -83,7 +82,7 @@ def test_nothing_is_overwritten_unasked(files: tuple[Path, Path], tmp_path: Path
 def test_the_sides_can_be_exchanged(files: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     run(*files[::-1], "-o", out)
-    row = next(csv.DictReader(out.read_text().splitlines()))
+    row = csv_rows(out)[0]
     assert (row["better"], row["a_better"], row["b_better"]) == ("A", "6", "1")
     assert float(row["difference"]) == -2.5
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 import pytest
 
 from estime_metric.studies.subtle_errors import SubtleErrors
-from tests.command import Ran, run_command
+from tests.command import Ran, csv_rows, run_command
 from tests.families import SENTENCES
 
 
@@ -72,9 +71,7 @@ def test_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None
 def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "labelled.csv"
     run(table, "-o", out, "-m", bert_folder, "-q")
-    with out.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    for row in rows:
+    for row in csv_rows(out):
         for error in json.loads(row["errors"]):
             assert row["summary"][error["start"] : error["end"]] == error["replacement"]
 

@@ -138,7 +138,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     ],
 )
 def test_one_kind_of_input_is_asked_for(arguments: list[str]) -> None:
-    assert "one of the three" in " ".join(run(*arguments, status=2).stderr.split())
+    assert "Give exactly one of FILE" in " ".join(run(*arguments, status=2).stderr.split())
 
 
 def test_a_row_of_nothing_and_a_missing_file_are_refused(tmp_path: Path) -> None:

@@ -195,9 +195,9 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
 def test_the_old_result_is_hidden_while_a_new_one_is_computed(page: Any) -> None:
     ghost = page.locator("#explained .estime-counts")
     expect(ghost).to_be_visible()
-    # as Gradio marks a result that is waited for
+    # as Gradio marks a result that is waited for; again and again, since it may still be drawing the first one
     page.locator("#explained > [data-testid=status-tracker]").evaluate(
-        "element => element.classList.add('translucent')"
+        "element => { setInterval(() => element.classList.add('translucent'), 50); }"
     )
     expect(ghost).to_be_hidden()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -67,3 +69,11 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
         lines = [json.loads(row)["line"] for row in out.read_text(encoding="utf-8").splitlines()]
         assert lines == list(range(1, 41 - status))
         assert ("skipped line 40: is not JSON" in shown.stderr) == bool(status)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_standard_output_that_takes_nothing_more_is_one_line(table: Path, bert_folder: str) -> None:
+    command = [sys.executable, "-m", "estime_metric", "score", table, "-o", "-", "-m", bert_folder, "-q", *SHORT]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "error: [Errno 28] No space left on device\n")

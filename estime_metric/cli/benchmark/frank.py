@@ -44,7 +44,7 @@ def frank(
     Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
     """
     shared.make_folder(output, resume=resume, overwrite=overwrite)
-    from estime_metric.scorer import EstimeScorer  # brings torch and pandas, which take their time
+    from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
     from estime_metric.studies.frank import data, study
 
     found = data.read(folder, split, limit)

@@ -60,7 +60,8 @@ class OtherMeasures(OwnScores):
         _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder; may be repeated."),
     ] = ()
     blanc_tune: Annotated[
-        tuple[str, ...], _repeatable("--blanc-tune", "BLANC-tune, likewise; tuning takes its time.")
+        tuple[str, ...],
+        _repeatable("--blanc-tune", "BLANC-tune, likewise: slow, since the encoder is tuned on each summary."),
     ] = ()
 
     def blocks(self, device: str | None) -> "list[Block]":

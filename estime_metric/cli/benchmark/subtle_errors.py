@@ -1,4 +1,4 @@
-"""``estime benchmark subtle-errors``: section 4 of the paper, measured anew."""
+"""``estime benchmark subtle-errors``: section 4 of the paper, measured again."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def subtle_errors(
         warn(f"skipped {problem}")
     if not found.sources:
         raise ValueError("There is no pair.")
-    from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
+    from estime_metric.scorer import EstimeScorer  # imports torch: slow
     from estime_metric.studies.own_scores import own_blocks
     from estime_metric.studies.subtle_errors import SubtleErrors
     from estime_metric.studies.subtle_errors.compared import reference_free

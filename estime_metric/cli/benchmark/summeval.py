@@ -1,4 +1,4 @@
-"""``estime benchmark summeval``: Tables 1 and 2 of the paper, measured anew."""
+"""``estime benchmark summeval``: Tables 1 and 2 of the paper, measured again."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def summeval(
     shared.make_folder(output, resume=resume, overwrite=overwrite)
     given = measure.given()
     units = options.parse_names(given.pop("unit", "token")) or ()  # measured one after the other
-    from estime_metric.studies.summeval import report, study  # brings torch and pandas, which take their time
+    from estime_metric.studies.summeval import report, study  # imports torch and pandas: slow
 
     found = study.read(data, dataset, limit)
     blocks = study.all_blocks(

@@ -154,9 +154,9 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
                 raise ValueError(f"Expected `prediction` and `source` (or `reference`), but got `{name}`.")
             given[singular] = value
         origin = "source" if "source" in given else "reference"
-        self._references_read |= origin == "reference"
         summary = check_text("prediction", given["prediction"], len(self))
         super().add(predictions=summary, sources=check_text(origin, given[origin], len(self)))
+        self._references_read |= origin == "reference"
 
     def add_batch(self, *, predictions: Any = None, references: Any = None, **named: Any) -> None:
         """Adds summaries (``predictions``) and their ``sources``; without them, ``references`` are read as sources.
@@ -169,6 +169,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             if name != "sources":
                 raise ValueError(f"Expected `predictions` and `sources` (or `references`), but got `{name}`.")
         super().add_batch(**self._texts(predictions, references, named))
+        self._references_read |= _reads_references(references, named)
 
     def compute(self, *, predictions: Any = None, references: Any = None, **named: Any) -> dict[str, Any] | None:
         """Scores what was added and what is given here, and forgets it.
@@ -192,11 +193,12 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
             inputs = {"predictions": [], "sources": []}  # the other processes wait for this one to take part
         if self.num_process == 1:
             _ = scorer.signature  # loads the encoder before anything is read
+        self._references_read |= _reads_references(references, sources)
         scores: dict[str, Any] | None = super().compute(**inputs, scorer=scorer)
         return scores
 
     def unload(self) -> None:
-        """Lets go of the encoders of all ESTIME metrics in this process; the next `compute` loads its own again."""
+        """Releases the encoders of all ESTIME metrics in this process; the next `compute` loads its own again."""
         unload_encoders()
 
     def _compute(self, *, predictions: list[str], sources: list[str], scorer: EstimeScorer) -> dict[str, Any]:
@@ -217,11 +219,14 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         Raises:
             TypeError, ValueError: as `add_batch`.
         """
-        origin = "sources" if "sources" in named or references is None else "references"
-        given = named.get("sources") if origin == "sources" else references
+        origin = "references" if _reads_references(references, named) else "sources"
+        given = references if origin == "references" else named.get("sources")
         summaries, texts = check_pairs(predictions, given, origin=origin)
-        self._references_read |= origin == "references"
         return {"predictions": summaries, "sources": texts}
+
+
+def _reads_references(references: Any, named: dict[str, Any]) -> bool:
+    return references is not None and "sources" not in named
 
 
 def _scores(result: EstimeResult) -> dict[str, Any]:

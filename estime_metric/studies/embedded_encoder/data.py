@@ -78,7 +78,7 @@ class Corpus:
 
 
 class BlockStream:
-    """Blocks of one length without end: each epoch cuts the documents anew and shuffles the blocks.
+    """Blocks of one length without end: each epoch cuts the documents again and shuffles the blocks.
 
     A block lies within one document; what is left at a document's ends is dropped. The stream depends on nothing but
     its arguments and `position`, the number of blocks drawn so far, so it resumes exactly where it was left.

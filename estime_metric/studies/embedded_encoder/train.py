@@ -177,7 +177,7 @@ class Batches:
         """The batches of a step: short blocks at first, long ones in the last share ``--long`` of the run."""
         length = SHORT if progress < 1.0 - self._args.long else LONG[step % len(LONG)]
         stream = self._streams[length]
-        rng = np.random.default_rng([self._args.seed, length, stream.position])  # masks are drawn anew in each epoch
+        rng = np.random.default_rng([self._args.seed, length, stream.position])  # new masks in each epoch
         size = self._args.batch // (length + 2)
         blocks = [stream.draw(size) for _ in range(self._args.batches)]
         return [mask_batch(rows, self._continues, MASK_RATES, WHOLE_WORDS, rng) for rows in blocks]

@@ -22,7 +22,7 @@ SECTIONS = {
     PUBLISHED: PUBLISHED,
 }
 
-SIGNS = {"pearson": "r", "spearman": "ρ"}
+SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 
 #: Type of error -> its heading: the groups of the typology, then its types.
 ERROR_NAMES = {
@@ -59,12 +59,12 @@ def part_name(part: str) -> str:
 
 def _correlations(scores: FrankScores, found: Analysis, kind: str) -> Table:
     columns = [Column("measure", text=True)]
-    columns += [Column(sign, group=part_name(part)) for part in PARTS for sign in SIGNS.values()]
+    columns += [Column(symbol, group=part_name(part)) for part in PARTS for symbol in SYMBOLS.values()]
     columns.append(Column("95% interval", group="r, all", text=True))
     cells = _indexed(found.correlations[found.correlations["kind"] == kind], ("part", "method"))
 
     def row(measure: Measure) -> list[Cell]:
-        values: list[Cell] = [cells[measure.column, part, method].value for part in PARTS for method in SIGNS]
+        values: list[Cell] = [cells[measure.column, part, method].value for part in PARTS for method in SYMBOLS]
         first = cells[measure.column, "all", "pearson"]
         return [*values, interval(first.low, first.high)]
 
@@ -82,15 +82,15 @@ def _correlations(scores: FrankScores, found: Analysis, kind: str) -> Table:
 def _intervals(scores: FrankScores, found: Analysis) -> Table:
     columns = [Column("measure", text=True)]
     for part in PARTS:
-        for sign in SIGNS.values():
-            group = f"{part_name(part)} {sign}"
+        for symbol in SYMBOLS.values():
+            group = f"{part_name(part)} {symbol}"
             columns += [Column("value", group=group), Column("95% interval", group=group, text=True)]
     cells = _indexed(found.correlations[found.correlations["kind"] == "partial"], ("part", "method"))
 
     def row(measure: Measure) -> list[Cell]:
         values: list[Cell] = []
         for part in PARTS:
-            for method in SIGNS:
+            for method in SYMBOLS:
                 cell = cells[measure.column, part, method]
                 values += [cell.value, interval(cell.low, cell.high)]
         return values
@@ -102,19 +102,19 @@ def _intervals(scores: FrankScores, found: Analysis) -> Table:
 def _differences(scores: FrankScores, found: Analysis) -> Table:
     columns = [Column("measure", text=True)]
     for part in PARTS:
-        columns += [Column(f"{sign} less", group=part_name(part)) for sign in SIGNS.values()]
-        columns += [Column(f"p of {sign}", group=part_name(part), decimals=4) for sign in SIGNS.values()]
+        columns += [Column(f"{symbol} less", group=part_name(part)) for symbol in SYMBOLS.values()]
+        columns += [Column(f"p of {symbol}", group=part_name(part), decimals=4) for symbol in SYMBOLS.values()]
     cells = _indexed(found.differences, ("part", "method"))
     labels = {measure.column: measure.label for measure in scores.measures}
     best = {
-        f"{part_name(part)}, {SIGNS[method]}: {labels[group.iloc[0]]}"
+        f"{part_name(part)}, {SYMBOLS[method]}: {labels[group.iloc[0]]}"
         for (part, method), group in found.differences.groupby(["part", "method"])["best"]
     }
 
     def row(measure: Measure) -> list[Cell]:
         values: list[Cell] = []
         for part in PARTS:
-            both = [cells.get((measure.column, part, method)) for method in SIGNS]
+            both = [cells.get((measure.column, part, method)) for method in SYMBOLS]
             values += [None if cell is None else cell.difference for cell in both]
             values += [None if cell is None else cell.p_value for cell in both]
         return values

@@ -66,7 +66,7 @@ def agree(
         scores: measure -> its scores of the clean summaries and of the corrupted ones, of shape (d,) each, higher is
             better.
         n_errors: how many errors they have.
-        sampler: draws the ``d`` pairs anew for the 95% intervals, the same for all measures.
+        sampler: resamples the ``d`` pairs for the 95% intervals, the same for all measures.
         seed: of the paired test.
 
     Returns:

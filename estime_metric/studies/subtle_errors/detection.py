@@ -1,6 +1,6 @@
 """Do alarms fall on the errors? The paper counts alarms; here their positions are compared with the errors'.
 
-Axes: ``d`` pairs; the counts of each are added up, and intervals draw the pairs anew.
+Axes: ``d`` pairs; the counts of each are added up, and intervals resample the pairs.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def detect(
         explanations: the verdicts on the units of each corrupted summary.
         clean: the verdicts on the units of each clean one.
         reaches: sizes of the neighbourhood, in units of the measure to each side.
-        resamples: number of resamples for the 95% intervals, which draw the summaries anew.
+        resamples: number of resamples for the 95% intervals, of the summaries.
         seed: of the resamples.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Estimates with bootstrap intervals: quotients of sums over pairs, the pairs drawn anew.
+"""Estimates with bootstrap intervals: quotients of sums over pairs, the pairs resampled.
 
 Axes: ``n`` resamples, ``d`` pairs.
 """
@@ -29,7 +29,7 @@ class Estimate:
 
 
 class Sampler:
-    """Draws pairs anew, the same ones for everything that is computed with it.
+    """Resamples pairs, the same ones for everything that is computed with it.
 
     Args:
         pairs: how many there are.

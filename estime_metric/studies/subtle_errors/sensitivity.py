@@ -38,7 +38,7 @@ def sensitivity(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler)
     Args:
         values: of shape (pairs, numbers), as the measure gives them.
         numbers: how many errors each column has; the first is the one to compare with, usually 0.
-        sampler: draws the pairs anew for the 95% intervals.
+        sampler: resamples the pairs for the 95% intervals.
 
     Raises:
         ValueError: the shape does not fit ``numbers``, or a value is not finite.

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of the ESTIME paper on SummEval, measured anew: data, measures, tables, plots; extra ``meta``.
+"""Tables 1 and 2 of the ESTIME paper on SummEval, measured again: data, measures, tables, plots; extra ``meta``.
 
 `study` is the whole of it: `study.read`, `study.all_blocks`, `study.run`.
 """

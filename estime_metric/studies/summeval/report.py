@@ -18,7 +18,7 @@ from estime_metric.studies.summeval.data import Floats, SummEval
 #: What is computed: the paper's two levels and two statistics, and Pearson's r.
 LEVELS = ("summary", "system")
 METHODS = ("spearman", "kendall_c", "pearson")
-SIGNS = {"spearman": "ρ", "kendall_c": "τ", "pearson": "r"}
+SYMBOLS = {"spearman": "ρ", "kendall_c": "τ", "pearson": "r"}
 
 #: Where a row comes from.
 HERE, PAPER, FILE, FAILED = "here", "paper", "file", "failed"
@@ -94,7 +94,7 @@ def table_1(scores: SummEvalScores, found: pd.DataFrame) -> Table:
     """Table 1: summary level, four qualities, rho and tau-c."""
     cells = _by_measure(found)
     columns = [Column("measure", text=True), Column("from", text=True)]
-    columns += [Column(SIGNS[method], group=quality) for quality in QUALITIES for method in METHODS[:2]]
+    columns += [Column(SYMBOLS[method], group=quality) for quality in QUALITIES for method in METHODS[:2]]
     columns.append(Column("95% interval", group="consistency ρ", text=True))
 
     def ours(row: Row) -> list[Cell]:
@@ -119,7 +119,7 @@ def table_2(scores: SummEvalScores, found: pd.DataFrame) -> Table:
     cells = _by_measure(found)
     columns = [Column("measure", text=True), Column("from", text=True)]
     for method in METHODS[:2]:
-        columns += [Column(SIGNS[method]), Column(f"{SIGNS[method]}, 95% interval", text=True)]
+        columns += [Column(SYMBOLS[method]), Column(f"{SYMBOLS[method]}, 95% interval", text=True)]
 
     def ours(row: Row) -> list[Cell]:
         values: list[Cell] = []
@@ -183,8 +183,8 @@ def layers(scores: SummEvalScores, found: pd.DataFrame) -> Table | None:
     if len({one.layer for one in of_layers}) < 2:
         return None
     columns = [Column("layer", text=True), Column("mean", decimals=2)]
-    columns += [Column(SIGNS[method], group=quality) for quality in QUALITIES for method in METHODS[:2]]
-    columns += [Column(SIGNS[method], group="system, consistency") for method in METHODS[:2]]
+    columns += [Column(SYMBOLS[method], group=quality) for quality in QUALITIES for method in METHODS[:2]]
+    columns += [Column(SYMBOLS[method], group="system, consistency") for method in METHODS[:2]]
     sections: dict[str, list[tuple[Cell, ...]]] = {}
     for one in of_layers:
         row, name = cells[one.column], one.label.replace(f"-{one.layer}", "", 1)

@@ -185,6 +185,9 @@ def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, tex
         metric.compute()
     metric.compute(predictions=summaries, sources=gold)  # who names them has decided
     metric.compute(predictions=summaries, references=texts["sources"])
+    with pytest.raises(ValueError, match="layers"):
+        metric.compute(predictions=summaries, references=gold, layers=99)
+    metric.compute(predictions=summaries, sources=gold)  # what was refused is forgotten
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,8 @@ def test_every_measure_stands_beside_the_published_ones(found: Study, data: Fran
     for row, (name, higher) in zip(rows(found.tables["frank"]), HIGHER_IS_BETTER.items(), strict=False):
         scores = result.values(name, 2).numpy() * (1 if higher else -1)
         for part, dataset in PARTS.items():
-            for sign, method in (("r", "pearson"), ("ρ", "spearman")):
-                cell = row[f"{part} {sign}"]
+            for symbol, method in (("r", "pearson"), ("ρ", "spearman")):
+                cell = row[f"{part} {symbol}"]
                 value = expected(data, scores, data.factuality, dataset, method)
                 assert (float(cell) if cell else np.nan) == pytest.approx(value, abs=1e-9, nan_ok=True), (name, part)
 

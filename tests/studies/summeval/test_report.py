@@ -77,7 +77,7 @@ def test_every_printed_row_stands_there_digit_for_digit(scores: Scores, found: p
     first = {row["measure"]: row for row in rows(report.table_1(scores, found)) if row["from"] == "paper"}
     assert list(first) == list(TABLE_1)
     for name, row in first.items():
-        cells = [float(row[f"{quality} {sign}"]) for quality in QUALITIES for sign in ("ρ", "τ")]
+        cells = [float(row[f"{quality} {symbol}"]) for quality in QUALITIES for symbol in ("ρ", "τ")]
         assert cells == [value for pair in TABLE_1[name] for value in pair]
     second = {row["measure"]: row for row in rows(report.table_2(scores, found)) if row["from"] == "paper"}
     assert {name: (float(row["ρ"]), float(row["τ"])) for name, row in second.items()} == TABLE_2
