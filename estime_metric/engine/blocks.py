@@ -141,7 +141,6 @@ class BlockTaps:
         half = probe[:, : size // 2]
         layers = range(self._depth + 1)
         alone = self.read(half, None, layers, lambda hidden: hidden)
-        near = 1e-3 if alone[-1].dtype == torch.float32 else 3e-2
         short = nn.functional.pad(half, (0, size - half.shape[1]), value=padding)
         attended = torch.arange(size, device=probe.device) < torch.tensor(
             [[size], [half.shape[1]]], device=probe.device
@@ -150,9 +149,7 @@ class BlockTaps:
             padded = self.read(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, : half.shape[1]])
         except Exception:  # whatever an architecture that knows no padding raises
             return False
-        return all(
-            torch.allclose(a, b, rtol=near, atol=near, equal_nan=True) for a, b in zip(padded, alone, strict=True)
-        )
+        return all(_near(found, expected) for found, expected in zip(padded, alone, strict=True))
 
     def _stand_in(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> LastBlock | None:
         """Puts a `LastBlock` in the place of the last block, if that gives the same hidden states."""
@@ -169,10 +166,7 @@ class BlockTaps:
             (found,) = self.read(probe, None, [depth], lambda hidden: hidden[row, column], only)
         except (AttributeError, IndexError, RuntimeError, TypeError):
             found = None
-        near = 1e-3 if expected[depth].dtype == torch.float32 else 3e-2
-        if found is None or not torch.allclose(
-            found, expected[depth][row, column], rtol=near, atol=near, equal_nan=True
-        ):
+        if found is None or not _near(found, expected[depth][row, column]):
             self._list[-1] = whole
             return None
         return last
@@ -196,6 +190,16 @@ class BlockTaps:
         except Exception:  # whatever an architecture raises that runs otherwise
             return False
         return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3, equal_nan=True) for k in layers)
+
+
+def _near(found: Tensor, expected: Tensor) -> bool:
+    """Whether hidden states (..., d) agree but for rounding, by how long their difference is at each position.
+
+    In bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half of them.
+    """
+    near = 1e-3 if expected.dtype == torch.float32 else 0.1
+    found, expected = (states.float().nan_to_num() for states in (found, expected))
+    return bool(((found - expected).norm(dim=-1) <= near * expected.norm(dim=-1).clamp(min=1)).all())
 
 
 def _like_bert(block: nn.Module) -> bool:

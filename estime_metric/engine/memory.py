@@ -13,8 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-#: What CUDA, torch's own allocator, Windows and oneDNN say where memory runs out.
-_PHRASES = ("out of memory", "can't allocate memory", "not enough memory", "could not create a primitive")
+#: What CUDA, its libraries, torch's own allocator, Windows and oneDNN say where memory runs out.
+_PHRASES = (
+    *("out of memory", "status_alloc_failed", "can't allocate memory", "not enough memory"),
+    "could not create a primitive",
+)
 
 _ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
 

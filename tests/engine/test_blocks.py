@@ -7,6 +7,7 @@ import torch
 import transformers
 from torch import nn
 
+from estime_metric import embedded
 from estime_metric.engine.blocks import BlockTaps
 from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
 
@@ -131,3 +132,19 @@ def test_a_model_without_a_list_of_blocks_is_refused() -> None:
 
     with pytest.raises(ValueError, match="`model` to name an encoder made of a list of blocks, but Flat has none"):
         BlockTaps(Flat(), 2, 1, PROBE)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@torch.no_grad()
+def test_padding_is_taken_in_lower_precision(dtype: torch.dtype) -> None:
+    """By the embedded encoder, where rounding is that of a trained one; not by one that ignores the mask."""
+    for ignored in (False, True):
+        model = whole(str(embedded.PATH)).to(dtype)
+        depth = model.config.num_hidden_layers
+        taps = BlockTaps(model, depth, depth, PROBE)
+        assert taps._last is not None
+        if ignored:
+            run = model.forward
+            model.forward = lambda run=run, attention_mask=None, **named: run(**named)
+        for first in range(1_000, 6_000, 500):
+            assert taps.takes_padding(torch.arange(first, first + 24)[None], 0) is not ignored

@@ -208,6 +208,7 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception
 @pytest.mark.parametrize(
     "error",
     [torch.OutOfMemoryError("CUDA out of memory."), MemoryError(),
+     RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
      RuntimeError("[enforce fail at alloc_cpu.cpp:117] . DefaultCPUAllocator: can't allocate memory: you tried")],
 )  # fmt: skip
 def test_out_of_memory_halves_the_budget_with_one_warning(
