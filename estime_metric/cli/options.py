@@ -72,7 +72,10 @@ class UnitOptions(EncoderOptions):
     margin: Annotated[int | None, Parameter(help="Unmasked tokens at a window's edge. (default: 50)")] = None
     distance: Annotated[int | None, Parameter(help="Least distance of two masked units. (default: 8)")] = None
     normalize: Annotated[bool, Parameter(help="Compare embeddings scaled to length one.")] = False
-    splitter: Annotated[str | None, Parameter(help=f"Text to words: {', '.join(SPLITTERS)}. (default: regex)")] = None
+    splitter: Annotated[
+        str | None,
+        Parameter(help=f"Text to words, for --unit word or --tagger: {', '.join(SPLITTERS)}. (default: regex)"),
+    ] = None
     tagger: Annotated[
         str | None, Parameter(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")
     ] = None

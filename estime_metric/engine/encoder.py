@@ -22,7 +22,7 @@ from estime_metric.engine.last_block import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
 from estime_metric.engine.memory import is_out_of_memory, put, put_all, return_memory
-from estime_metric.engine.packed import pack_linears
+from estime_metric.engine.packed import few_kernels_kept, pack_linears
 from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
 
 
@@ -49,7 +49,7 @@ class MaskedEncoder:
         self._dtype = pretrained.dtype
         special = self.info.special
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
-        with inference_context(device):
+        with few_kernels_kept(), inference_context(device):  # the probe may be the first to use oneDNN
             self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             if device.type == "cpu":
                 warn_where_slower(self._dtype)

@@ -99,7 +99,7 @@ def _seconds(linear: nn.Module, states: Tensor) -> float:
 
 
 @contextmanager
-def _few_kernels_kept() -> Iterator[None]:
+def few_kernels_kept() -> Iterator[None]:
     """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its thousand.
 
     It makes one for each shape of a product, of about half a megabyte for the embedded encoder's, and there are as many
@@ -122,8 +122,7 @@ def _works(dtype: torch.dtype) -> bool:
     states = torch.linspace(-1, 1, 48, dtype=dtype).view(3, 16)
     near = 1e-5 if dtype == torch.float32 else 3e-2
     try:
-        with _few_kernels_kept():
-            product = PackedLinear(linear)(states)
+        product = PackedLinear(linear)(states)
         return torch.allclose(product, linear(states), rtol=near, atol=near)
     except (AttributeError, RuntimeError):
         return False

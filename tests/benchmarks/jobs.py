@@ -3,6 +3,7 @@
     python -m tests.benchmarks.jobs memory             peak memory of the command at 10,000 and 200,000 rows
     python -m tests.benchmarks.jobs rate               pairs per CPU second, by summaries of each source
     python -m tests.benchmarks.jobs estimate           estimated against real time and memory
+    python -m tests.benchmarks.jobs reading            pairs per CPU second of the process that hands out chunks
     python -m tests.benchmarks.jobs grouping           CPU seconds of a Ray run with and without grouped sources
 
 Each run is a process of its own with one thread; what loads the encoder is in it but for ``rate``. Texts are SummEval's
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pickle
 import random
 import re
 import subprocess
@@ -24,6 +26,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.benchmarks import common
+
+#: Random encoders for ``rate``, blocks and width: ``tiny`` shows what all but the encoder takes.
+_MADE = {"large": (24, 1024), "tiny": (1, 64)}
+
+#: A step in the statistics of Ray Data: its name, and the CPU time of all its tasks.
+_STEP = re.compile(r"^Operator \d+ ([^:]+):.*\n(?:\*.*\n)*?\* Remote cpu time: .* ([\d.]+)(us|ms|s) total", re.M)
 
 #: Summaries of each short source.
 _EACH = 4
@@ -77,10 +85,9 @@ def rate(options: argparse.Namespace, folder: Path) -> None:
 
     torch.set_num_threads(1)
     model = options.model
-    if model == "large":
-        model = folder / "large"
-        common.make_encoder(model)
-    scorer = EstimeScorer(model=str(model), layers=options.layer)
+    if model in _MADE:
+        common.make_encoder(model := str(folder / model), *_MADE[options.model])
+    scorer = EstimeScorer(model=model, layers=options.layer)
     around = scorer.encoder.info.special.around
     rows = []
     for each in options.each:
@@ -119,6 +126,24 @@ def estimate(options: argparse.Namespace, folder: Path) -> None:
     common.print_table(f"Dry run against run: {options.model}, {texts}", columns, rows)
 
 
+def reading(options: argparse.Namespace, folder: Path) -> None:
+    """What the process that reads and hands out chunks has to do, without what Ray itself does."""
+    from estime_metric.jobs import Job
+    from estime_metric.jobs.inputs import Digest, read_chunks
+
+    pairs, texts = common.pairs_of(options.summeval, options.sources, options.each[-1])
+    path = write_pairs(folder / "pairs.jsonl", pairs * 10)
+    start, count, digest = time.process_time(), 0, Digest()
+    for chunk in read_chunks(Job(inputs=(path,))):
+        digest.add(chunk)
+        count += len(pickle.loads(pickle.dumps(chunk)))
+    common.print_table(
+        f"Reading, comparing and passing on: {texts}",
+        ("pairs", "pairs per CPU second"),
+        [(f"{count:,}", f"{count / (time.process_time() - start):,.0f}")],
+    )
+
+
 def grouping(options: argparse.Namespace, folder: Path) -> None:
     """Shuffled pairs on a local Ray, with and without grouping: CPU seconds of each of its steps."""
     import ray
@@ -140,9 +165,7 @@ def grouping(options: argparse.Namespace, folder: Path) -> None:
         ).materialize()  # fmt: skip
         wall = time.perf_counter() - start
         assert scored.count() == len(pairs)
-        steps = re.findall(
-            r"^Operator \d+ (\S+):.*?Remote cpu time: .* ([\d.]+)(us|ms|s) total", scored.stats(), re.M | re.S
-        )
+        steps = _STEP.findall(scored.stats())
         unit = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
         for name, took, size in steps:
             rows.append(("yes" if group else "no", name, f"{float(took) * unit[size]:.2f}"))
@@ -155,9 +178,9 @@ def grouping(options: argparse.Namespace, folder: Path) -> None:
 def main() -> None:
     """Reads the command line and runs one part."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = {part.__name__: part for part in (memory, rate, estimate, grouping)}
+    parts = {part.__name__: part for part in (memory, rate, estimate, reading, grouping)}
     parser.add_argument("part", choices=parts)
-    parser.add_argument("--model", default="embedded", help="encoder; for rate also 'large', a random one")
+    parser.add_argument("--model", default="embedded", help="encoder; for rate also random ones, large and tiny")
     parser.add_argument("--layer", type=int, default=None, help="layer (default: by model; for memory 1)")
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 200_000], help="for memory")
     parser.add_argument("--words", type=int, default=12, help="words of a source, for memory")

@@ -122,9 +122,9 @@ def test_memory_does_not_grow_with_the_number_of_shapes() -> None:
     script = textwrap.dedent("""
         import resource
         from pathlib import Path
-        import torch
-        from estime_metric.engine.memory import return_memory
+        from estime_metric import EstimeScorer
         from estime_metric.engine import packed
+        from estime_metric.engine.memory import return_memory
 
         packed._pays = lambda dtype: True
 
@@ -132,19 +132,20 @@ def test_memory_does_not_grow_with_the_number_of_shapes() -> None:
             return_memory()
             return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
 
-        model = torch.nn.Sequential(torch.nn.Linear(384, 1536), torch.nn.Linear(1536, 384)).requires_grad_(False)
-        packed.pack_linears(model)
-        states = torch.zeros(400, 384)
-        with torch.inference_mode():
-            for rows in range(100, 170):
-                model(states[:rows])
-            before = memory()
-            for rows in range(170, 370):
-                model(states[:rows])
+        scorer = EstimeScorer(model="embedded", layers=1, device="cpu")
+        words = ["cat"] * 400
+
+        def score(lengths):
+            for length in lengths:
+                scorer.score(["a cat"], [" ".join(words[:length])])
+
+        score(range(50, 90))
+        before = memory()
+        score(range(90, 170))
         print(memory() - before)
     """)
     run = subprocess.run(
         [sys.executable, "-c", script],
         env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert float(run.stdout) < 25  # MB; as many kernels as shapes take 60 and more
+    assert float(run.stdout) < 50, run.stdout  # MB; as many kernels as shapes take 100 and more
