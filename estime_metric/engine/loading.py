@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import constants, get_session, is_offline_mode
+from huggingface_hub import constants, get_session
 from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
@@ -210,7 +210,7 @@ def _sources(model: str, revision: str | None) -> dict[str, Any]:
 
     Left alone, `transformers` asks for each file again and again, for half a minute.
     """
-    if len(location(model)) > 1 or is_offline_mode() or _hub_answers(int(time.monotonic() // _ANSWER_LASTS)):
+    if len(location(model)) > 1 or constants.HF_HUB_OFFLINE or _hub_answers(int(time.monotonic() // _ANSWER_LASTS)):
         return {"revision": revision}
     return {"revision": revision, "local_files_only": True}
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric import scorer as scorer_module
@@ -79,7 +80,10 @@ def on_cpu(monkeypatch: pytest.MonkeyPatch, folder: str, **setting: Any) -> Esti
 
 def waiting(device: PretendedDevice) -> Counter[str]:
     """How often each function of the package waited."""
-    return Counter(asked_by for _, asked_by in device.waits)
+    waits = Counter(asked_by for _, asked_by in device.waits)
+    if transformers.__version__.startswith("4."):  # it asks in each batch whether there is padding
+        del waits["engine.blocks.read"]
+    return waits
 
 
 def assert_same(found: EstimeResult, expected: EstimeResult) -> None:
