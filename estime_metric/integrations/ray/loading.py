@@ -25,6 +25,6 @@ def actors_that_fit(ray: Any, num_gpus: float, num_cpus: float) -> int:
     for node in ray.nodes():
         if node["Alive"]:
             has = node["Resources"]
-            rooms = [has.get(name, 0) // need for name, need in (("GPU", num_gpus), ("CPU", num_cpus)) if need]
-            found += int(min(rooms, default=1))
+            fits = [has.get(name, 0) // need for name, need in (("GPU", num_gpus), ("CPU", num_cpus)) if need]
+            found += int(min(fits, default=1))
     return max(found, 1)

@@ -60,7 +60,7 @@ class RayTeam:
             RuntimeError: a chunk has cost several actors.
             Exception: what ``score`` raises.
         """
-        crew = _Crew(self._ray, score, *self._needs)
+        actors = _Actors(self._ray, score, *self._needs)
         tasks: dict[int, S] = {}
         lost: list[int] = []  # chunks to be scored again
         losses: dict[int, int] = {}
@@ -69,9 +69,9 @@ class RayTeam:
         exhausted = False
         try:
             while not stop():
-                crew.hire()
-                while crew.idle and not stop():
-                    if not lost and not exhausted and read - written < _AHEAD * crew.size:
+                actors.start_missing()
+                while actors.idle and not stop():
+                    if not lost and not exhausted and read - written < _AHEAD * actors.size:
                         chunk = next(chunks, None)
                         exhausted = chunk is None
                         if chunk is not None:
@@ -82,10 +82,10 @@ class RayTeam:
                         break
                     number = min(lost)
                     lost.remove(number)
-                    crew.give(number, tasks[number])
+                    actors.give(number, tasks[number])
                 if exhausted and written == read:
                     return
-                for number, result, gone in crew.finished():
+                for number, result, gone in actors.finished():
                     if gone is None:
                         done[number] = result
                         continue
@@ -98,7 +98,7 @@ class RayTeam:
                     del tasks[written]
                     yield done.pop(written)
         finally:
-            crew.dismiss()
+            actors.kill_all()
 
     def close(self) -> None:
         """Leaves the cluster, if this team has connected to it."""
@@ -106,7 +106,7 @@ class RayTeam:
             self._ray.shutdown()
 
 
-class _Crew:
+class _Actors:
     """The actors: those that wait for a chunk, and those that have one."""
 
     def __init__(self, ray: Any, score: Callable[[Any], Any], num_gpus: float, num_cpus: float) -> None:
@@ -120,7 +120,7 @@ class _Crew:
         self.idle: list[Any] = []
         self.size = 0
 
-    def hire(self) -> None:
+    def start_missing(self) -> None:
         """Starts as many actors as the cluster holds, where it has fewer."""
         now = time.monotonic()
         if now - self._asked < _ASKED:
@@ -157,8 +157,8 @@ class _Crew:
             if not starts:
                 yield number, result, None
 
-    def dismiss(self) -> None:
-        """Ends all actors."""
+    def kill_all(self) -> None:
+        """Ends all of them."""
         actors = [*self.idle, *self._starting.values(), *(actor for actor, _ in self._busy.values())]
         for actor in actors:
             self._ray.kill(actor)
