@@ -29,8 +29,8 @@ def lines(shown: Explanation, width: int = 100) -> str:
 
 def test_without_colours_each_alarm_is_numbered_where_it_stands(example: Explanation) -> None:
     text = lines(example)
-    assert "the first of February[6],[7] after" in text
-    assert "rust in twelve[10] of its four[11] main beams" in text
+    assert "the first of February[4],[5] after" in text
+    assert "rust in twelve[8] of its four[9] main beams" in text
     assert "not in the source, so not checked: after" in text
     plain = re.sub(r"\[\d+\]", "", text)
     assert " ".join(example.prediction.split()) in plain

@@ -19,7 +19,7 @@ from tests.studies.summeval.conftest import data, folder
 __all__ = ["data", "folder"]  # fixtures
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
-SUMMARIES = ["Jack bought milk and honey.", "He drove.", "It rained on Jack's minivan."]
+SUMMARIES = ["Jack drove his minivan to the bazaar to purchase milk.", "He drove.", "It rained on Jack's minivan."]
 
 
 @pytest.fixture(autouse=True)
