@@ -31,6 +31,13 @@ def check_texts(name: str, texts: Any) -> list[str]:
     return checked
 
 
+def check_column(column: str, columns: Iterable[str]) -> None:
+    """Refuses a table that lacks a column (ValueError)."""
+    names = list(columns)
+    if column not in names:
+        raise ValueError(f"Expected a column {column!r}, but the columns are {', '.join(names)}.")
+
+
 def check_text(name: str, text: Any, index: int | None = None) -> str:
     """``text`` itself, if it is a string; ``index`` is its position among others, if it has one.
 

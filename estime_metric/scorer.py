@@ -24,7 +24,7 @@ from estime_metric.engine.precision import inference_context
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.store import release_encoders, shared_encoder
 from estime_metric.explanation import Explanation, explain_pair
-from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
+from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.progress import progress_bar
 from estime_metric.result import EstimeResult
 
@@ -174,8 +174,7 @@ class EstimeScorer:
             ValueError: a column is not there, or as for `score`.
         """
         for column in (source_column, summary_column):
-            if column not in batch:
-                raise ValueError(f"Expected a column {column!r}, but the columns are {', '.join(batch)}.")
+            check_column(column, batch)
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
         several = len(result.layers) > 1
         return {

@@ -109,8 +109,8 @@ def estimate_job(
             pairs += 1
             if len(sample) < _SAMPLE:
                 sample.add(line, source, summary, {})
-            elif (place := rng.randrange(pairs)) < _SAMPLE:
-                sample.lines[place], sample.sources[place], sample.summaries[place] = line, source, summary
+            elif (index := rng.randrange(pairs)) < _SAMPLE:
+                sample.lines[index], sample.sources[index], sample.summaries[index] = line, source, summary
         if on_chunk is not None:
             on_chunk(chunk)
     if not pairs:

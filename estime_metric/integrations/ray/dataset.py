@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
+from estime_metric.inputs import check_column
 from estime_metric.integrations.ray.loading import actors_that_fit, import_ray
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def score_dataset(
 def _add_key(table: Any, column: str) -> Any:
     import pyarrow
 
-    _check_column(table, column)
+    check_column(column, table.column_names)
     keys = [blake2b(str(text).encode("utf-8", "replace"), digest_size=8).digest() for text in _texts(table, column)]
     numbers = [int.from_bytes(key, "big", signed=True) for key in keys]
     return table.append_column(_KEY, pyarrow.array(numbers, pyarrow.int64()))
@@ -115,10 +116,10 @@ class _BlockScorer:
 
     def __call__(self, table: Any) -> Iterator[Any]:
         """The rows of a block that hold a pair with their measures, a chunk at a time."""
-        for column in self.columns:
-            _check_column(table, column)
         if _KEY in table.column_names:
             table = table.drop_columns([_KEY])
+        for column in self.columns:
+            check_column(column, table.column_names)
         chunk = files.Pairs()
         sources, summaries = (_texts(table, column) for column in self.columns)
         for index, (source, summary) in enumerate(zip(sources, summaries, strict=True)):
@@ -146,12 +147,6 @@ class _BlockScorer:
                 )
             table = table.append_column(f"{self.prefix}{name}", pyarrow.array(values, pyarrow.float64()))
         return table
-
-
-def _check_column(table: Any, column: str) -> None:
-    if column not in table.column_names:
-        listed = ", ".join(name for name in table.column_names if name != _KEY)
-        raise ValueError(f"Expected a column {column!r}, but the columns are {listed}.")
 
 
 def _texts(table: Any, column: str) -> list[Any]:
