@@ -16,6 +16,16 @@ from transformers import BertConfig
 from estime_metric import embedded
 from estime_metric.studies.embedded_encoder import train
 from estime_metric.studies.embedded_encoder.data import BlockStream, Corpus, held_out, mask_batch
+from estime_metric.studies.embedded_encoder.pairs import (
+    ACROSS,
+    SUMMARIES,
+    SUMMARY_LENGTH,
+    TEMPERATURE,
+    Pairs,
+    make_pairs,
+    matching_loss,
+    pseudo_summary,
+)
 from tests.families import SENTENCES
 
 STEPS = 5
@@ -167,3 +177,91 @@ def test_masks_cover_whole_words_and_keep_what_they_hide() -> None:
         word = np.cumsum(~continues[row])
         assert all(len(set(flags[word == one])) == 1 for one in set(word))  # a word is masked as a whole
         assert 0 < flags.sum() <= 0.3 * 40 or len(set(word[flags])) == 1
+
+
+def blocks_of_sentences(count: int, source: int, seed: int = 0) -> np.ndarray:
+    """Blocks of random words with a full stop (1012) after each ninth and a comma (1010) after each fourth of those."""
+    blocks = np.random.default_rng(seed).integers(2000, 3000, size=(count, source + SUMMARY_LENGTH))
+    blocks[:, 8::9], blocks[:, 3::9] = 1012, 1010
+    return blocks.astype(np.uint16)
+
+
+def test_a_pseudo_summary_is_thinned_sentences_of_its_source_and_then_what_follows() -> None:
+    rng = np.random.default_rng(0)
+    (block,) = blocks_of_sentences(1, 254)
+    source, following = block[:254], block[254:]
+    lengths = set()
+    for _ in range(200):
+        summary = pseudo_summary(source, following, rng)
+        assert len(summary) == SUMMARY_LENGTH
+        rest = max(k for k in range(SUMMARY_LENGTH + 1) if np.array_equal(summary[SUMMARY_LENGTH - k :], following[:k]))
+        taken = summary[: SUMMARY_LENGTH - rest]
+        words = iter(source.tolist())
+        assert all(
+            token in words for token in taken.tolist() if token not in (1010, 1012)
+        )  # in the order of the source
+        assert len(taken) <= 4 * 9
+        lengths.add(len(taken))
+    assert 0 in lengths  # some are nothing but the text that follows
+    assert len(lengths) > 15
+
+
+def test_pairs_mask_what_they_say_and_ask_for_tokens_that_the_source_masks() -> None:
+    blocks = blocks_of_sentences(6, 254)
+    pairs = make_pairs(blocks, np.zeros(4000, bool), np.random.default_rng(0))
+    for batch in (pairs.summaries, pairs.sources):
+        assert np.flatnonzero(batch.ids.numpy() == 103).tolist() == batch.positions.tolist()
+    assert pairs.summaries.ids.shape == (6 * SUMMARIES, SUMMARY_LENGTH + 2)
+    restored = pairs.sources.ids.flatten().scatter(0, pairs.sources.positions, pairs.sources.targets).view(6, 256)
+    assert np.array_equal(restored[:, 1:-1].numpy(), blocks[:, :254])
+    of_summary, of_source = pairs.owners
+    assert of_summary.tolist() == [int(p) // 128 // SUMMARIES for p in pairs.summaries.positions]
+    assert of_source.tolist() == [int(p) // 256 for p in pairs.sources.positions]
+    same = (pairs.summaries.targets[:, None] == pairs.sources.targets) & (of_summary[:, None] == of_source)
+    assert same.any(1).float().mean() > 0.2
+    assert 0.1 < len(pairs.sources.positions) / blocks[:, :254].size < 0.5
+
+
+def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs) -> float:
+    """The loss by loops over tokens, in double precision."""
+    both = torch.cat([summaries, sources]).double()
+    unit = float((both**2).sum(1).mean()) * TEMPERATURE
+    totals = []
+    for across in (False, True):
+        losses = []
+        for i, own in enumerate(pairs.owners[0].tolist()):
+            shares = [0.0, 0.0]
+            for j, other in enumerate(pairs.owners[1].tolist()):
+                if across or own == other:
+                    same = int(pairs.summaries.targets[i]) == int(pairs.sources.targets[j])
+                    shares[same] += float(torch.exp(summaries[i].double() @ sources[j].double() / unit))
+            if shares[1]:
+                losses.append(-np.log(shares[1] / sum(shares)))
+        totals.append(float(np.mean(losses)))
+    return (1 - ACROSS) * totals[0] + ACROSS * totals[1]
+
+
+def test_the_matching_loss_equals_its_definition() -> None:
+    pairs = make_pairs(blocks_of_sentences(3, 60), np.zeros(4000, bool), np.random.default_rng(1))
+    generator = torch.Generator().manual_seed(0)
+    summaries, sources = (
+        torch.randn(len(batch.targets), 16, generator=generator) for batch in (pairs.summaries, pairs.sources)
+    )
+    summaries, sources = summaries / 4, sources / 4
+    assert float(matching_loss(summaries, sources, pairs)) == pytest.approx(
+        matching_oracle(summaries, sources, pairs), rel=1e-4
+    )
+    known = torch.randn(4000, 16, generator=generator)  # embeddings that say which token was masked
+    assert float(matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
+
+
+def test_training_on_pairs_resumes_exactly_and_gives_other_weights(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    options = ("--matching", 1, "--batch", 1600)
+    whole = run(folders, tmp_path / "whole", *options)
+    run(folders, tmp_path / "halves", *options, "--pause-after", 0)
+    while step_of(tmp_path / "halves") < STEPS:
+        run(folders, tmp_path / "halves", *options, "--pause-after", 0)
+    assert same(weights(tmp_path / "halves"), whole)
+    assert not same(run(folders, tmp_path / "plain", "--batch", 1600), whole)

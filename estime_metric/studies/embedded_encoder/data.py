@@ -124,6 +124,11 @@ class Batch:
     positions: Tensor
     targets: Tensor
 
+    @property
+    def tokens(self) -> int:
+        """Positions to encode, special tokens included."""
+        return self.ids.numel()
+
     def to(self, device: torch.device | str) -> Batch:
         """The batch on a device."""
         return Batch(*(values.to(device, non_blocking=True) for values in (self.ids, self.positions, self.targets)))

@@ -1,4 +1,4 @@
-"""Train the embedded encoder: plain masked language modelling, resumable, on a CPU or a GPU.
+"""Train the embedded encoder: masked language modelling and matching, resumable, on a CPU or a GPU.
 
     python -m estime_metric.studies.embedded_encoder.train CORPUS START WORK --minutes 120
     python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT
@@ -6,6 +6,9 @@
 `CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``) per line, `START` the
 folder of a BERT with its tokenizer (without weights: random ones), `WORK` keeps token ids and checkpoint, and is all
 that another machine needs beside `START`; `export` makes the folder that ships.
+
+With ``--matching`` the blocks are sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
+summary token be most similar to the same token of its source (`pairs`). Without it masked language modelling is all.
 
 At its start the script times forward and backward in float32 and in bfloat16, and takes the faster. Short blocks come
 first, long ones at the end. The learning rate falls with the larger of ``steps / --steps`` and ``time / --minutes``;
@@ -26,6 +29,7 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertForMaskedLM
 
+from estime_metric.config import default_layer
 from estime_metric.studies.embedded_encoder.data import (
     Batch,
     BlockStream,
@@ -36,6 +40,7 @@ from estime_metric.studies.embedded_encoder.data import (
     mask_batch,
     tokenize,
 )
+from estime_metric.studies.embedded_encoder.pairs import SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs, matching_loss
 
 # Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
 
@@ -43,6 +48,8 @@ MASK_RATES = (0.12, 0.45)  # drawn per block
 WHOLE_WORDS = 0.8  # share of the blocks in which whole words are masked
 SHORT = 126  # block length at first, without [CLS] and [SEP]
 LONG = (254, 510, 510)  # block lengths at the end, in turn
+SOURCE = 254  # length of the sources of pairs at first
+LONG_SOURCES = (510,)  # at the end
 
 
 class _SumCrossEntropy(torch.autograd.Function):
@@ -70,19 +77,29 @@ class _SumCrossEntropy(torch.autograd.Function):
         return hidden * scale, weight * scale, bias * scale, None
 
 
-def masked_hidden(model: BertForMaskedLM, batch: Batch) -> Tensor:
-    """Input of the decoder at the masked positions, (m, d)."""
-    hidden = model.bert(input_ids=batch.ids).last_hidden_state.flatten(0, 1)
-    inputs: Tensor = model.cls.predictions.transform(hidden[batch.positions])
-    return inputs
+def masked_outputs(model: BertForMaskedLM, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Outputs at the masked positions, (m, d) each: of the last block, and of the one that ESTIME reads by default."""
+    layers = model.bert(input_ids=batch.ids, output_hidden_states=True).hidden_states
+    last, read = (layers[k].flatten(0, 1)[batch.positions] for k in (-1, default_layer(len(layers) - 1)))
+    return last, read
 
 
-def loss_of(model: BertForMaskedLM, batch: Batch) -> Tensor:
-    """Cross-entropy summed over the masked positions of a batch."""
-    decoder = model.cls.predictions.decoder
+def cross_entropy(model: BertForMaskedLM, output: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy of the prediction head, summed over the masked positions whose output this is."""
+    head = model.cls.predictions
     sum_cross_entropy: Any = _SumCrossEntropy.apply
-    loss: Tensor = sum_cross_entropy(masked_hidden(model, batch), decoder.weight, decoder.bias, batch.targets)
+    loss: Tensor = sum_cross_entropy(head.transform(output), head.decoder.weight, head.decoder.bias, targets)
     return loss
+
+
+def loss_of(model: BertForMaskedLM, group: Batch | Pairs, matching: float = 0.0) -> Tensor:
+    """Cross-entropy summed over the masked positions; for pairs, the matching loss as often as there are, weighted."""
+    if isinstance(group, Batch):
+        return cross_entropy(model, masked_outputs(model, group)[0], group.targets)
+    of_summaries, summaries = masked_outputs(model, group.summaries)
+    of_sources, sources = masked_outputs(model, group.sources)
+    loss = cross_entropy(model, torch.cat([of_summaries, of_sources]), group.targets)
+    return loss + matching * len(group.targets) * matching_loss(summaries, sources, group)
 
 
 @torch.inference_mode()
@@ -96,7 +113,7 @@ def measure(model: BertForMaskedLM, texts: list[np.ndarray], continues: np.ndarr
     total, hits, tokens, words_hit, words = 0.0, 0, 0, 0, 0
     for start in range(0, len(rows), 8):
         batch = mask_batch(rows[start : start + 8], continues, (0.15, 0.15), 1.0, rng)
-        logits = model.cls.predictions.decoder(masked_hidden(model, batch.to(model.device))).float().cpu()  # (m, v)
+        logits = model.cls.predictions(masked_outputs(model, batch.to(model.device))[0]).float().cpu()  # (m, v)
         total += float(nn.functional.cross_entropy(logits, batch.targets, reduction="sum"))
         right = (logits.argmax(-1) == batch.targets).numpy()
         word = np.cumsum(~continues[batch.targets.numpy()])  # masked words in order
@@ -164,20 +181,30 @@ class Batches:
 
     def __init__(self, corpus: Corpus, continues: np.ndarray, args: argparse.Namespace, positions: dict[int, int]):
         self._continues, self._args = continues, args
+        lengths = {SOURCE, *LONG_SOURCES} if args.matching else {SHORT, *LONG}
         self._streams = {
-            length: BlockStream(corpus, length, args.seed, positions.get(length, 0)) for length in {SHORT, *LONG}
+            length: BlockStream(corpus, length + self._rest, args.seed, positions.get(length, 0)) for length in lengths
         }
+
+    @property
+    def _rest(self) -> int:
+        """Tokens drawn behind each block, which fill its pseudo-summaries."""
+        return SUMMARY_LENGTH if self._args.matching else 0
 
     @property
     def positions(self) -> dict[int, int]:
         """How many blocks of each length were drawn."""
         return {length: stream.position for length, stream in self._streams.items()}
 
-    def step(self, step: int, progress: float) -> list[Batch]:
+    def step(self, step: int, progress: float) -> list[Batch] | list[Pairs]:
         """The batches of a step: short blocks at first, long ones in the last share ``--long`` of the run."""
-        length = SHORT if progress < 1.0 - self._args.long else LONG[step % len(LONG)]
+        short, long = (SOURCE, LONG_SOURCES) if self._args.matching else (SHORT, LONG)
+        length = short if progress < 1.0 - self._args.long else long[step % len(long)]
         stream = self._streams[length]
         rng = np.random.default_rng([self._args.seed, length, stream.position])  # new masks in each epoch
+        if self._args.matching:
+            size = self._args.batch // (length + 2 + SUMMARIES * (SUMMARY_LENGTH + 2))
+            return [make_pairs(stream.draw(size), self._continues, rng) for _ in range(self._args.batches)]
         size = self._args.batch // (length + 2)
         blocks = [stream.draw(size) for _ in range(self._args.batches)]
         return [mask_batch(rows, self._continues, MASK_RATES, WHOLE_WORDS, rng) for rows in blocks]
@@ -269,10 +296,10 @@ def train(args: argparse.Namespace) -> None:
         group = batches.step(step, done)
         wanted = sum(len(batch.targets) for batch in group)
         for batch in group:
-            loss = loss_of(model, batch.to(args.device))
+            loss = loss_of(model, batch.to(args.device), args.matching)
             torch.autograd.backward(loss / wanted)
             running += float(loss.detach())
-            tokens += batch.ids.numel()
+            tokens += batch.tokens
         masked += wanted
         if model is not master:
             for full, low in zip(master.parameters(), model.parameters(), strict=True):
@@ -319,6 +346,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=4096, help="tokens of a batch, special tokens included")
     parser.add_argument("--batches", type=int, default=2, help="batches of a step")
     parser.add_argument("--long", type=float, default=0.2, help="share of the run, at its end, with long blocks")
+    parser.add_argument("--matching", type=float, default=0.0, help="weight of the loss that matches pairs; 0: none")
     parser.add_argument("--lr", type=float, default=7e-4, help="peak learning rate of AdamW")
     parser.add_argument("--muon-lr", type=float, default=1.5e-3, help="peak learning rate of Muon; 0: AdamW alone")
     parser.add_argument("--warmup", type=int, default=100, help="steps of warm-up")
