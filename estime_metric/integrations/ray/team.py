@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from estime_metric.integrations.ray.loading import actors_that_fit, import_ray
+from estime_metric.integrations.ray.loading import actors_that_fit, connect, import_ray
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -44,7 +44,7 @@ class RayTeam:
         self._ray = import_ray()
         self._connected = not self._ray.is_initialized()
         if self._connected:
-            self._ray.init(address=address)
+            connect(self._ray, address)
         if num_gpus is None:
             num_gpus = 1 if self._ray.cluster_resources().get("GPU", 0) else 0
         self._needs = num_gpus, num_cpus
