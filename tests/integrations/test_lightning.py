@@ -128,7 +128,7 @@ def test_training_logs_checkpoints_and_resumes(
 
 
 def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """By the number of alarms the blank and the foreign summaries would beat the faithful ones."""
+    """By the number of alarms nothing is better than the blank and the foreign summaries."""
     plan = ["", "the", "zqx vrk ploo", "faithful", "the", ""]
     seen: dict[int, Any] = {}
 
@@ -146,7 +146,7 @@ def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest
     outcome = example.main(arguments(tmp_path, "embedded", "--epochs", str(len(plan))))
     assert torch.load(outcome["best"], weights_only=False)["epoch"] == plan.index("faithful")
     alarms = {plan[epoch]: values["val/alarms"] for epoch, values in seen.items()}
-    assert alarms[""] == alarms["zqx vrk ploo"] == 0 < alarms["faithful"]
+    assert alarms[""] == alarms["zqx vrk ploo"] == 0
     rates = {plan[epoch]: values["val/unsupported_rate"] for epoch, values in seen.items()}
     assert rates["faithful"] < 0.1 < 0.5 < rates["the"] <= rates["zqx vrk ploo"] == 1
     assert math.isnan(seen[0]["val/unsupported_rate"])
