@@ -6,23 +6,28 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
 
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """A headless browser. Without one the test is skipped, in CI (where ``CI`` is set) it fails."""
+def find_browser() -> str:
+    """Where the browser is. Without one the test is skipped, in CI (where ``CI`` is set) it fails."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        path = None
-    if path is None:
+    if path is None or find_spec("playwright") is None:
         if os.environ.get("CI"):
             pytest.fail("there is no browser: install chromium, and playwright from the extra `test`")
         pytest.skip("there is no browser: install chromium, and playwright from the extra `test`")
+    return path
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A headless browser. While it is open no other can be, and no asyncio loop can run in this thread."""
+    path = find_browser()
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         try:

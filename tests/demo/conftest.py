@@ -11,7 +11,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from tests.browser import chromium
+from tests.browser import chromium, find_browser
 from tests.demo.serving import COMMAND, Server, free_port, serving
 
 ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
@@ -36,15 +36,16 @@ def expected_soon() -> Any:
     return expect
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with chromium() as browser:
         yield browser
 
 
 @pytest.fixture(scope="session")
-def server(browser: Any, bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``estime demo`` with a second encoder on offer; at the end it must have printed no text of a visitor."""
+    find_browser()
     arguments = [*COMMAND, "--model", "embedded", "--model", bert_folder]
     port = free_port()
     with serving([*arguments, "--port", str(port)], tmp_path_factory.mktemp("demo"), port) as server:

@@ -255,9 +255,7 @@ def test_the_matching_loss_equals_its_definition() -> None:
     assert float(matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
 
 
-def test_training_on_pairs_resumes_exactly_and_gives_other_weights(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
     options = ("--matching", 1, "--batch", 1600)
     whole = run(folders, tmp_path / "whole", *options)
     run(folders, tmp_path / "halves", *options, "--pause-after", 0)
