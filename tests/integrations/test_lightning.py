@@ -128,14 +128,14 @@ def test_training_logs_checkpoints_and_resumes(
 
 
 def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """By the number of alarms nothing is better than the blank and the foreign summaries."""
-    plan = ["", "the", "zqx vrk ploo", "faithful", "the", ""]
+    """By the number of alarms the blank and the foreign summaries would beat the faithful ones."""
+    plan = ["", "of", "zqx vrk ploo", "faithful", "of", ""]
     seen: dict[int, Any] = {}
 
     class Planned(example.Summarizer):  # type: ignore[name-defined, misc]
         def write(self, batch: dict[str, Any]) -> list[str]:
             text = plan[self.current_epoch]
-            return [source.split(". ")[0] + "." if text == "faithful" else text for source in batch["source"]]
+            return [" ".join(source.split()[:12]) if text == "faithful" else text for source in batch["source"]]
 
         def on_validation_epoch_end(self) -> None:
             super().on_validation_epoch_end()
@@ -146,9 +146,9 @@ def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest
     outcome = example.main(arguments(tmp_path, "embedded", "--epochs", str(len(plan))))
     assert torch.load(outcome["best"], weights_only=False)["epoch"] == plan.index("faithful")
     alarms = {plan[epoch]: values["val/alarms"] for epoch, values in seen.items()}
-    assert alarms[""] == alarms["zqx vrk ploo"] == 0
+    assert alarms[""] == alarms["zqx vrk ploo"] == 0 < alarms["faithful"]
     rates = {plan[epoch]: values["val/unsupported_rate"] for epoch, values in seen.items()}
-    assert rates["faithful"] < 0.1 < 0.5 < rates["the"] <= rates["zqx vrk ploo"] == 1
+    assert rates["faithful"] < 0.1 < rates["of"] == rates["zqx vrk ploo"] == 1
     assert math.isnan(seen[0]["val/unsupported_rate"])
     assert outcome["epochs"] == len(plan)  # an epoch without a value stops nothing
 
