@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    slow = LIST.read_text(encoding="utf-8").split()
+    slow = dict.fromkeys(LIST.read_text(encoding="utf-8").split())  # in their order
     if hasattr(config, "workerinput"):
         files = list(dict.fromkeys(name.split("::")[0] for name in slow))
         rank = {file: number for number, file in enumerate(files)}

@@ -134,6 +134,17 @@ class Batch:
         return Batch(*(values.to(device, non_blocking=True) for values in (self.ids, self.positions, self.targets)))
 
 
+def hide(blocks: np.ndarray, masked: np.ndarray) -> Batch:
+    """The batch of blocks (b, t), put between [CLS] and [SEP], with [MASK] where `masked` (b, t) says so."""
+    ids = np.pad(blocks.astype(np.int64), ((0, 0), (1, 1)))
+    ids[:, 0], ids[:, -1] = CLS, SEP
+    flags = np.pad(masked, ((0, 0), (1, 1)))
+    positions = np.flatnonzero(flags)
+    targets = ids.reshape(-1)[positions]
+    ids[flags] = MASK
+    return Batch(torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(targets))
+
+
 def mask_batch(
     blocks: np.ndarray, continues: np.ndarray, rates: tuple[float, float], whole: float, rng: np.random.Generator
 ) -> Batch:
@@ -142,9 +153,7 @@ def mask_batch(
     `continues` (v,) says which ids continue a word. Each block masks a share drawn from `rates` of its tokens, by
     whole words with probability `whole`, else by single tokens. A masked token is always replaced by [MASK].
     """
-    ids = np.pad(blocks.astype(np.int64), ((0, 0), (1, 1)))
-    ids[:, 0], ids[:, -1] = CLS, SEP
-    masked = np.zeros(ids.shape, bool)
+    masked = np.zeros(blocks.shape, bool)
     for row, flags in zip(blocks, masked, strict=True):
         word = np.cumsum(~continues[row]) if rng.random() < whole else np.arange(len(row))
         word -= word[0]
@@ -152,8 +161,5 @@ def mask_batch(
         taken = np.cumsum(np.bincount(word)[order]) <= max(1, rng.uniform(*rates) * len(row))
         chosen = np.zeros(len(order), bool)
         chosen[order[: max(1, int(taken.sum()))]] = True
-        flags[1:-1] = chosen[word]
-    positions = np.flatnonzero(masked)
-    targets = ids.reshape(-1)[positions]
-    ids[masked] = MASK
-    return Batch(torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(targets))
+        flags[:] = chosen[word]
+    return hide(blocks, masked)

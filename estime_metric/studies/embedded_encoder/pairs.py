@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from estime_metric.studies.embedded_encoder.data import CLS, MASK, SEP, Batch, mask_batch
+from estime_metric.studies.embedded_encoder.data import Batch, hide, mask_batch
 
 # Axes: b source blocks, t positions of a block, m masked positions of the summaries, s of the sources, d width.
 
@@ -83,18 +83,12 @@ def pseudo_summary(source: np.ndarray, following: np.ndarray, rng: np.random.Gen
 
 def mask_sources(blocks: np.ndarray, wanted: list[np.ndarray], rng: np.random.Generator) -> Batch:
     """Mask single tokens of blocks (b, t): mostly such whose id is among those `wanted` of the block."""
-    ids = np.pad(blocks.astype(np.int64), ((0, 0), (1, 1)))
-    ids[:, 0], ids[:, -1] = CLS, SEP
-    chances = np.zeros(ids.shape)
+    chances = np.zeros((len(blocks), blocks.shape[1] + 2))  # [CLS] and [SEP] draw too, and are never masked
     for row, chance, asked in zip(blocks, chances, wanted, strict=True):
         matches = np.isin(row, asked)
         share = min(0.6, ASKED_MASKS * len(row) / max(1, int(matches.sum())))
         chance[1:-1] = np.where(matches, share, rng.uniform(*SOURCE_MASKS))
-    masked = rng.random(ids.shape) < chances
-    positions = np.flatnonzero(masked)
-    targets = ids.reshape(-1)[positions]
-    ids[masked] = MASK
-    return Batch(torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(targets))
+    return hide(blocks, (rng.random(chances.shape) < chances)[:, 1:-1])
 
 
 def make_pairs(blocks: np.ndarray, continues: np.ndarray, rng: np.random.Generator) -> Pairs:

@@ -181,15 +181,13 @@ class Batches:
 
     def __init__(self, corpus: Corpus, continues: np.ndarray, args: argparse.Namespace, positions: dict[int, int]):
         self._continues, self._args = continues, args
-        lengths = {SOURCE, *LONG_SOURCES} if args.matching else {SHORT, *LONG}
+        self._long: tuple[int, ...]
+        self._short, self._long = (SOURCE, LONG_SOURCES) if args.matching else (SHORT, LONG)
+        behind = SUMMARY_LENGTH if args.matching else 0  # tokens drawn with each block, which fill its pseudo-summaries
         self._streams = {
-            length: BlockStream(corpus, length + self._rest, args.seed, positions.get(length, 0)) for length in lengths
+            length: BlockStream(corpus, length + behind, args.seed, positions.get(length, 0))
+            for length in {self._short, *self._long}
         }
-
-    @property
-    def _rest(self) -> int:
-        """Tokens drawn behind each block, which fill its pseudo-summaries."""
-        return SUMMARY_LENGTH if self._args.matching else 0
 
     @property
     def positions(self) -> dict[int, int]:
@@ -198,8 +196,7 @@ class Batches:
 
     def step(self, step: int, progress: float) -> list[Batch] | list[Pairs]:
         """The batches of a step: short blocks at first, long ones in the last share ``--long`` of the run."""
-        short, long = (SOURCE, LONG_SOURCES) if self._args.matching else (SHORT, LONG)
-        length = short if progress < 1.0 - self._args.long else long[step % len(long)]
+        length = self._short if progress < 1.0 - self._args.long else self._long[step % len(self._long)]
         stream = self._streams[length]
         rng = np.random.default_rng([self._args.seed, length, stream.position])  # new masks in each epoch
         if self._args.matching:
