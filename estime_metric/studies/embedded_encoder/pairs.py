@@ -56,12 +56,16 @@ class Pairs:
     @property
     def owners(self) -> tuple[Tensor, Tensor]:
         """Which source each masked position belongs to: of the summaries (m,), of the sources (s,)."""
-        of_summary = self.summaries.positions // self.summaries.ids.shape[1] // SUMMARIES
-        return of_summary, self.sources.positions // self.sources.ids.shape[1]
+        return _owners(self.summaries, SUMMARIES), _owners(self.sources, 1)
 
     def to(self, device: torch.device | str) -> Pairs:
         """The pairs on a device."""
         return Pairs(self.summaries.to(device), self.sources.to(device))
+
+
+def _owners(batch: Batch, rows: int) -> Tensor:
+    """Which source each masked position belongs to, (m,), where so many rows of the batch belong to one source."""
+    return batch.positions // (rows * batch.ids.shape[1])
 
 
 def pseudo_summary(source: np.ndarray, following: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -99,8 +103,8 @@ def make_pairs(blocks: np.ndarray, continues: np.ndarray, rng: np.random.Generat
     sources, following = blocks[:, :-SUMMARY_LENGTH], blocks[:, -SUMMARY_LENGTH:]
     rows = [pseudo_summary(*pair, rng) for pair in zip(sources, following, strict=True) for _ in range(SUMMARIES)]
     summaries = mask_batch(np.stack(rows), continues, SUMMARY_MASKS, 0.5, rng)
-    owner = summaries.positions.numpy() // (SUMMARY_LENGTH + 2) // SUMMARIES
-    wanted = [summaries.targets.numpy()[owner == index] for index in range(len(blocks))]
+    owners = _owners(summaries, SUMMARIES)
+    wanted = [summaries.targets[owners == index].numpy() for index in range(len(blocks))]
     return Pairs(summaries, mask_sources(sources, wanted, rng))
 
 

@@ -77,11 +77,10 @@ class _SumCrossEntropy(torch.autograd.Function):
         return hidden * scale, weight * scale, bias * scale, None
 
 
-def masked_outputs(model: BertForMaskedLM, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Outputs at the masked positions, (m, d) each: of the last block, and of the one that ESTIME reads by default."""
-    layers = model.bert(input_ids=batch.ids, output_hidden_states=True).hidden_states
-    last, read = (layers[k].flatten(0, 1)[batch.positions] for k in (-1, default_layer(len(layers) - 1)))
-    return last, read
+def masked_outputs(model: BertForMaskedLM, batch: Batch, *layers: int) -> list[Tensor]:
+    """Outputs of some layers at the masked positions, (m, d) each."""
+    states = model.bert(input_ids=batch.ids, output_hidden_states=True).hidden_states
+    return [states[layer].flatten(0, 1)[batch.positions] for layer in layers]
 
 
 def cross_entropy(model: BertForMaskedLM, output: Tensor, targets: Tensor) -> Tensor:
@@ -95,9 +94,11 @@ def cross_entropy(model: BertForMaskedLM, output: Tensor, targets: Tensor) -> Te
 def loss_of(model: BertForMaskedLM, group: Batch | Pairs, matching: float = 0.0) -> Tensor:
     """Cross-entropy summed over the masked positions; for pairs, the matching loss as often as there are, weighted."""
     if isinstance(group, Batch):
-        return cross_entropy(model, masked_outputs(model, group)[0], group.targets)
-    of_summaries, summaries = masked_outputs(model, group.summaries)
-    of_sources, sources = masked_outputs(model, group.sources)
+        (output,) = masked_outputs(model, group, -1)
+        return cross_entropy(model, output, group.targets)
+    read = default_layer(model.config.num_hidden_layers)
+    of_summaries, summaries = masked_outputs(model, group.summaries, -1, read)
+    of_sources, sources = masked_outputs(model, group.sources, -1, read)
     loss = cross_entropy(model, torch.cat([of_summaries, of_sources]), group.targets)
     return loss + matching * len(group.targets) * matching_loss(summaries, sources, group)
 
@@ -113,7 +114,8 @@ def measure(model: BertForMaskedLM, texts: list[np.ndarray], continues: np.ndarr
     total, hits, tokens, words_hit, words = 0.0, 0, 0, 0, 0
     for start in range(0, len(rows), 8):
         batch = mask_batch(rows[start : start + 8], continues, (0.15, 0.15), 1.0, rng)
-        logits = model.cls.predictions(masked_outputs(model, batch.to(model.device))[0]).float().cpu()  # (m, v)
+        (output,) = masked_outputs(model, batch.to(model.device), -1)
+        logits = model.cls.predictions(output).float().cpu()  # (m, v)
         total += float(nn.functional.cross_entropy(logits, batch.targets, reduction="sum"))
         right = (logits.argmax(-1) == batch.targets).numpy()
         word = np.cumsum(~continues[batch.targets.numpy()])  # masked words in order
