@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,10 +27,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers: one thread each
 SUMMEVAL = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "summeval"
 
 
-def pytest_collection_finish() -> None:
-    """What is loaded by now stays: the collector, which each load of an encoder calls, need not look at it again."""
-    gc.collect()
-    gc.freeze()
+_modules = 0  # that were there when the collector last looked at everything
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """What modules brought stays: the collector, which each load of an encoder calls, need not look at it again."""
+    global _modules
+    if len(sys.modules) > _modules + 100:
+        gc.collect()
+        gc.freeze()
+        _modules = len(sys.modules)
 
 
 @pytest.fixture(autouse=True)
