@@ -20,7 +20,9 @@ import numpy as np
 
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.engine.loading import revision_of
 from estime_metric.inputs import check_choice, check_pairs
+from estime_metric.signature import versioned
 from estime_metric.studies.baselines import Advance, Floats
 from estime_metric.studies.scoring import REFERENCE_FREE, Block, Measure, Prepared, Summaries
 
@@ -44,7 +46,7 @@ class BlancScorer:
         **options: of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``; the package's own values where left out.
 
     Attributes:
-        signature: package, kind, encoder, options, and how sentences are split.
+        signature: package, kind, encoder and its revision, options, and how sentences are split.
 
     Raises:
         ImportError: ``blanc`` or ``nltk`` is not installed.
@@ -62,7 +64,8 @@ class BlancScorer:
         made: Callable[..., Any] = package.BlancHelp if kind == "help" else package.BlancTune
         self._scorer = made(model_name=folder, device=device or "cpu", show_progress_bar=False, **chosen)
         shown = "".join(f"|{name}:{value}" for name, value in sorted(options.items()))
-        self.signature = f"BLANC|{kind}|blanc {version('blanc')}|model:{model}|sentences:{name_of_split}{shown}"
+        named = versioned(model, revision_of(model, None))
+        self.signature = f"BLANC|{kind}|blanc {version('blanc')}|model:{named}|sentences:{name_of_split}{shown}"
 
     def score(self, summaries: Sequence[str], sources: Sequence[str], *, advance: Advance | None = None) -> Floats:
         """BLANC of each summary, between -1 and 1; higher is better.

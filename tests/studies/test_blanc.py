@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,6 +16,7 @@ from estime_metric.studies.blanc import BlancScorer, blanc_block, load_package
 from estime_metric.studies.scoring import measure
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
+from tests.families import save_encoder
 from tests.studies.summeval.conftest import data, folder
 
 __all__ = ["data", "folder"]  # fixtures
@@ -74,6 +77,14 @@ def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     assert "sentences:" in scores.signatures["BLANC-help bert"]
     table = study.report.table_1(scores, study.report.correlations(scores, resamples=5))
     assert [row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"] == ["here"]
+
+
+def test_the_signature_tells_weights_apart(bert_folder: str, tmp_path: Path) -> None:
+    copy = shutil.copytree(bert_folder, tmp_path / "copy" / "bert")
+    other = save_encoder(tmp_path / "bert", "bert", seed=1)
+    first, again, third = (BlancScorer(str(folder)).signature for folder in (bert_folder, copy, other))
+    assert first == again != third
+    assert "|model:bert@sha256-" in first
 
 
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
