@@ -58,6 +58,7 @@ LAYERS = {
     "scorer": {"config", "engine", "explanation", "inputs", "progress", "result"},
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": {"files"},
+    "tables": {"files"},
     "files": set(),
     "jobs": {"config", "engine", "files", "result", "scorer"},
     "comparison": {"config", "files", "meta", "scorer"},

@@ -130,7 +130,7 @@ def _output_rows(
 
 
 def _print_rows(lines: Sequence[int], summaries: Sequence[str], found: Mapping[str, NDArray[Any]]) -> None:
-    from estime_metric.studies.rendering import Cell, Column, Section, Table
+    from estime_metric.tables import Cell, Column, Section, Table
 
     columns = (Column("line", text=True), Column("summary", text=True), *(Column(name) for name in found))
     rows: list[tuple[Cell, ...]] = [

@@ -16,7 +16,7 @@ from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from estime_metric.comparison import Comparison
-    from estime_metric.studies.rendering import Table
+    from estime_metric.tables import Table
 
 
 def compare(
@@ -105,7 +105,7 @@ def _print(found: Comparison, paths: tuple[Path, Path], confidence: float) -> No
 def _table(found: Comparison, confidence: float) -> Table:
     """A column for each measure."""
     from estime_metric.comparison.verdicts import higher_is_better
-    from estime_metric.studies.rendering import Column, Section, Table
+    from estime_metric.tables import Column, Section, Table
 
     all_found = found.found.values()
     lines: dict[str, list[str]] = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from estime_metric.meta import Grid
-    from estime_metric.studies.rendering import Table
+    from estime_metric.tables import Table
 
 WRITABLE = (".csv", ".md", ".tex")
 
@@ -159,9 +159,9 @@ def _check_output(output: Path | None, significance: str | None, inputs: list[Pa
 
 def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> None:
     """CSV is tidy, with all numbers; Markdown and LaTeX are the tables on the screen."""
-    from estime_metric.studies import rendering
+    from estime_metric.tables import to_latex, to_markdown, write_table
 
-    formats = {".md": rendering.to_markdown, ".tex": rendering.to_latex}
+    formats = {".md": to_markdown, ".tex": to_latex}
     ending = output.suffix.lower()
     if ending == ".csv":
         files.write_text(output, frames["agreement"].to_csv(index=False, lineterminator="\n"))
@@ -169,7 +169,7 @@ def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> N
         files.write_text(output, formats[ending](tables[0]))
     else:
         for table in tables:
-            rendering.write(table, output)
+            write_table(table, output)
             tidy = frames[table.name].to_csv(index=False, lineterminator="\n")
             files.write_text(output / f"{table.name}.csv", tidy)
 
@@ -177,7 +177,7 @@ def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> N
 def _agreement_table(found: DataFrame, grids: list[Grid], resample: str, n: int, confidence: float) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
     from estime_metric.meta import LEVELS
-    from estime_metric.studies.rendering import Column, Section, Table
+    from estime_metric.tables import Column, Section, Table
 
     levels = list(dict.fromkeys(found["level"]))
     columns = [Column("measure", text=True)]
@@ -216,7 +216,7 @@ def _left_out(found: DataFrame) -> list[str]:
 
 def _difference_table(found: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a section for each judgement, level and method."""
-    from estime_metric.studies.rendering import Column, Section, Table
+    from estime_metric.tables import Column, Section, Table
 
     intervals = test == "bootstrap"
     columns = (
@@ -251,7 +251,7 @@ def _difference_table(found: DataFrame, test: str) -> Table:
 
 def _interval(low: float, high: float) -> str:
     """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
-    from estime_metric.studies.rendering import interval
+    from estime_metric.tables import interval
 
     return interval(low, high).replace("0.", ".").replace(" ", "")
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from estime_metric.cli.console import printable
 
 if TYPE_CHECKING:
-    from estime_metric.studies.rendering import Cell, Column, Table
+    from estime_metric.tables import Cell, Column, Table
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _grid(table: Table, blocks: Sequence[_Block], dim: Callable[[tuple[Cell, ...
 
 def _blocks(table: Table) -> list[_Block]:
     """The groups of a table, left to right; the columns within a group are aligned to the right."""
-    from estime_metric.studies.rendering import EMPTY
+    from estime_metric.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]
     blocks, start = [], 0
@@ -115,7 +115,7 @@ def _blocks(table: Table) -> list[_Block]:
 
 def _shown(cell: Cell, column: Column) -> str:
     """A cell in one line, numbers without a leading zero: ``.393`` for ``0.393``."""
-    from estime_metric.studies.rendering import show
+    from estime_metric.tables import show
 
     if isinstance(cell, str):
         return printable(" ".join(cell.split()))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from estime_metric.meta import LEVELS, Grid, bootstrap, bootstrap_groups
 from estime_metric.meta.bias import BIAS_PAIRS, bias_matrix, rank_systems
 from estime_metric.meta.lengths import correlation_with_length, count_lengths
-from estime_metric.studies import rendering, toolbox
+from estime_metric.studies import toolbox
 from estime_metric.studies.printed.coherence_toolbox import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5, Printed
-from estime_metric.studies.rendering import Cell, Column, Section, Table
 from estime_metric.studies.toolbox import ShuffleScores
+from estime_metric.tables import Cell, Column, Section, Table, interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +82,7 @@ def table_3_intervals(rows: Mapping[str, Agreement]) -> Table:
         (
             LABELS[measure],
             *_flat(
-                (rendering.interval(*row.statistics[name][1:]), rendering.interval(*TABLE_3[LABELS[measure]][name][1:]))
+                (interval(*row.statistics[name][1:]), interval(*TABLE_3[LABELS[measure]][name][1:]))
                 for name in toolbox.STATISTICS
             ),
         )

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from estime_metric import files
-from estime_metric.studies import rendering
-from estime_metric.studies.rendering import Table
+from estime_metric.tables import Table, write_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +29,7 @@ def write_study(
     Args:
         folder: an existing folder.
         frames: tidy tables by the name of their CSV file.
-        tables: see `rendering.write`.
+        tables: see `write_table`.
         draw: makes the pictures, each with the name of its files; they are written to `PLOTS` as PNG and SVG.
 
     Returns:
@@ -39,7 +38,7 @@ def write_study(
     for name, frame in frames.items():
         files.write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
     for table in tables:
-        rendering.write(table, folder)
+        write_table(table, folder)
     try:
         write_figures(folder / PLOTS, draw())
     except ImportError as error:

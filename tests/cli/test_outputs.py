@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric import files
-from estime_metric.studies.rendering import Column, Section, Table, write
+from estime_metric.tables import Column, Section, Table, write_table
 from tests.command import full_disk, run_command
 
 FOLDERS = (
@@ -100,11 +100,11 @@ def test_the_tables_of_a_study_and_its_pictures_too(tmp_path: Path) -> None:
         return Table("t", "T", (Column("x"),), (Section("", tuple((row,) for row in range(rows))),))
 
     figure = Figure()
-    written = [*write(table(1), tmp_path), *save(figure, tmp_path / "p")]
+    written = [*write_table(table(1), tmp_path), *save(figure, tmp_path / "p")]
     before = [path.read_bytes() for path in written]
     figure.add_subplot()
     with full_disk(100):
-        for again in (lambda: write(table(1000), tmp_path), lambda: save(figure, tmp_path / "p")):
+        for again in (lambda: write_table(table(1000), tmp_path), lambda: save(figure, tmp_path / "p")):
             with pytest.raises(OSError, match="File too large"):
                 again()
     assert [path.read_bytes() for path in written] == before

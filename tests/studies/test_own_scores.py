@@ -16,10 +16,10 @@ from estime_metric import EstimeScorer
 from estime_metric.studies.estime_block import estime_block
 from estime_metric.studies.own_scores import own_block, own_blocks
 from estime_metric.studies.printed.estime_paper import QUALITIES
-from estime_metric.studies.rendering import Table, to_csv
 from estime_metric.studies.scoring import measure
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
+from estime_metric.tables import Table, to_csv
 from tests.studies.summeval.conftest import data, folder
 
 __all__ = ["data", "folder"]  # fixtures

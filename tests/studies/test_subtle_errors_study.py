@@ -7,12 +7,12 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
-from estime_metric.studies.rendering import to_csv, to_latex, to_markdown
 from estime_metric.studies.subtle_errors import SubtleErrors
 from estime_metric.studies.subtle_errors.compared import reference_free
 from estime_metric.studies.subtle_errors.plots import plot_positions, plot_rise
 from estime_metric.studies.subtle_errors.report import tables
 from estime_metric.studies.subtle_errors.study import Study, run
+from estime_metric.tables import to_csv, to_latex, to_markdown
 from tests.families import SENTENCES
 
 SOURCES = [" ".join(SENTENCES[start : start + 4]) for start in range(6)]

@@ -37,9 +37,10 @@ def coherence(
     if output is not None:
         files.make_folder(output, overwrite=overwrite)
     from estime_metric.cli.screen import print_table
-    from estime_metric.studies import rendering, toolbox, toolbox_report
+    from estime_metric.studies import toolbox, toolbox_report
     from estime_metric.studies.printed.coherence_toolbox import LABELS
     from estime_metric.studies.writing import write_figures
+    from estime_metric.tables import write_table
 
     measures = toolbox.scored_measures(data)
     shuffled = toolbox.shuffle_test(data)
@@ -58,6 +59,6 @@ def coherence(
             further.append(toolbox_report.table_5(toolbox.gruen_components(data)))
         if runs:
             further.append(toolbox_report.table_1(toolbox.confounder_statistics(data, runs, seed)))
-        written = [path for table in (*shown, *further) for path in rendering.write(table, output)]
+        written = [path for table in (*shown, *further) for path in write_table(table, output)]
         written += write_figures(output, toolbox_report.pictures(data, rows, resamples, seed).items())
         note(f"wrote {len(written)} files into {output}")

@@ -15,8 +15,8 @@ from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, warn
 
 if TYPE_CHECKING:
-    from estime_metric.studies.rendering import Cell, Table
     from estime_metric.studies.scoring import Block, Scores
+    from estime_metric.tables import Cell, Table
 
 _OTHERS = Group("Other measures", sort_key=3)
 

@@ -165,8 +165,8 @@ def _names(pairs: files.Pairs) -> list[str]:
 
 
 def _show(study: Study) -> None:
-    from estime_metric.studies.rendering import to_markdown
     from estime_metric.studies.subtle_errors.report import tables as tables_of
+    from estime_metric.tables import to_markdown
 
     for table in tables_of(study):
         say(to_markdown(table))
@@ -174,12 +174,12 @@ def _show(study: Study) -> None:
 
 def _write(study: Study, pairs: files.Pairs, folder: Path, plots: bool) -> None:
     """Tables, plots if there are any, the labelled pairs and the scores of each."""
-    from estime_metric.studies.rendering import write
     from estime_metric.studies.subtle_errors.dataset import labelled_rows
     from estime_metric.studies.subtle_errors.report import tables as tables_of
+    from estime_metric.tables import write_table
 
     for table in tables_of(study):
-        write(table, folder)
+        write_table(table, folder)
     ids = _names(pairs)
     files.write_rows(folder / "pairs.jsonl", labelled_rows(pairs.sources, study.corrupted, study.numbers, ids))
     scores = [

@@ -15,9 +15,9 @@ from estime_metric.studies.estime_block import estime_block
 from estime_metric.studies.frank import analysis, plots, report
 from estime_metric.studies.frank.analysis import Analysis
 from estime_metric.studies.frank.data import Frank
-from estime_metric.studies.rendering import Table
 from estime_metric.studies.scoring import TRIVIAL, Block, Columns, Measure, Prepared, Scores, measure
 from estime_metric.studies.writing import write_study
+from estime_metric.tables import Table
 
 #: Tidy tables among the files.
 CORRELATIONS, DIFFERENCES, ABLATION = "correlations.csv", "differences.csv", "ablation.csv"

@@ -1,14 +1,14 @@
-"""The experiment's tables, for `estime_metric.studies.rendering`."""
+"""The experiment's tables, for `estime_metric.tables`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from estime_metric.studies.rendering import EMPTY, Cell, Column, Section, Table, interval
 from estime_metric.studies.subtle_errors.agreement import PAPER_TABLE_3, Agreement
 from estime_metric.studies.subtle_errors.estimates import Estimate
 from estime_metric.studies.subtle_errors.sensitivity import Level, rises
 from estime_metric.studies.subtle_errors.study import Study
+from estime_metric.tables import EMPTY, Cell, Column, Section, Table, interval
 
 #: With fewer pairs an interval would say nothing: a resample of them mostly repeats the same few.
 LEAST_PAIRS = 10

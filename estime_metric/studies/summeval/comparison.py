@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from estime_metric.meta.correlations import UndefinedCorrelationError
 from estime_metric.meta.significance import bootstrap_difference, williams_test
 from estime_metric.studies.printed.estime_paper import QUALITIES
-from estime_metric.studies.rendering import Cell, Column, Section, Table, interval
 from estime_metric.studies.scoring import OWN, Measure
 from estime_metric.studies.summeval.report import SummEvalScores, grid
+from estime_metric.tables import Cell, Column, Section, Table, interval
 
 
 def own_differences(scores: SummEvalScores, *, resamples: int = 1000, seed: int = 0) -> Table | None:

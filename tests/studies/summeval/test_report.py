@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 from estime_metric.studies.printed.estime_paper import QUALITIES, TABLE_1, TABLE_2
-from estime_metric.studies.rendering import Table, to_csv
 from estime_metric.studies.scoring import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
 from estime_metric.studies.summeval import report
 from estime_metric.studies.summeval.data import SummEval
+from estime_metric.tables import Table, to_csv
 
 MEASURES = (
     Measure("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.studies.rendering import (
+from estime_metric.tables import (
     Column,
     Section,
     Table,
@@ -21,7 +21,7 @@ from estime_metric.studies.rendering import (
     to_csv,
     to_latex,
     to_markdown,
-    write,
+    write_table,
 )
 
 COLUMNS = (
@@ -117,6 +117,6 @@ def test_a_cell_is_shown_rounded() -> None:
 
 
 def test_three_files_are_written(tmp_path: Path) -> None:
-    paths = write(TABLE, tmp_path / "new" / "folder")
+    paths = write_table(TABLE, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == ["demo-1.md", "demo-1.csv", "demo-1.tex"]
     assert paths[0].read_text(encoding="utf-8") == to_markdown(TABLE)

@@ -1,7 +1,7 @@
 """Tables for readers: one `Table`, written as Markdown, CSV and LaTeX.
 
-A study fills a `Table` with numbers, not with formatted text; the formats round, align and escape. The command line
-prints the same `Table` on the screen (`estime_metric.cli.screen`).
+A `Table` holds numbers, not formatted text; the formats round, align and escape. The command line prints the same
+`Table` on the screen (`estime_metric.cli.screen`).
 
 The formats are written here: ``tabulate`` and pandas' ``to_latex`` know no titled sections within a table, ``tabulate``
 leaves ``|`` unescaped in Markdown, and pandas leaves Greek letters as they are in LaTeX.
@@ -189,7 +189,7 @@ def to_latex(table: Table) -> str:
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 
-def write(table: Table, folder: Path) -> list[Path]:
+def write_table(table: Table, folder: Path) -> list[Path]:
     """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made where it is missing.
 
     Returns:
