@@ -70,7 +70,7 @@ TOP = {"explain", "integrations", "demo", "studies", "cli", "examples", "__main_
 #: package of others -> the modules that may import it.
 OWNERS = {
     "transformers": {"engine.loading", "studies"},
-    "nltk": {"engine.words", "studies.blanc"},
+    "nltk": {"engine.words", "studies.shared.blanc"},
     "regex": {"engine.words"},
     "tqdm": {"progress", "studies", "cli"},
     "torchmetrics": {"integrations"},

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
-from estime_metric.studies.printed.estime_paper import QUALITIES, TABLE_1
+from estime_metric.studies.shared.estime_paper import QUALITIES, TABLE_1
 from estime_metric.studies.summeval.data import read_folder
 from tests.command import Ran, csv_rows, run_command
 from tests.conftest import SUMMEVAL

@@ -37,9 +37,10 @@ def coherence(
     if output is not None:
         files.make_folder(output, overwrite=overwrite)
     from estime_metric.cli.screen import print_table
-    from estime_metric.studies import toolbox, toolbox_report
-    from estime_metric.studies.printed.coherence_toolbox import LABELS
-    from estime_metric.studies.writing import write_figures
+    from estime_metric.studies.coherence_toolbox import data as toolbox
+    from estime_metric.studies.coherence_toolbox import report as toolbox_report
+    from estime_metric.studies.coherence_toolbox.printed import LABELS
+    from estime_metric.studies.shared.writing import write_figures
     from estime_metric.tables import write_table
 
     measures = toolbox.scored_measures(data)

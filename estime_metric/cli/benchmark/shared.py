@@ -15,7 +15,7 @@ from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, warn
 
 if TYPE_CHECKING:
-    from estime_metric.studies.scoring import Block, Scores
+    from estime_metric.studies.shared.scoring import Block, Scores
     from estime_metric.tables import Cell, Table
 
 _OTHERS = Group("Other measures", sort_key=3)
@@ -66,8 +66,8 @@ class OtherMeasures(OwnScores):
 
     def blocks(self, device: str | None) -> "list[Block]":
         """BLANC and the files' scores as measures of a benchmark; the files are read here."""
-        from estime_metric.studies.blanc import blanc_block
-        from estime_metric.studies.own_scores import own_blocks
+        from estime_metric.studies.shared.blanc import blanc_block
+        from estime_metric.studies.shared.own_scores import own_blocks
 
         blanc = [blanc_block(model, device=device) for model in self.blanc]
         blanc += [blanc_block(model, "tune", device=device) for model in self.blanc_tune]

@@ -95,7 +95,7 @@ def subtle_errors(
     if not found.sources:
         raise ValueError("There is no pair.")
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
-    from estime_metric.studies.own_scores import own_blocks
+    from estime_metric.studies.shared.own_scores import own_blocks
     from estime_metric.studies.subtle_errors import SubtleErrors
     from estime_metric.studies.subtle_errors.compared import reference_free
     from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR

@@ -85,6 +85,6 @@ def summeval(
 def _bert_model(given: str | None, model: str | None) -> str | None:
     if given == NONE:
         return None
-    from estime_metric.studies.bertscore import PAPER_ENCODER
+    from estime_metric.studies.shared.bertscore import PAPER_ENCODER
 
     return given or (EMBEDDED_MODEL if model == EMBEDDED_MODEL else PAPER_ENCODER)

@@ -14,7 +14,7 @@ from estime_metric.meta.resampling import draw, interval
 from estime_metric.meta.significance import williams
 from estime_metric.studies.frank.data import DATASETS, Frank
 from estime_metric.studies.frank.partial import METHODS, codes_of, weighted_partial
-from estime_metric.studies.scoring import Measure, Scores
+from estime_metric.studies.shared.scoring import Measure, Scores
 
 #: All summaries, or those of one data set.
 PARTS = ("all", *DATASETS)

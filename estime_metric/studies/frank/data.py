@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from estime_metric.meta.checks import check_at_least, check_choice, listed
-from estime_metric.studies.baselines import Floats
+from estime_metric.studies.shared.baselines import Floats
 
 #: Halves of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from estime_metric.studies.frank.analysis import PARTS, Analysis, best_of
 from estime_metric.studies.frank.report import ERROR_NAMES, PUBLISHED, SECTIONS, part_name
-from estime_metric.studies.scoring import OWN, REFERENCE_FREE
+from estime_metric.studies.shared.scoring import OWN, REFERENCE_FREE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

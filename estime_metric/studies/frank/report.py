@@ -8,7 +8,7 @@ import pandas as pd
 
 from estime_metric.studies.frank.analysis import PARTS, Analysis, FrankScores
 from estime_metric.studies.frank.data import DATASETS
-from estime_metric.studies.scoring import OWN, REFERENCE_FREE, TRIVIAL, Measure
+from estime_metric.studies.shared.scoring import OWN, REFERENCE_FREE, TRIVIAL, Measure
 from estime_metric.tables import Cell, Column, Section, Table, interval
 
 #: Section of the metrics whose scores come with the data.

@@ -9,14 +9,14 @@ from pathlib import Path
 from tqdm import tqdm
 
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies import baselines
-from estime_metric.studies.baselines import Advance
-from estime_metric.studies.estime_block import estime_block
 from estime_metric.studies.frank import analysis, plots, report
 from estime_metric.studies.frank.analysis import Analysis
 from estime_metric.studies.frank.data import Frank
-from estime_metric.studies.scoring import TRIVIAL, Block, Columns, Measure, Prepared, Scores, measure
-from estime_metric.studies.writing import write_study
+from estime_metric.studies.shared import baselines
+from estime_metric.studies.shared.baselines import Advance
+from estime_metric.studies.shared.estime_block import estime_block
+from estime_metric.studies.shared.scoring import TRIVIAL, Block, Columns, Measure, Prepared, Scores, measure
+from estime_metric.studies.shared.writing import write_study
 from estime_metric.tables import Table
 
 #: Tidy tables among the files.

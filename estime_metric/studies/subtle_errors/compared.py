@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from estime_metric.meta.checks import Floats
-from estime_metric.studies import baselines
+from estime_metric.studies.shared import baselines
 
 
 def reference_free(summaries: Sequence[str], sources: Sequence[str]) -> dict[str, Floats]:

@@ -16,7 +16,7 @@ from estime_metric.inputs import check_pairs
 from estime_metric.meta.checks import Floats
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.scoring import Block
+from estime_metric.studies.shared.scoring import Block
 from estime_metric.studies.subtle_errors.agreement import Agreement, agree
 from estime_metric.studies.subtle_errors.detection import REACHES, Detection, detect
 from estime_metric.studies.subtle_errors.estimates import RESAMPLES, Sampler

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 
 from estime_metric.inputs import check_choice
-from estime_metric.studies import baselines
-from estime_metric.studies.baselines import Advance
-from estime_metric.studies.bertscore import NAMES, BertScorer
-from estime_metric.studies.printed.estime_paper import REFERENCE_BASED as PAPER_ORDER
-from estime_metric.studies.scoring import (
+from estime_metric.studies.shared import baselines
+from estime_metric.studies.shared.baselines import Advance
+from estime_metric.studies.shared.bertscore import NAMES, BertScorer
+from estime_metric.studies.shared.estime_paper import REFERENCE_BASED as PAPER_ORDER
+from estime_metric.studies.shared.scoring import (
     REFERENCE_BASED,
     REFERENCE_FREE,
     TRIVIAL,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from estime_metric.meta.correlations import UndefinedCorrelationError
 from estime_metric.meta.significance import bootstrap_difference, williams_test
-from estime_metric.studies.printed.estime_paper import QUALITIES
-from estime_metric.studies.scoring import OWN, Measure
+from estime_metric.studies.shared.estime_paper import QUALITIES
+from estime_metric.studies.shared.scoring import OWN, Measure
 from estime_metric.studies.summeval.report import SummEvalScores, grid
 from estime_metric.tables import Cell, Column, Section, Table, interval
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.studies.printed.estime_paper import QUALITIES
+from estime_metric.studies.shared.estime_paper import QUALITIES
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -10,8 +10,8 @@ import pandas as pd
 
 from estime_metric.meta.bias import bias_matrix
 from estime_metric.meta.resampling import bootstrap_groups
-from estime_metric.studies.printed.estime_paper import QUALITIES
-from estime_metric.studies.scoring import Measure
+from estime_metric.studies.shared.estime_paper import QUALITIES
+from estime_metric.studies.shared.scoring import Measure
 from estime_metric.studies.summeval.data import Floats
 from estime_metric.studies.summeval.report import SummEvalScores, grid
 

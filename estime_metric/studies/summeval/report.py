@@ -9,9 +9,9 @@ import pandas as pd
 
 from estime_metric.meta.grid import Grid
 from estime_metric.meta.resampling import bootstrap
-from estime_metric.studies.printed import estime_paper
-from estime_metric.studies.printed.estime_paper import QUALITIES, Printed
-from estime_metric.studies.scoring import OWN, REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Measure, Scores
+from estime_metric.studies.shared import estime_paper
+from estime_metric.studies.shared.estime_paper import QUALITIES, Printed
+from estime_metric.studies.shared.scoring import OWN, REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Measure, Scores
 from estime_metric.studies.summeval.data import Floats, SummEval
 from estime_metric.tables import Cell, Column, Section, Table, interval
 

@@ -12,13 +12,13 @@ import pandas as pd
 from tqdm import tqdm
 
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.estime_block import estime_block
-from estime_metric.studies.scoring import Block, Scores, measure
+from estime_metric.studies.shared.estime_block import estime_block
+from estime_metric.studies.shared.scoring import Block, Scores, measure
+from estime_metric.studies.shared.writing import write_study
 from estime_metric.studies.summeval import plots, report
 from estime_metric.studies.summeval.blocks import baseline_blocks
 from estime_metric.studies.summeval.comparison import own_differences
 from estime_metric.studies.summeval.data import HUB_DATASET, SummEval, from_hub, read_folder
-from estime_metric.studies.writing import write_study
 from estime_metric.tables import Table
 
 #: Tidy table of all correlations.

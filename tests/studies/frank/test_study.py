@@ -16,7 +16,7 @@ from estime_metric.meta.significance import williams
 from estime_metric.studies.frank import study
 from estime_metric.studies.frank.data import ERRORS, Frank, read
 from estime_metric.studies.frank.study import Study
-from estime_metric.studies.own_scores import own_block
+from estime_metric.studies.shared.own_scores import own_block
 from estime_metric.tables import Table, to_csv
 from tests.studies.frank.conftest import made_rows, write_folder
 from tests.studies.frank.test_partial import by_regression

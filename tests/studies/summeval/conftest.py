@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric.studies.printed.estime_paper import QUALITIES
+from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, read_folder
 from tests.families import SENTENCES
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from estime_metric.studies.printed.estime_paper import QUALITIES
+from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, from_hub, from_rows, read_folder
 from tests.conftest import SUMMEVAL
 from tests.studies.summeval.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.studies.printed.estime_paper import QUALITIES
-from estime_metric.studies.scoring import REFERENCE_FREE, Measure, Scores
+from estime_metric.studies.shared.estime_paper import QUALITIES
+from estime_metric.studies.shared.scoring import REFERENCE_FREE, Measure, Scores
 from estime_metric.studies.summeval import plots, report
 from estime_metric.studies.summeval.data import SummEval
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.studies.printed.estime_paper import QUALITIES, TABLE_1, TABLE_2
-from estime_metric.studies.scoring import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
+from estime_metric.studies.shared.estime_paper import QUALITIES, TABLE_1, TABLE_2
+from estime_metric.studies.shared.scoring import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
 from estime_metric.studies.summeval import report
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.tables import Table, to_csv

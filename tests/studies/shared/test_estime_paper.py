@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estime_metric.studies.printed.estime_paper import QUALITIES, REFERENCE_BASED, REFERENCE_FREE, TABLE_1, TABLE_2
+from estime_metric.studies.shared.estime_paper import QUALITIES, REFERENCE_BASED, REFERENCE_FREE, TABLE_1, TABLE_2
 
 
 def test_both_tables_have_the_same_rows_in_the_same_order() -> None:

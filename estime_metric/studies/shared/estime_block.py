@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from estime_metric.config import HIGHER_IS_BETTER
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.baselines import Advance
-from estime_metric.studies.scoring import REFERENCE_FREE, Block, Columns, Measure, Prepared, Summaries
+from estime_metric.studies.shared.baselines import Advance
+from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Columns, Measure, Prepared, Summaries
 
 #: Layers of the paper's rows; they are shown of an encoder of as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24

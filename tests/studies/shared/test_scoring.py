@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.studies import baselines
-from estime_metric.studies.bertscore import BertScorer
-from estime_metric.studies.estime_block import estime_block
-from estime_metric.studies.scoring import REFERENCE_FREE, Block, Measure, Prepared, measure
+from estime_metric.studies.shared import baselines
+from estime_metric.studies.shared.bertscore import BertScorer
+from estime_metric.studies.shared.estime_block import estime_block
+from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Measure, Prepared, measure
 from estime_metric.studies.summeval.blocks import baseline_blocks
 from estime_metric.studies.summeval.data import SummEval
 from tests.families import BLOCKS

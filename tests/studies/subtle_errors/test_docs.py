@@ -10,7 +10,7 @@ import pytest
 from estime_metric.cli import app
 from estime_metric.studies.subtle_errors.dataset import ERROR_FIELDS, FIELDS
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 GUIDE = (DOCS / "subtle-errors.md").read_text(encoding="utf-8")
 CARD = (DOCS / "subtle-errors-card.md").read_text(encoding="utf-8")
 

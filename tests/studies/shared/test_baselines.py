@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.studies.baselines import absent_words, bleu, jensen_shannon, length, rouge
+from estime_metric.studies.shared.baselines import absent_words, bleu, jensen_shannon, length, rouge
 
 SUMMARY = "the cat sat on the mat"
 REFERENCES = ("the cat was on the mat", "a dog sat")

@@ -22,7 +22,7 @@ from estime_metric.meta.checks import Floats
 from estime_metric.meta.confounders import break_ties, from_property, system_upper_bound
 from estime_metric.meta.correlations import weighted
 from estime_metric.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
-from estime_metric.studies.printed.coherence_toolbox import LABELS
+from estime_metric.studies.coherence_toolbox.printed import LABELS
 
 #: The paper's names of its statistics (section 4) -> level and method of `estime_metric.meta.correlate`.
 STATISTICS = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estime_metric.studies.baselines import Advance, Floats, combined, each
+from estime_metric.studies.shared.baselines import Advance, Floats, combined, each
 
 if TYPE_CHECKING:
     from torch import Tensor

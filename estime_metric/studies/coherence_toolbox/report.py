@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from estime_metric.meta import LEVELS, Grid, bootstrap, bootstrap_groups
 from estime_metric.meta.bias import BIAS_PAIRS, bias_matrix, rank_systems
 from estime_metric.meta.lengths import correlation_with_length, count_lengths
-from estime_metric.studies import toolbox
-from estime_metric.studies.printed.coherence_toolbox import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5, Printed
-from estime_metric.studies.toolbox import ShuffleScores
+from estime_metric.studies.coherence_toolbox import data as toolbox
+from estime_metric.studies.coherence_toolbox.data import ShuffleScores
+from estime_metric.studies.coherence_toolbox.printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5, Printed
 from estime_metric.tables import Cell, Column, Section, Table, interval
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def agreement(folder: Path, measure: str, resamples: int = 1000, seed: int = 0) 
     """Table 3's row of a measure; 95% intervals, documents and systems resampled.
 
     Args:
-        folder: the folder of data, see `estime_metric.studies.toolbox`.
+        folder: the folder of data, see `estime_metric.studies.coherence_toolbox.data`.
         measure: stem of a file in ``coherence_scores/``.
         resamples: bootstrap samples; 0 leaves the intervals out (NaN).
         seed: of the bootstrap.

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric.studies import toolbox
-from estime_metric.studies.printed.coherence_toolbox import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
+from estime_metric.studies.coherence_toolbox import data as toolbox
+from estime_metric.studies.coherence_toolbox.printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
 from tests.conftest import SUMMEVAL
 
 DATA = SUMMEVAL.parent

@@ -13,10 +13,10 @@ import pytest
 from scipy import stats
 
 from estime_metric import EstimeScorer
-from estime_metric.studies.estime_block import estime_block
-from estime_metric.studies.own_scores import own_block, own_blocks
-from estime_metric.studies.printed.estime_paper import QUALITIES
-from estime_metric.studies.scoring import measure
+from estime_metric.studies.shared.estime_block import estime_block
+from estime_metric.studies.shared.estime_paper import QUALITIES
+from estime_metric.studies.shared.own_scores import own_block, own_blocks
+from estime_metric.studies.shared.scoring import measure
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.tables import Table, to_csv

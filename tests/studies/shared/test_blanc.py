@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from estime_metric import embedded
-from estime_metric.studies import blanc
-from estime_metric.studies.blanc import BlancScorer, blanc_block, load_package
-from estime_metric.studies.scoring import measure
+from estime_metric.studies.shared import blanc
+from estime_metric.studies.shared.blanc import BlancScorer, blanc_block, load_package
+from estime_metric.studies.shared.scoring import measure
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 from tests.families import save_encoder

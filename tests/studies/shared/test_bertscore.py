@@ -8,7 +8,7 @@ import transformers
 from torchmetrics.functional.text import bert_score
 
 from estime_metric.engine.loading import EncoderUnavailableError
-from estime_metric.studies.bertscore import NAMES, BertScorer
+from estime_metric.studies.shared.bertscore import NAMES, BertScorer
 from tests.families import BLOCKS, SENTENCES
 
 SUMMARIES = [SENTENCES[0], SENTENCES[1][:40], "The river rose.", SENTENCES[0], "the cat sat"]

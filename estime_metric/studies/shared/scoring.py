@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric._version import __version__
-from estime_metric.studies.baselines import Advance, Floats
+from estime_metric.studies.shared.baselines import Advance, Floats
 
 #: Sections of the tables, in order; the last holds scores read from files.
 REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = "Reference-free", "Reference-based", "Trivial", "From files"
