@@ -61,6 +61,13 @@ class UnitVerdict:
     margin: float | None
     pieces: int = 1
 
+    @property
+    def relative_margin(self) -> float | None:
+        """The margin as a share of the best similarity, which encoders of any scale have in common."""
+        if self.margin is None or self.best is None:
+            return None
+        return self.margin / max(abs(self.best.similarity), 1e-9)
+
 
 @dataclass(frozen=True)
 class Explanation:

@@ -1,0 +1,189 @@
+"""Word by word: do alarms and absent words stand where annotators marked an error?
+
+Words are those of an `Explanation`: what is drawn, punctuation included. A word is marked if it shares a character
+with a span of CLIFF (Cao & Wang 2021). How often words are marked differs between data sets: compare lifts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from estime_metric.explanation import VERDICTS, Explanation
+from estime_metric.meta.checks import Floats
+
+Mask = npt.NDArray[np.bool_]
+
+#: What is flagged: words with an alarm (among those that the source has), words that it lacks, either.
+FLAGS = ("alarms", "absent", "both")
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The words of many summaries, one after the other.
+
+    Attributes:
+        summary: index of its summary, int64 of shape (W,).
+        verdict: one of ``VERDICTS``, text of shape (W,).
+        margin: as in `estime_metric.explanation.UnitVerdict.relative_margin`, float64 of shape (W,): negative for an
+            alarm, NaN where nothing was compared.
+        marked: whether annotators marked it, bool of shape (W,).
+    """
+
+    summary: npt.NDArray[np.int64]
+    verdict: npt.NDArray[np.str_]
+    margin: Floats
+    marked: Mask
+
+    def __len__(self) -> int:
+        return len(self.summary)
+
+    def where(self, chosen: Mask) -> Words:
+        """Some of the words."""
+        return Words(self.summary[chosen], self.verdict[chosen], self.margin[chosen], self.marked[chosen])
+
+
+@dataclass(frozen=True)
+class Signal:
+    """How well flagged words agree with marked ones.
+
+    Attributes:
+        words: how many could have been flagged: for alarms those that the source has, else all.
+        flagged: how many were.
+        precision: share of the flagged words that are marked, 0 to 1, higher is better; NaN where none is flagged.
+        recall: share of the marked words, those that could not be flagged among them, that are flagged, 0 to 1; NaN
+            where none is marked.
+        f1: their harmonic mean.
+        lift: precision over the share of marked words among those that could be flagged; 1 is chance.
+        average_precision: mean precision over the ranks of the marked words, 0 to 1: alarms by margin, the largest
+            first, and then matches; absent words above others; for both, absent words first.
+    """
+
+    words: int
+    flagged: int
+    precision: float
+    recall: float
+    f1: float
+    lift: float
+    average_precision: float
+
+
+def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
+    """Where spans stand in a text, in characters.
+
+    A span that occurs several times is taken behind the one before it, whole words first. One that does not occur is
+    left out.
+
+    Example:
+        >>> locate("a cat and a cat", ["and", "cat", "dog"])
+        [(6, 9), (12, 15)]
+    """
+    found, cursor = [], 0
+    for span in spans:
+        whole = re.compile(rf"(?<!\w){re.escape(span)}(?!\w)")
+        hit = whole.search(text, cursor) or whole.search(text) or re.search(re.escape(span), text)
+        if hit is not None and span:
+            found.append(hit.span())
+            cursor = hit.end()
+    return found
+
+
+def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> Words:
+    """The words of explained summaries beside what annotators marked.
+
+    Args:
+        explanations: one for each summary.
+        spans: for each summary the texts that were marked, in order; none in a summary without an error.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
+    if len(explanations) != len(spans):
+        raise ValueError(
+            f"Expected argument `spans` to have one entry for each of {len(explanations)} explanations, but got "
+            f"{len(spans)}."
+        )
+    rows = []
+    for index, (explanation, texts) in enumerate(zip(explanations, spans, strict=True)):
+        places = locate(explanation.prediction, texts)
+        for word in explanation.words:
+            marked = any(word.start < end and start < word.end for start, end in places)
+            margin = np.nan if word.relative_margin is None else word.relative_margin
+            rows.append((index, VERDICTS.index(word.verdict), margin, marked))
+    summary, verdict, margin, marked = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    return Words(summary.astype(np.int64), np.array(VERDICTS)[verdict.astype(np.int64)], margin, marked > 0)
+
+
+def word_signal(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> dict[str, Signal]:
+    """How well alarms, absent words and both find the words that annotators marked, over all the summaries.
+
+    Args:
+        explanations: one for each summary, as `EstimeScorer.explain_pairs` gives them.
+        spans: for each summary the texts that were marked, in order.
+
+    Returns:
+        each of `FLAGS` -> its `Signal`. To choose by: ``["alarms"].lift`` and ``["alarms"].average_precision``.
+
+    Raises:
+        ValueError: the lengths differ.
+
+    Example:
+        >>> from estime_metric import EstimeScorer
+        >>> source = "Anna bought the red boat. Peter sold the old house."
+        >>> shown = EstimeScorer(model="embedded").explain("Peter bought the red boat.", source)
+        >>> found = word_signal([shown], [["Peter"]])["alarms"]
+        >>> found.flagged, found.precision, found.recall, found.lift
+        (1, 1.0, 1.0, 6.0)
+    """
+    return signals(judged_words(explanations, spans))
+
+
+def signals(words: Words) -> dict[str, Signal]:
+    """As `word_signal`, of words that are there already."""
+    absent, alarm = words.verdict == "absent", words.verdict == "alarm"
+    by_margin = np.where(np.isnan(words.margin), 0.0, -words.margin)
+    first = by_margin.max(initial=0.0) + 1
+    marked = int(words.marked.sum())
+    every = np.ones(len(words), dtype=bool)
+    return {
+        "alarms": _signal(words.marked, alarm, by_margin, ~absent, marked),
+        "absent": _signal(words.marked, absent, absent.astype(np.float64), every, marked),
+        "both": _signal(words.marked, absent | alarm, np.where(absent, first, by_margin), every, marked),
+    }
+
+
+def average_precision(marked: Mask, scores: Floats) -> float:
+    """Mean over the marked words of the precision among all words with a score as high; NaN where none is marked.
+
+    Example:
+        >>> average_precision(np.array([True, False, True]), np.array([3.0, 2.0, 1.0]))
+        0.8333333333333333
+    """
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.diff(scores[order], append=-np.inf))  # the last of each run of equal scores
+    hits = np.cumsum(marked[order])[ends]
+    if not len(hits) or not hits[-1]:
+        return float("nan")
+    return float((np.diff(hits, prepend=0) * hits / (ends + 1)).sum() / hits[-1])
+
+
+def _signal(marked: Mask, flagged: Mask, scores: Floats, possible: Mask, total: int) -> Signal:
+    hits, count, base = int((marked & flagged).sum()), int(flagged.sum()), float(marked[possible].sum())
+    precision, recall = _ratio(hits, count), _ratio(hits, total)
+    return Signal(
+        words=int(possible.sum()),
+        flagged=count,
+        precision=precision,
+        recall=recall,
+        f1=_ratio(2 * hits, count + total),
+        lift=_ratio(precision, _ratio(base, float(possible.sum()))),
+        average_precision=average_precision(marked[possible], scores[possible]),
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
