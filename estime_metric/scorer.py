@@ -151,9 +151,9 @@ class EstimeScorer:
         """
         return self._score(*check_pairs(predictions, sources), progress)
 
-    def score_candidates(self, source: str, summaries: Sequence[str], *, progress: bool = False) -> EstimeResult:
+    def score_candidates(self, predictions: Sequence[str], source: str, *, progress: bool = False) -> EstimeResult:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
-        texts = check_texts("summaries", summaries)
+        texts = check_texts("predictions", predictions)
         return self._score(texts, [check_text("source", source)] * len(texts), progress)
 
     def map_batch(

@@ -200,7 +200,7 @@ def test_layers_change_nothing_for_each_other(bert_folder: str, scorer: EstimeSc
 def test_candidates_are_scored_as_pairs(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
     source = pairs[2][1]
     summaries = [summary for summary, _ in pairs]
-    candidates = scorer.score_candidates(source, summaries)
+    candidates = scorer.score_candidates(summaries, source)
     assert_same(candidates, scorer.score(summaries, [source] * len(summaries)))
     assert candidates.signature == scorer.signature
     of_source = len(scorer.encoder.tokenizer(source, add_special_tokens=False)["input_ids"])
@@ -264,7 +264,7 @@ def test_a_source_of_one_token_raises_no_alarm(scorer: EstimeScorer) -> None:
 
 
 def test_no_pairs(scorer: EstimeScorer) -> None:
-    for result in (scorer.score([], []), scorer.score_candidates("the cat", [])):
+    for result in (scorer.score([], []), scorer.score_candidates([], "the cat")):
         assert len(result) == 0
         assert result.values("alarms", 1).shape == (0,)
         assert math.isnan(result.mean("alarms", 1))
@@ -314,7 +314,7 @@ def test_an_error_at_the_end_of_a_long_summary_is_seen(bert_folder: str, encoded
     scorer = EstimeScorer(model=bert_folder, layers=[2], device="cpu")
     text, (one, another) = long_text(scorer, 2000)
     result = scorer.score_candidates(
-        f"{text} {one} {another}", [text, f"{text} {one} {another}", f"{text} {another} {one}"]
+        [text, f"{text} {one} {another}", f"{text} {another} {one}"], f"{text} {one} {another}"
     )
     tokens, overlap, winners = (result.values(measure).tolist() for measure in ("tokens", "overlap", "winners"))
     assert tokens[1] == tokens[2] == tokens[0] + 2

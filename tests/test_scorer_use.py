@@ -32,7 +32,7 @@ def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
     with pytest.raises(TypeError, match="`predictions`"):
         scorer.score("a", ["a"])
     with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
-        scorer.score_candidates(None, ["a"])  # type: ignore[arg-type]
+        scorer.score_candidates(["a"], None)  # type: ignore[arg-type]
 
 
 def test_unloading_frees_the_encoder_and_the_next_use_loads_it_again(bert_folder: str, pairs: Pairs) -> None:
@@ -118,12 +118,12 @@ def test_bad_pairs_are_refused_by_argument_and_index(
 
 
 def test_bad_candidates_are_refused_by_argument_and_index(scorer: EstimeScorer) -> None:
-    with pytest.raises(TypeError, match="`summaries` to be a list of strings, but got one bare str"):
-        scorer.score_candidates("a", "b")
-    with pytest.raises(TypeError, match="`summaries` to hold strings only, but got int at index 2"):
-        scorer.score_candidates("a", ["b", "c", 3])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="`predictions` to be a list of strings, but got one bare str"):
+        scorer.score_candidates("b", "a")
+    with pytest.raises(TypeError, match="`predictions` to hold strings only, but got int at index 2"):
+        scorer.score_candidates(["b", "c", 3], "a")  # type: ignore[list-item]
     with pytest.raises(TypeError, match="`source` to be a str, but got list"):
-        scorer.score_candidates(["a"], ["b"])  # type: ignore[arg-type]
+        scorer.score_candidates(["b"], ["a"])  # type: ignore[arg-type]
 
 
 def test_any_iterable_of_strings_will_do(scorer: EstimeScorer, pairs: Pairs) -> None:

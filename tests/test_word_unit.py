@@ -99,7 +99,7 @@ def compare(
     compared, different = 0, []
     for source, summaries in sources.items():
         theirs = estime.evaluate_claims(source, summaries)
-        ours = scorer.score_candidates(source, summaries)
+        ours = scorer.score_candidates(summaries, source)
         for column, measure in enumerate(OUTPUTS):
             allowed = 1e-9 if measure in COUNTS else 1e-5
             for summary, row, value in zip(summaries, theirs, ours.values(measure).tolist(), strict=True):
@@ -179,7 +179,7 @@ def test_accents_and_ligatures_are_decomposed_as_there(released_estime: Callable
     compared, different = compare(estime, scorer, {source: [summary, source]})
     assert compared == 10
     assert not different
-    result = scorer.score_candidates(source, [summary])
+    result = scorer.score_candidates([summary], source)
     assert result.values("overlap").tolist() == [10]  # all but the accented word, which has no 's
 
 
@@ -212,7 +212,7 @@ def test_without_overlap_all_words_count(
 
 
 def test_overlap_tells_capitals_apart_though_the_encoder_does_not(word_scorer: EstimeScorer) -> None:
-    same, lower = word_scorer.score_candidates(SOURCE, ["Turkey Trade", "turkey trade"]).values("overlap").tolist()
+    same, lower = word_scorer.score_candidates(["Turkey Trade", "turkey trade"], SOURCE).values("overlap").tolist()
     assert (same, lower) == (1, 1)
     pieces = word_scorer.encoder.tokenizer
     assert pieces.tokenize("Turkey") == pieces.tokenize("turkey")

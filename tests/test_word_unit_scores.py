@@ -40,9 +40,9 @@ def test_chunks_change_no_score(unit: str, small_folder: str, monkeypatch: pytes
     """Also where a chunk holds a source with summaries of which nothing is encoded, and the next one the others."""
     summaries = ["", "zebra" if unit == "token" else "", "The deal ended a dispute in March.", "", SOURCE]
     scorer = EstimeScorer(model=small_folder, layers=2, unit=unit)
-    at_once = scorer.score_candidates(SOURCE, summaries)
+    at_once = scorer.score_candidates(summaries, SOURCE)
     monkeypatch.setattr("estime_metric.scorer.CHUNK_BYTES", 1)
-    one_by_one = scorer.score_candidates(SOURCE, summaries)
+    one_by_one = scorer.score_candidates(summaries, SOURCE)
     for measure in ("alarms", "overlap", "tokens"):
         assert one_by_one.values(measure).tolist() == at_once.values(measure).tolist()
     winners = at_once.values("winners").tolist()  # one of hundreds may change with rounding

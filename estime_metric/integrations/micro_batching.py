@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 
 from estime_metric.inputs import check_text
 from estime_metric.integrations.judging import Judge, Judgement
@@ -12,9 +12,6 @@ from estime_metric.integrations.judging import Judge, Judgement
 #: Seconds that the first pair of a batch waits for others, and the most pairs in a batch.
 WAIT = 0.02
 MOST = 256
-
-#: One thread for all judges of the process: they would only slow each other down on one device.
-_WORKER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="estime")
 
 
 class MicroBatcher:
@@ -35,7 +32,7 @@ class MicroBatcher:
         self.most = most
         self._lock = threading.Lock()
         self._pending: list[tuple[str, str, Future[Judgement]]] = []
-        self._active = False
+        self._worker: threading.Thread | None = None  # while pairs are pending
 
     def submit(self, prediction: str, source: str) -> Future[Judgement]:
         """The judgement of a pair, to come. A future that is cancelled in time is not worked on.
@@ -46,10 +43,12 @@ class MicroBatcher:
         future: Future[Judgement] = Future()
         pair = check_text("prediction", prediction), check_text("source", source), future
         with self._lock:
+            if self._worker is not None and not self._worker.is_alive():  # it runs in the process that was forked
+                self._worker, self._pending = None, []
             self._pending.append(pair)
-            start, self._active = not self._active, True
-        if start:
-            _WORKER.submit(self._work)
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name="estime")
+                self._worker.start()
         return future
 
     def _work(self) -> None:
@@ -58,7 +57,7 @@ class MicroBatcher:
             with self._lock:
                 batch, self._pending = self._pending[: self.most], self._pending[self.most :]
                 if not batch:
-                    self._active = False
+                    self._worker = None
                     return
             self._finish([pair for pair in batch if pair[2].set_running_or_notify_cancel()])
 

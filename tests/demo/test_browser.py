@@ -174,7 +174,7 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
         page.locator(f"#compare-{name} textarea").fill(text)
     page.locator("#compare").click()
     expect(page.locator("#compared .estime-summary .estime-text")).to_have_text([SUMMARY, SOURCE[:64]])
-    result = scorer.score_candidates(SOURCE, [SUMMARY, SOURCE[:64]])
+    result = scorer.score_candidates([SUMMARY, SOURCE[:64]], SOURCE)
     rows = page.locator("#compared tbody tr")
     for row, measure, digits in ((0, "alarms", 0), (1, "unsupported_rate", 3), (3, "coverage", 3)):
         expect(rows.nth(row).locator("td")).to_have_text([f"{value:.{digits}f}" for value in result.values(measure)])

@@ -47,8 +47,8 @@ def test_the_budget_changes_no_score(family: str, tmp_path: Path) -> None:
     options = {"model": folder, "layers": 2, "device": "cpu", "window": 40, "margin": 8, "distance": 4}
     source = " ".join(SENTENCES[:4])
     summaries = [" ".join(sentence.split()[:k]) for k, sentence in enumerate(SENTENCES[:6], start=5)]
-    alone = EstimeScorer(**options, token_budget=1).score_candidates(source, summaries)  # type: ignore[arg-type]
-    together = EstimeScorer(**options).score_candidates(source, summaries)  # type: ignore[arg-type]
+    alone = EstimeScorer(**options, token_budget=1).score_candidates(summaries, source)  # type: ignore[arg-type]
+    together = EstimeScorer(**options).score_candidates(summaries, source)  # type: ignore[arg-type]
     difference = (alone.values("alarms") - together.values("alarms")).abs().sum()
     assert difference <= max(alone.ties(), together.ties())
 

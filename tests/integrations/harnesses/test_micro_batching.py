@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -58,3 +62,30 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
             future.result()
     with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
         batcher.submit("A summary.", None)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_judges_too(bert_folder: str) -> None:
+    """Forked when all is done, and while the parent's pairs are still gathering: neither child waits for a thread that
+    only the parent has."""
+    script = textwrap.dedent("""
+        import os, signal, sys
+        from estime_metric.integrations.judging import Judge
+        from estime_metric.integrations.micro_batching import MicroBatcher
+
+        pair = "The cat sat.", "The cat sat on the mat."
+        batcher = MicroBatcher(Judge(model=sys.argv[1], device="cpu"), wait=2.0)
+        expected = batcher.submit(*pair).result().measures
+        for during in (False, True):
+            pending = batcher.submit(*pair) if during else None
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)  # ends a child that hangs
+                os._exit(batcher.submit(*pair).result().measures != expected)
+            assert os.waitpid(child, 0)[1] == 0
+        assert pending.result().measures == expected
+    """)
+    # One thread: torch's own pool of threads does not survive a fork.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    run = subprocess.run([sys.executable, "-c", script, bert_folder], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
