@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric._version import __version__
 from estime_metric.inputs import check_choice
+from estime_metric.measures import MEASURES
 from estime_metric.signature import callable_name, escape, versioned
 from estime_metric.validation import (
     check_callable,
@@ -36,34 +37,6 @@ EMBEDDED_MODEL = "embedded"
 UNITS = ("token", "word")
 SPLITTERS = ("regex", "nltk")
 TAGGERS = ("nltk",)
-
-#: Names of all measures; ``estime_metric.engine.measures`` says what they are.
-BASE_MEASURES = (
-    "alarms",
-    "alarm_rate",
-    "alarms_adjusted",
-    "winners",
-    "unsupported",
-    "unsupported_rate",
-    "overlap",
-    "tokens",
-    "coverage",
-)
-#: Those for which every unit of the summary is encoded, also units that do not occur in the source.
-ALL_UNIT_MEASURES = ("alarms_alltokens", "soft", "coherence")
-
-#: Direction of the measures that judge a summary; the others say how long it is and how much of it is checked.
-HIGHER_IS_BETTER = {
-    "alarms": False,
-    "alarm_rate": False,
-    "alarms_adjusted": False,
-    "winners": False,
-    "unsupported": False,
-    "unsupported_rate": False,
-    "alarms_alltokens": False,
-    "soft": True,
-    "coherence": True,
-}
 
 #: Below this share of checked units, no winner is declared: too little of the summaries was checked.
 LOW_COVERAGE = 0.5
@@ -126,8 +99,9 @@ class EstimeConfig:
         drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever ``keep_tags`` says;
             ``None`` or empty for none.
         measures: the measures to compute beside ``BASE_MEASURES``, which cost nothing more: any of
-            ``ALL_UNIT_MEASURES``. With the unit ``"token"`` a summary that has tokens which do not occur in the source
-            is encoded once more for them, so that asking for more measures never changes the others.
+            ``FURTHER_MEASURES``. Where one of these needs every unit of the summary, a summary that has tokens which do
+            not occur in the source is encoded once more for them (unit ``"token"``), so that asking for more measures
+            never changes the others.
         soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the vocabulary of
             ``model``. ``None`` takes those of ``model`` itself (the released code: ``"bert-base-uncased"``).
         soft_revision: its revision, as ``revision``.
@@ -198,7 +172,7 @@ class EstimeConfig:
                 object.__setattr__(self, name, tag_set(name, tags))
                 if self.tagger is None:
                     raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
-        object.__setattr__(self, "measures", measure_tuple(self.measures, (*BASE_MEASURES, *ALL_UNIT_MEASURES)))
+        object.__setattr__(self, "measures", measure_tuple(self.measures, tuple(MEASURES)))
         object.__setattr__(self, "dtype", dtype_name(self.dtype, DTYPES))
         if self.device is not None:
             object.__setattr__(self, "device", str(self.device))
@@ -254,7 +228,7 @@ class EstimeConfig:
     @property
     def needs_every_unit(self) -> bool:
         """Whether a measure is asked for that needs every unit of the summary encoded."""
-        return any(name in ALL_UNIT_MEASURES for name in self.measures)
+        return any(MEASURES[name].needs_every_unit for name in self.measures)
 
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import MatchedPair
-from estime_metric.engine.measures import MEASURES
 from estime_metric.engine.words import find_splitter, locate_in
+from estime_metric.inputs import check_choice
+from estime_metric.measures import MEASURES
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1). ``absent``: the
 #: source has no such unit (or the tokenizer knows it not), so it is not checked.
@@ -108,18 +109,18 @@ class Explanation:
         return len(self.units)
 
     def value(self, measure: str) -> float:
-        """A measure of the pair that its counts suffice for, as `EstimeResult.values` gives it.
+        """A measure of the pair, as `EstimeResult.values` gives it.
 
         Args:
-            measure: ``alarms``, ``alarm_rate``, ``alarms_adjusted``, ``unsupported``, ``unsupported_rate``,
-                ``overlap``, ``tokens`` or ``coverage``.
+            measure: one that needs no more than the numbers of alarms, checked units and units.
 
-        Returns:
-            The value; NaN for a rate of nothing.
+        Raises:
+            ValueError: it is unknown, or needs more; the message names those that do not.
         """
         counts = {"alarms": self.alarms, "overlap": self.overlap, "tokens": self.tokens}
-        statistics = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
-        return float(MEASURES[measure].formula(statistics))
+        known = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
+        check_choice("measure", measure, [name for name, one in MEASURES.items() if known.keys() >= {*one.statistics}])
+        return float(MEASURES[measure](known))
 
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:

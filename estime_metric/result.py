@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, EstimeConfig
-from estime_metric.engine.measures import STATISTICS, compute
+from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
+from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,7 +32,7 @@ class EstimeResult:
 
     def __init__(self, statistics: Tensor, config: EstimeConfig) -> None:
         self._statistics = statistics
-        self._warned = False
+        self._warned: set[str] = set()
         self.config = config
 
     @property
@@ -43,7 +43,7 @@ class EstimeResult:
     @property
     def measures(self) -> tuple[str, ...]:
         """Names of the measures that `values` gives."""
-        return (*BASE_MEASURES, *(name for name in self.config.measures if name in ALL_UNIT_MEASURES))
+        return (*BASE_MEASURES, *(name for name in self.config.measures if name in FURTHER_MEASURES))
 
     @property
     def signature(self) -> str:
@@ -61,25 +61,26 @@ class EstimeResult:
 
     @property
     def coverage(self) -> float:
-        """The mean share of a summary's units that occur in its source, and so are checked: 0 to 1.
-
-        Summaries without units are left out; NaN where there is no other.
-        """
-        return float(self.values("coverage", self.layers[0]).nanmean())
+        """The mean share of a summary's units that occur in its source, and so are checked: 0 to 1; NaN where there is
+        no pair."""
+        return self.mean("coverage", self.layers[0])
 
     @property
     def unchecked(self) -> list[int]:
         """Indices of pairs in which no summary unit occurs in the source, so that none could be checked.
 
         Their alarms are 0 with the unit ``token``; with ``word`` their words count as alarms, but for those whose first
-        token is also that of a source word. Their ``alarm_rate`` is NaN, their ``unsupported_rate`` 1 unless they are
-        `blank`.
+        token is also that of a source word. Their ``alarm_rate`` is NaN, their ``inconsistency`` 1.
         """
         return self._where_none("overlap")
 
     @property
     def blank(self) -> list[int]:
-        """Indices of pairs whose summary has no unit at all; they are among those `unchecked`, and all rates NaN."""
+        """Indices of pairs whose summary has no unit, most often an empty text; they are among those `unchecked`.
+
+        Counts are 0 for them, shares and means over the summary's units take their worst value (``inconsistency`` 1,
+        ``coverage`` 0), and ``alarm_rate`` is NaN. ``values("blank")`` is 1 for them.
+        """
         return self._where_none("tokens")
 
     def __len__(self) -> int:
@@ -98,49 +99,54 @@ class EstimeResult:
     def __str__(self) -> str:
         lines = []
         for layer in self.layers:
-            means = {name: float(self.values(name, layer).nanmean()) for name in ("alarms", "unsupported_rate")}
             lines.append(
-                f"ESTIME {means['alarms']:.3f} alarms a summary, unsupported rate {means['unsupported_rate']:.4f} "
-                f"(both: lower is better), coverage {self.coverage:.4f}, {len(self)} pairs, layer {layer}"
+                f"ESTIME {self.mean('alarms', layer):.3f} alarms a summary, {RECOMMENDED} "
+                f"{self.mean(RECOMMENDED, layer):.4f} (both: lower is better), coverage {self.coverage:.4f}, "
+                f"{len(self)} pairs, layer {layer}"
             )
         if self.blank:
-            lines.append(f"Blank summaries, which are in no rate: {len(self.blank)} (index {_listed(self.blank)})")
+            lines.append(
+                f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}: {len(self.blank)} "
+                f"(index {_listed(self.blank)})"
+            )
         if foreign := [index for index in self.unchecked if index not in set(self.blank)]:
-            lines.append(f"Pairs that share nothing, so nothing was checked: {len(foreign)} (index {_listed(foreign)})")
+            lines.append(
+                f"Pairs with no token in common, so nothing was checked: {len(foreign)} (index {_listed(foreign)})"
+            )
         return "\n".join([*lines, self.signature])
 
     def values(self, measure: str = "alarms", layer: int | None = None) -> Tensor:
         """One measure for every pair.
 
         Args:
-            measure: one of ``BASE_MEASURES``, or of ``ALL_UNIT_MEASURES`` those that `EstimeConfig.measures` asked
-                for. ``estime_metric.engine.measures`` says what they are.
+            measure: one of ``BASE_MEASURES``, or of ``FURTHER_MEASURES`` those that `EstimeConfig.measures` asked
+                for. ``estime_metric.measures.MEASURES`` says what they are.
             layer: one of ``layers``; may be left out where there is just one.
 
         Returns:
-            float64 of shape (pairs,), in input order, on the CPU. A rate of nothing is NaN: ``alarm_rate`` where
-            nothing was checked, ``unsupported_rate``, ``coverage`` and ``soft`` where the summary has no unit.
+            float64 of shape (pairs,), in input order, on the CPU. ``alarm_rate`` is NaN where nothing was checked; for
+            summaries without units see `blank`.
 
         Raises:
             ValueError: a measure that is unknown or was not asked for, a layer that was not read, or none given where
                 several were read.
         """
-        if measure in ALL_UNIT_MEASURES and measure not in self.config.measures:
+        if measure in FURTHER_MEASURES and measure not in self.config.measures:
             raise ValueError(f"Expected argument `measures` to name {measure!r} when scoring, but it did not.")
         return compute(measure, self._statistics[:, self._layer_index(layer)])
 
     def mean(self, measure: str = "alarms", layer: int | None = None) -> float:
         """The mean of one measure over the pairs for which it is defined; NaN where there is none.
 
-        Arguments as for `values`. Where pairs are left out, the first call of a result warns and says how many.
+        Arguments as for `values`. Where pairs are left out, a warning says how many, once for each measure.
         """
         values = self.values(measure, layer)
         undefined = int(values.isnan().sum())
-        if undefined and not self._warned:
-            self._warned = True
+        if undefined and measure not in self._warned:
+            self._warned.add(measure)
             warnings.warn(
                 f"{measure} is undefined for {undefined} of {len(values)} pairs, which are left out of its mean. "
-                f"Blank summaries: {len(self.blank)}; others that share nothing with their source: "
+                f"Blank summaries: {len(self.blank)}; others without a token of their source: "
                 f"{len(self.unchecked) - len(self.blank)}.",
                 stacklevel=2,
             )

@@ -18,13 +18,13 @@ from estime_metric.engine.chunking import Chunk, EncodedUnits, chunks
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.masking import MaskedText, mask_units
 from estime_metric.engine.matching import MatchedPair, match_chunk, matches_to_host
-from estime_metric.engine.measures import STATISTICS
 from estime_metric.engine.memory import put, return_memory
 from estime_metric.engine.precision import inference_context
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.store import release_encoders, shared_encoder
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
+from estime_metric.measures import STATISTICS
 from estime_metric.progress import progress_bar
 from estime_metric.result import EstimeResult
 

@@ -11,10 +11,11 @@ import pytest
 import torch
 
 from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer
-from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, default_layer
+from estime_metric.config import default_layer
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.text import units_of
 from estime_metric.engine.words import split_words
+from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
 from tests.families import BLOCKS, SENTENCES, save_encoder
 from tests.oracle import Oracle, schedule
 
@@ -133,7 +134,7 @@ def few(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def test_all_measures_with_tokens(bert_folder: str, few: list[tuple[str, str]]) -> None:
-    scorer = EstimeScorer(model=bert_folder, layers=3, measures=ALL_UNIT_MEASURES)
+    scorer = EstimeScorer(model=bert_folder, layers=3, measures=FURTHER_MEASURES)
     agree(scorer, Naive(bert_folder), few)
     result = scorer.score([SUMMARY], [SOURCE])
     assert result.values("overlap") < result.values("tokens")
@@ -144,17 +145,17 @@ def test_all_measures_with_tokens(bert_folder: str, few: list[tuple[str, str]]) 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_all_layers_take_one_pass(unit: str, bert_folder: str) -> None:
-    everything = EstimeScorer(model=bert_folder, layers="all", unit=unit, measures=ALL_UNIT_MEASURES)
+    everything = EstimeScorer(model=bert_folder, layers="all", unit=unit, measures=FURTHER_MEASURES)
     with counted(everything) as of_all:
         result = everything.score([SUMMARY], [SOURCE])
     assert result.layers == tuple(range(BLOCKS + 1))
     assert len({result.values("alarms", layer).item() for layer in result.layers}) > 1
     for layer in result.layers:
-        single = EstimeScorer(model=bert_folder, layers=layer, unit=unit, measures=ALL_UNIT_MEASURES)
+        single = EstimeScorer(model=bert_folder, layers=layer, unit=unit, measures=FURTHER_MEASURES)
         with counted(single) as of_one:
             alone = single.score([SUMMARY], [SOURCE])
         assert of_one == of_all
-        for measure in (*BASE_MEASURES, *ALL_UNIT_MEASURES):
+        for measure in (*BASE_MEASURES, *FURTHER_MEASURES):
             expected = alone.values(measure).item()
             assert result.values(measure, layer).item() == pytest.approx(expected, abs=1e-5), (measure, layer)
 
@@ -173,7 +174,7 @@ def test_all_layers_of_every_family(folder: str) -> None:
 
 
 def test_normalized_embeddings_are_the_naive_ones(bert_folder: str, few: list[tuple[str, str]]) -> None:
-    scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=ALL_UNIT_MEASURES)
+    scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=FURTHER_MEASURES)
     agree(scorer, Naive(bert_folder, normalize=True), few)
 
 
@@ -205,14 +206,14 @@ def test_the_default_layer_is_as_deep_as_the_papers(blocks: int, layer: int, tmp
 
 
 def test_without_determiners_the_measures_are_the_naive_ones(bert_folder: str, few: list[tuple[str, str]]) -> None:
-    scorer = EstimeScorer(model=bert_folder, layers=3, tagger=toy_tagger, drop_tags={"DT"}, measures=ALL_UNIT_MEASURES)
+    scorer = EstimeScorer(model=bert_folder, layers=3, tagger=toy_tagger, drop_tags={"DT"}, measures=FURTHER_MEASURES)
     agree(scorer, Naive(bert_folder, drop_determiners=True), few)
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
     def score(summary: str, source: str, **options: object) -> dict[str, float]:
-        scorer = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=ALL_UNIT_MEASURES, **options)
+        scorer = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options)
         result = scorer.score([summary], [source])
         return {name: result.values(name).item() for name in result.measures}
 
@@ -277,7 +278,7 @@ def test_the_number_of_windows_grows_with_distance_and_margin() -> None:
 def test_asking_for_more_changes_nothing_else(unit: str, bert_folder: str, pairs: list[tuple[str, str]]) -> None:
     columns = list(zip(*pairs, ("zebra quagga", SOURCE), ("", SOURCE), strict=True))
     few = EstimeScorer(model=bert_folder, layers=3, unit=unit).score(*columns)
-    more = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=ALL_UNIT_MEASURES).score(*columns)
+    more = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES).score(*columns)
     slack = {"alarms": few.ties(), "winners": 2, "overlap": 0, "tokens": 0}  # other batches round otherwise
     for measure, most in slack.items():
         assert (few.values(measure) - more.values(measure)).abs().sum() <= most, measure
@@ -310,7 +311,7 @@ def test_soft_of_another_encoder(
 
 def test_soft_of_a_summary_that_repeats_its_source_exactly(bert_folder: str) -> None:
     """Each position matches itself where embeddings are scaled, and its cosine with itself is 1."""
-    scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=ALL_UNIT_MEASURES)
+    scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=FURTHER_MEASURES)
     result = scorer.score([SOURCE], [SOURCE])
     assert result.values("soft").item() == pytest.approx(1, abs=1e-6)
     assert result.values("coherence").item() == pytest.approx(1, abs=1e-9)

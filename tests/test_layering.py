@@ -39,8 +39,7 @@ ENGINE = {
     "store": {"encoder", "loading", "memory"},
     "cache": {"chunking", "memory"},
     "matching": {"chunking", "memory"},
-    "measures": set(),
-    "statistics": {"matching", "measures", "memory"},
+    "statistics": {"matching", "memory"},
 }
 
 #: module or package below the integrations -> those that it may import.
@@ -49,19 +48,20 @@ LAYERS = {
     "inputs": set(),
     "signature": set(),
     "validation": {"inputs"},
-    "config": {"_version", "inputs", "signature", "validation"},
+    "measures": {"inputs"},
+    "config": {"_version", "inputs", "measures", "signature", "validation"},
     "embedded": set(),
     "progress": set(),
-    "engine": {"config", "embedded"},
-    "result": {"config", "engine", "inputs"},
-    "explanation": {"config", "engine"},
-    "scorer": {"config", "engine", "explanation", "inputs", "progress", "result"},
+    "engine": {"config", "embedded", "measures"},
+    "result": {"config", "engine", "inputs", "measures"},
+    "explanation": {"config", "engine", "inputs", "measures"},
+    "scorer": {"config", "engine", "explanation", "inputs", "measures", "progress", "result"},
     "functional": {"config", "inputs", "result", "scorer"},
     "meta": {"files"},
     "tables": {"files"},
     "files": set(),
-    "jobs": {"config", "engine", "files", "result", "scorer"},
-    "comparison": {"config", "files", "meta", "scorer"},
+    "jobs": {"config", "engine", "files", "measures", "result", "scorer"},
+    "comparison": {"config", "files", "measures", "meta", "scorer"},
 }
 
 #: nothing below them imports them; they may import all that is below.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import builtins
 import math
 import warnings
+from dataclasses import replace
 
 import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeResult
-from estime_metric.config import BASE_MEASURES
-from estime_metric.engine.measures import MEASURES, STATISTICS
+from estime_metric.measures import BASE_MEASURES, MEASURES, STATISTICS
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
@@ -53,6 +53,7 @@ def single(**columns: list[float]) -> EstimeResult:
         ("alarm_rate", 5, [0.5, math.nan, 0]),
         ("unsupported", 2, [3, 2, 6]),
         ("unsupported_rate", 2, [0.5, 1, 0.75]),
+        ("inconsistency", 2, [2.5 / 6, 1, 4.5 / 8]),
         ("coverage", 5, [4 / 6, 0, 5 / 8]),
         ("winners", 2, [4, 0, 9]),
         ("winners", 5, [8, 0, 0]),
@@ -95,24 +96,29 @@ def test_only_measures_are_keys(key: object) -> None:
         single(alarms=[1])[key]  # type: ignore[index]
 
 
-def test_one_warning_says_how_many_are_left_out_of_a_mean() -> None:
+def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     result = single(alarms=[1, 0, 0, 0], overlap=[2, 0, 0, 0], tokens=[4, 3, 0, 0])
     assert result.score == 0.25  # every pair has a number of alarms
-    with pytest.warns(UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\.$"):
+    said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\.$"
+    with pytest.warns(UserWarning, match=f"alarm_rate {said}"):
         assert result.mean("alarm_rate") == 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert result.mean("unsupported_rate") == 0.875  # (3 / 4 + 1) / 2
+        assert result.mean("alarm_rate") == 0.5  # said already
+        assert result.mean("unsupported_rate") == 0.9375  # (3 / 4 + 3) / 4
         assert (result.unchecked, result.blank) == ([1, 2, 3], [2, 3])
+    monkeypatch.setitem(MEASURES, "other", replace(MEASURES["alarm_rate"], name="other"))
+    with pytest.warns(UserWarning, match=f"other {said}"):
+        result.mean("other")
 
 
 def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> None:
     text = str(single(alarms=[1, 0, 0], overlap=[2, 0, 0], tokens=[4, 3, 0]))
     assert text.splitlines() == [
-        "ESTIME 0.333 alarms a summary, unsupported rate 0.8750 (both: lower is better), coverage 0.2500, "
+        "ESTIME 0.333 alarms a summary, inconsistency 0.8750 (both: lower is better), coverage 0.1667, "
         "3 pairs, layer 5",
-        "Blank summaries, which are in no rate: 1 (index 2)",
-        "Pairs that share nothing, so nothing was checked: 1 (index 1)",
+        "Blank summaries, inconsistency 1: 1 (index 2)",
+        "Pairs with no token in common, so nothing was checked: 1 (index 1)",
         EstimeConfig(model="m", revision="r", layers=5).signature(),
     ]
     many = str(single(alarms=[0] * 12))
@@ -148,7 +154,7 @@ def test_its_size_and_line(result: EstimeResult) -> None:
         (
             "alarm",
             2,
-            "`measure` to be one of alarms, alarm_rate, .*, but got 'alarm'",
+            "`measure` to be one of alarms, .*, but got 'alarm'",
         ),
         ("alarms", 3, "`layer` to be one of 2, 5, but got 3"),
         ("alarms", -1, "`layer` to be one of 2, 5, but got -1"),
@@ -196,14 +202,3 @@ def test_the_table_says_how_to_install_what_it_needs(result: EstimeResult, monke
     monkeypatch.setattr(builtins, "__import__", without_pandas)
     with pytest.raises(ImportError, match=r"pip install 'estime-metric\[meta\]'"):
         result.to_pandas()
-
-
-def test_every_measure_states_its_range_and_direction() -> None:
-    for name, measure in MEASURES.items():
-        assert measure.name == name
-        assert measure.meaning.endswith(".")
-        assert measure.range
-        assert measure.source
-    directions = {name: measure.higher_is_better for name, measure in MEASURES.items()}
-    assert {name for name, higher in directions.items() if higher} == {"soft", "coherence"}
-    assert {name for name, higher in directions.items() if higher is None} == {"overlap", "tokens", "coverage"}

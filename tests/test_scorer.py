@@ -14,7 +14,7 @@ from estime_metric import EstimeResult, EstimeScorer, embedded
 from estime_metric import scorer as scorer_module
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.masking import MaskedText
-from estime_metric.engine.measures import STATISTICS
+from estime_metric.measures import STATISTICS
 from tests.families import BLOCKS, SENTENCES
 from tests.oracle import Oracle, Verdict
 

@@ -12,7 +12,7 @@ from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.screen import print_table
-from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from estime_metric.comparison import Comparison
@@ -67,7 +67,7 @@ def compare(
     for name in asked or ():
         higher_is_better(name)  # refuses what cannot be compared before anything is scored
     given = measured.given()
-    needed = (name for name in asked or () if name in ALL_UNIT_MEASURES)
+    needed = (name for name in asked or () if name in FURTHER_MEASURES)
     given |= {"measures": tuple(dict.fromkeys((*given.get("measures", ()), *needed)))}
     columns = {"source_column": source_column, "summary_column": summary_column}
     rows_a, rows_b, problems = read_sides(a, b, **columns, options=given, progress=not quiet)

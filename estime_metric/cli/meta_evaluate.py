@@ -12,7 +12,7 @@ from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.screen import print_table
-from estime_metric.config import BASE_MEASURES, HIGHER_IS_BETTER
+from estime_metric.measures import BASE_MEASURES, HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from pandas import DataFrame

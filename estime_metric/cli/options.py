@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
-from estime_metric.config import ALL_UNIT_MEASURES, DTYPES, FAST, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
+from estime_metric.config import DTYPES, FAST, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
+from estime_metric.measures import FURTHER_MEASURES
 
 SourceColumn = Annotated[str, Parameter(help="Column of the sources.")]
 SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
@@ -105,7 +106,7 @@ class MeasureOptions(UnitOptions):
     layers: Layers = None
     measures: Annotated[
         str | None,
-        Parameter(help=f"Further measures, comma-separated: {', '.join(ALL_UNIT_MEASURES)}. (default: none)"),
+        Parameter(help=f"Further measures, comma-separated: {', '.join(FURTHER_MEASURES)}. (default: none)"),
     ] = None
     soft_model: Annotated[
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.comparison.rows import Row, join_rows, one_signature
-from estime_metric.config import HIGHER_IS_BETTER, LOW_COVERAGE
+from estime_metric.config import LOW_COVERAGE
+from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.meta.paired import LEVEL, PairedComparison, compare_paired
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from estime_metric import files
-from estime_metric.config import BASE_MEASURES
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import Clock, RefusedError, raised_by
+from estime_metric.measures import BASE_MEASURES
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,5 @@ Data flow one way, one stage a module; a stage imports those before it::
           -> embeddings     encoder.py, with loading.py, blocks.py, last_block.py, packed.py; store.py holds encoders,
                             cache.py embeddings of sources
           -> matches        matching.py
-          -> statistics     statistics.py
-          -> measures       measures.py
+          -> statistics     statistics.py, from which estime_metric/measures.py computes the measures
 """

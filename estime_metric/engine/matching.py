@@ -64,6 +64,9 @@ class Matches:
         """Alarms together with units whose id the source lacks, also where it is empty; bool of shape (l, s)."""
         return self.alarms | self.same.isneginf()
 
+    def __len__(self) -> int:
+        return self.same.shape[1]
+
     def only(self, rows: Tensor) -> Matches:
         """The matches of some summary units; ``rows`` is bool or int64."""
         return Matches(*(getattr(self, name)[:, rows] for name in self.__dataclass_fields__))
@@ -193,7 +196,7 @@ class _Group:
         if overlapping:
             checked = found.only(overlapping[0]).split([int(summary.checked.sum()) for summary in self.summaries])
         return [
-            MatchedPair(self.source, summary, some if some.same.shape[1] else of[0], of[-1])
+            MatchedPair(self.source, summary, some if len(some) else of[0], of[-1])
             for summary, of, some in zip(self.summaries, by_summary, checked, strict=True)
         ]
 

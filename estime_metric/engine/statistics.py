@@ -14,11 +14,8 @@ from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import CHUNK, MatchedPair, Matches
-from estime_metric.engine.measures import STATISTICS
 from estime_metric.engine.memory import put, put_all
-
-#: What is counted on the device for each pair and layer, the last two only where the order is asked for.
-_COUNTS = ("alarms", "winners", "ties", "alarms_alltokens", "order", "distinct")
+from estime_metric.measures import STATISTICS
 
 
 def count_statistics(
@@ -33,40 +30,44 @@ def count_statistics(
             compares, of shape (n, d).
 
     Returns:
-        float64 of shape (len(pairs), l, k) on the CPU, in the order of ``STATISTICS``.
+        float64 of shape (len(pairs), l, k) on the CPU, in the order of ``STATISTICS``; NaN where a statistic was not
+        asked for.
     """
+    shape = len(pairs), len(config.layer_tuple)
+    named = {name: torch.full(shape, torch.nan, dtype=torch.float64) for name in STATISTICS}
     if not pairs:
-        return torch.zeros(0, len(config.layer_tuple), len(STATISTICS), dtype=torch.float64)
-    counts = _counts(pairs, config).cpu().to(torch.float64)  # (pairs, l, c)
-    named = dict(zip(_COUNTS, counts.unbind(-1), strict=False))
-    if config.unit == "word":  # with words that overlap nowhere the released code counts all of them
-        overlaps = torch.tensor([bool(pair.summary.checked.any()) for pair in pairs])[:, None]
-        named["alarms"] = torch.where(overlaps, named["alarms"], named["alarms_alltokens"])
-    sizes = {
-        "checked": [pair.checked.same.shape[1] for pair in pairs],
-        "overlap": [int(pair.summary.checked.sum()) for pair in pairs],
-        "tokens": [len(pair.summary.units) for pair in pairs],
-    }
-    for name, values in sizes.items():
-        named[name] = torch.tensor(values, dtype=torch.float64)[:, None].expand(counts.shape[:2])
+        return torch.stack(list(named.values()), dim=-1)
+    sets = [matches for pair in pairs for matches in (pair.checked, pair.every)]
+    units = Matches.cat(sets)
+    flags = torch.stack([units.alarms, units.winners, units.ties, units.alarms_or_unmatched], dim=-1)  # (l, units, 4)
+    owner = put(np.repeat(np.arange(len(sets)), [len(one) for one in sets]), flags.device)
+    counts = flags.new_zeros(len(sets), shape[1], 4).index_add_(0, owner, flags.transpose(0, 1))
+    of_pairs = [*counts[::2, :, :3].unbind(-1), counts[1::2, :, 3]]  # of the units checked; of all
     if config.needs_every_unit:
-        named["coherence"] = _tau_c(named["order"], named["distinct"], named["tokens"])
-    else:
-        named["alarms_alltokens"] = named["coherence"] = torch.full(counts.shape[:2], torch.nan)
-    named["cosines"] = torch.full(counts.shape[:2], torch.nan)
+        of_pairs += torch.stack([_order(pair.every.best_at) for pair in pairs], dim=1).unbind(0)
+    alarms, winners, ties, alarms_of_all, *order = torch.stack(of_pairs).cpu().to(torch.float64)
+    overlap, tokens = (
+        torch.tensor(sizes, dtype=torch.float64)[:, None].expand(shape)
+        for sizes in ([int(pair.summary.checked.sum()) for pair in pairs], [len(pair.summary.units) for pair in pairs])
+    )
+    if config.unit == "word":  # with words that overlap nowhere the released code counts all of them
+        alarms = torch.where(overlap > 0, alarms, alarms_of_all)
+    named |= {"alarms": alarms, "winners": winners, "ties": ties, "overlap": overlap, "tokens": tokens}
+    if config.needs_every_unit:
+        named |= {"alarms_alltokens": alarms_of_all, "coherence": _tau_c(order[0], order[1], tokens)}
     if "soft" in config.measures:
         texts = [units.ids for pair in pairs for units in (pair.summary.units, pair.source.units)]
-        ids = put_all(texts, pairs[0].every.best_at.device)
+        ids = put_all(texts, flags.device)
         sums = [
             cosine_sum(input_embeddings(summary), input_embeddings(source), pair.every.best_at)
             for pair, summary, source in zip(pairs, ids[::2], ids[1::2], strict=True)
         ]
-        named["cosines"] = torch.stack(sums).cpu()
+        named["cosines"] = torch.stack(sums).cpu().to(torch.float64)
         if not named["cosines"].isfinite().all():
             raise FloatingPointError(
                 f"The input embeddings of {config.soft_model or config.model!r} are not finite, so there is no `soft`."
             )
-    return torch.stack([named[name].to(torch.float64) for name in STATISTICS], dim=-1)
+    return torch.stack([named[name] for name in STATISTICS], dim=-1)
 
 
 def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
@@ -110,27 +111,6 @@ def kendall_tau_c(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
     """
     order, distinct = _order(best_at, chunk).cpu().to(torch.float64)
     return _tau_c(order, distinct, torch.full_like(order, best_at.shape[1]))
-
-
-def _counts(pairs: Sequence[MatchedPair], config: EstimeConfig) -> Tensor:
-    """What only the device knows of the pairs; int64 of shape (pairs, l, c), in the order of ``_COUNTS``."""
-    checked = Matches.cat([pair.checked for pair in pairs])
-    every = Matches.cat([pair.every for pair in pairs])
-    of_checked = torch.stack([checked.alarms, checked.winners, checked.ties], dim=-1)
-    counts = [
-        _sums(of_checked, [pair.checked.same.shape[1] for pair in pairs]),
-        _sums(every.alarms_or_unmatched[..., None], [pair.every.same.shape[1] for pair in pairs]),
-    ]
-    if config.needs_every_unit:
-        counts.append(torch.stack([_order(pair.every.best_at).T for pair in pairs]))
-    return torch.cat(counts, dim=-1)
-
-
-def _sums(values: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Sums over so many units each, one after the other: (l, s, c) -> int64 of shape (len(sizes), l, c)."""
-    owner = put(np.repeat(np.arange(len(sizes)), sizes), values.device)  # (s,)
-    sums = values.new_zeros(len(sizes), values.shape[0], values.shape[2], dtype=torch.int64)
-    return sums.index_add_(0, owner, values.to(torch.int64).transpose(0, 1))
 
 
 def _order(best_at: Tensor, chunk: int = CHUNK) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -189,7 +188,7 @@ def _fragment(
 
 
 def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
-    """The pairs as the index of a page lists them: the largest unsupported rate first, undefined ones last."""
+    """The pairs as the index of a page lists them: the largest unsupported rate first."""
     entries = []
     for number, (explanation, heading) in enumerate(zip(explanations, headings, strict=True), start=1):
         rate = explanation.value("unsupported_rate")
@@ -201,7 +200,7 @@ def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list
             "unsupported_rate": wording.share(rate),
             "beginning": " ".join(explanation.prediction[:300].split()),
         }
-        entries.append((math.inf if math.isnan(rate) else -rate, number, entry))
+        entries.append((-rate, number, entry))
     return [entry for *_, entry in sorted(entries, key=itemgetter(0, 1))]
 
 

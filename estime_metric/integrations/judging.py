@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from estime_metric.config import BASE_MEASURES, EstimeConfig
+from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
 from estime_metric.inputs import check_choice, check_pairs
+from estime_metric.measures import BASE_MEASURES
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 

@@ -15,18 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import torch
 from torch import Tensor
 
-from estime_metric.config import (
-    ALL_UNIT_MEASURES,
-    HIGHER_IS_BETTER,
-    OPTIONS,
-    EstimeConfig,
-    EstimeOptions,
-    similar_option,
-)
+from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.measures import MEASURES, STATISTICS
 from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.integrations.states import chosen_rows, each_id_once, fingerprint, id_numbers
+from estime_metric.measures import FURTHER_MEASURES, MEASURES, STATISTICS
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
@@ -47,12 +40,6 @@ _Self = TypeVar("_Self", bound="ESTIME")
 #: Held while the numbers of an update are added to the states, which takes no time beside the scoring. A lock of the
 #: module's own, since one of each metric's could be neither copied nor pickled.
 _ADDING = threading.Lock()
-
-#: Least and greatest value of the measures that have one besides 0, for plots.
-_BOUNDS: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(("alarm_rate", "unsupported_rate", "coverage"), (0.0, 1.0)),
-    **dict.fromkeys(("soft", "coherence"), (-1.0, 1.0)),
-}
 
 
 class MetricOptions(EstimeOptions, total=False):
@@ -85,15 +72,16 @@ class ESTIME(Metric):
 
     - by default a scalar tensor, the mean of ``measure`` over the summaries for which it is defined. It is NaN where
       there is none, also before the first ``update``; a warning says how many were left out.
-    - with ``return_dict=True`` a dictionary of such means, one for each measure, ``coverage`` among them; see
-      ``estime_metric.engine.measures`` for range and direction of each. Where several layers are read, the keys are
-      ``alarms_12`` and so on.
+    - with ``return_dict=True`` a dictionary of such means, one for each measure, ``coverage`` among them, and as
+      ``blank`` the number of summaries without tokens; see ``estime_metric.measures.MEASURES`` for range and direction
+      of each. Where several layers are read, the keys are ``alarms_12`` and so on.
     - with ``reduction=None`` values of shape (n,) instead of means, NaN where the measure is undefined. Those with
       ``ids`` come in ascending order of these, whatever the number of processes; those without in the order of updates,
       process after process.
 
-    To select checkpoints take ``measure="unsupported_rate"``: a summary that is blank or shares nothing with its source
-    has 0 alarms, which ``alarms`` takes for perfect. Watch length and ROUGE beside it, since copying the source wins.
+    To select checkpoints take ``measure="inconsistency"``: it is 1, the worst value, for a summary that is blank or has
+    no token of its source, which ``alarms`` takes for perfect. Copying the source is not penalized, so watch the length
+    and ROUGE beside it.
 
     The encoder is no part of the module: it is in no ``parameters()``, ``state_dict()`` or checkpoint, stays in eval
     mode and in its own dtype, ignores autocast, and is shared by copies of the metric. It runs on the metric's device,
@@ -123,10 +111,10 @@ class ESTIME(Metric):
 
     Example:
         >>> from estime_metric import ESTIME
-        >>> metric = ESTIME(model="embedded", measure="unsupported_rate")
+        >>> metric = ESTIME(model="embedded", measure="inconsistency")
         >>> metric.update(["The cat slept."], sources=["The cat slept while the dog sat in the garden."])
-        >>> rate = metric.compute()
-        >>> rate.shape, rate.dtype, bool(0 <= rate <= 1)
+        >>> value = metric.compute()
+        >>> value.shape, value.dtype, bool(0 <= value <= 1)
         (torch.Size([]), torch.float64, True)
     """
 
@@ -163,7 +151,7 @@ class ESTIME(Metric):
         check_choice("measure", measure, tuple(MEASURES))
         check_choice("reduction", reduction, self._REDUCTIONS)
         self.config = EstimeConfig.from_options(config, options)
-        if measure in ALL_UNIT_MEASURES:
+        if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
         self.measure = measure
         self.return_dict = return_dict
@@ -185,17 +173,18 @@ class ESTIME(Metric):
     @property
     def higher_is_better(self) -> bool | None:  # type: ignore[override]
         """The direction of ``measure``; ``None`` where it says nothing of quality."""
-        return HIGHER_IS_BETTER.get(self.measure)
+        return MEASURES[self.measure].higher_is_better
 
     @property
     def plot_lower_bound(self) -> float:  # type: ignore[override]
         """The least value of ``measure``."""
-        return _BOUNDS.get(self.measure, (0.0, None))[0]
+        return MEASURES[self.measure].low
 
     @property
     def plot_upper_bound(self) -> float | None:  # type: ignore[override]
         """The greatest value of ``measure``, if it has one; a dictionary holds measures of any size."""
-        return None if self.return_dict else _BOUNDS.get(self.measure, (0.0, None))[1]
+        high = MEASURES[self.measure].high
+        return None if self.return_dict or isinstance(high, str) else high
 
     @property
     def scorer(self) -> EstimeScorer:
@@ -289,7 +278,7 @@ class ESTIME(Metric):
         return figure, axis
 
     def _means(self, values: Tensor) -> Tensor:
-        """The mean of each measure over the summaries in the sums and those in ``values``, (n, l, m).
+        """The mean of each measure over the counted summaries and those in ``values``, (n, l, m); of `blank` the sum.
 
         Warns where what is returned is undefined for some.
         """
@@ -301,9 +290,13 @@ class ESTIME(Metric):
         if defined[least] < pairs:
             rank_zero_warn(
                 f"{least} is undefined for {pairs - defined[least]} of {pairs} pairs, which are left out of its mean: "
-                "their summaries are blank or, for `alarm_rate`, share nothing with their sources."
+                "their summaries have no token of their sources, blank ones among them."
             )
-        return (self.total + values.nansum(0)) / count
+        summed = self.total + values.nansum(0)
+        means = summed / count
+        blank = self._measures.index("blank")
+        means[:, blank] = summed[:, blank]
+        return means
 
     def _fingerprint(self) -> Tensor:
         return fingerprint(self.config, self.signature, self._layers, self._measures, self.reduction)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from estime_metric import files
-from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES, EstimeConfig
+from estime_metric.config import EstimeConfig
 from estime_metric.jobs.inputs import Digest, check_names, first_rows, read_chunks
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.output import EXISTING, Output, Progress, holds_all
 from estime_metric.jobs.team import Workers
 from estime_metric.jobs.totals import Totals
+from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -46,7 +47,7 @@ class Report:
     @property
     def further(self) -> tuple[str, ...]:
         """The measures that were asked for beside the base ones."""
-        return tuple(name for name in self.config.measures if name in ALL_UNIT_MEASURES)
+        return tuple(name for name in self.config.measures if name in FURTHER_MEASURES)
 
     @property
     def measures(self) -> tuple[str, ...]:

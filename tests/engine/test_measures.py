@@ -1,17 +1,20 @@
-"""Formulas by hand, ranges, names; the tensors behind ``soft`` and ``coherence`` against naive ones."""
+"""Formulas by hand, bounds, the table of the documentation; the tensors behind ``soft`` and ``coherence``."""
 
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES
-from estime_metric.engine.measures import MEASURES, STATISTICS, compute
 from estime_metric.engine.statistics import cosine_sum, kendall_tau_c
+from estime_metric.measures import ALARM_WEIGHT, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def row(**named: float) -> torch.Tensor:
@@ -21,39 +24,42 @@ def row(**named: float) -> torch.Tensor:
 
 #: Ten summary units, eight of which occur in the source, three of these alarms; and five of all ten.
 PAIR = row(alarms=3, winners=7, ties=1, overlap=8, tokens=10, alarms_alltokens=5, cosines=6.5, coherence=0.25)
+#: Its value, and that of a summary without units; each measure has its line.
 BY_HAND = {
-    "alarms": 3,
-    "alarm_rate": 3 / 8,
-    "alarms_adjusted": 3 * 10 / 8,
-    "winners": 7,
-    "unsupported": 3 + 2,
-    "unsupported_rate": 0.5,
-    "overlap": 8,
-    "tokens": 10,
-    "coverage": 0.8,
-    "alarms_alltokens": 5,
-    "soft": 0.65,
-    "coherence": 0.25,
+    "alarms": (3, 0),
+    "inconsistency": ((2 + ALARM_WEIGHT * 3) / 10, 1),
+    "alarm_rate": (3 / 8, math.nan),
+    "alarms_adjusted": (3 * 10 / 8, 0),
+    "winners": (7, 0),
+    "unsupported": (3 + 2, 0),
+    "unsupported_rate": (0.5, 1),
+    "overlap": (8, 0),
+    "tokens": (10, 0),
+    "coverage": (0.8, 0),
+    "blank": (0, 1),
+    "alarms_alltokens": (5, 0),
+    "soft": (0.65, 0),
+    "coherence": (0.25, 0),
 }
 
 
-def test_there_is_a_value_by_hand_for_each_measure() -> None:
-    assert tuple(BY_HAND) == tuple(MEASURES)
-
-
 @pytest.mark.parametrize("measure", MEASURES)
-def test_formulas(measure: str) -> None:
-    assert compute(measure, PAIR).item() == pytest.approx(BY_HAND[measure], abs=1e-12)
+def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
+    stacked = torch.stack([PAIR, row()]).expand(3, 2, -1)
+    values = compute(measure, stacked)
+    assert values.dtype == torch.float64
+    assert values.shape == (3, 2)
+    assert values[0].tolist() == pytest.approx(BY_HAND[measure], abs=1e-12, nan_ok=True)
+    assert compute(measure, stacked[:0]).shape == (0, 2)
 
 
-#: Those that divide by the number of units, or of those that overlap.
-RATES = {"alarm_rate", "unsupported_rate", "coverage", "soft"}
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_an_empty_summary_has_counts_of_0_and_no_rate(measure: str) -> None:
-    value = compute(measure, row()).item()
-    assert math.isnan(value) if measure in RATES else value == 0
+def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() -> None:
+    empty = {name: compute(name, row()).item() for name in MEASURES}
+    for name, measure in MEASURES.items():
+        if measure.kind == "share" and measure.higher_is_better is False:
+            assert empty[name] == measure.high == 1
+    assert RECOMMENDED in MEASURES
+    assert MEASURES[RECOMMENDED].kind == "share"
 
 
 @pytest.mark.parametrize("alarms", [0, 3, 4])  # with the unit word, those whose first token the source lacks are alarms
@@ -61,18 +67,8 @@ def test_without_overlap_every_unit_is_unsupported_and_there_is_no_alarm_rate(al
     foreign = row(tokens=4, alarms=alarms)
     assert compute("alarms", foreign).item() == alarms
     assert math.isnan(compute("alarm_rate", foreign).item())
-    names = ("alarms_adjusted", "unsupported", "unsupported_rate", "coverage")
-    assert [compute(name, foreign).item() for name in names] == [4, 4, 1, 0]
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_any_shape_of_statistics(measure: str) -> None:
-    stacked = PAIR.expand(2, 3, -1)
-    values = compute(measure, stacked)
-    assert values.shape == (2, 3)
-    assert values.dtype == torch.float64
-    assert (values == compute(measure, PAIR)).all()
-    assert compute(measure, PAIR.new_empty(0, 2, len(STATISTICS))).shape == (0, 2)
+    names = ("alarms_adjusted", "unsupported", "unsupported_rate", "inconsistency", "coverage")
+    assert [compute(name, foreign).item() for name in names] == [4, 4, 1, 1, 0]
 
 
 @pytest.mark.parametrize("measure", ["", "alarm", "ESTIME", "ties", "Alarms"])
@@ -81,28 +77,16 @@ def test_unknown_names_are_refused(measure: str) -> None:
         compute(measure, PAIR)
 
 
-def test_the_names_are_those_of_the_options() -> None:
-    assert tuple(MEASURES) == BASE_MEASURES + ALL_UNIT_MEASURES
-    assert not set(BASE_MEASURES) & set(ALL_UNIT_MEASURES)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_each_measure_says_what_it_is(measure: str) -> None:
-    entry = MEASURES[measure]
-    assert entry.name == measure
-    assert ".." in entry.range
-    assert entry.meaning.endswith(".")
-    assert entry.source
-    assert entry.higher_is_better in (True, False, None)
-
-
-def test_directions() -> None:
-    by_direction = {
-        direction: {name for name, entry in MEASURES.items() if entry.higher_is_better is direction}
-        for direction in (True, False, None)
-    }
-    assert by_direction[True] == {"soft", "coherence"}
-    assert by_direction[None] == {"overlap", "tokens", "coverage"}
+def test_the_page_has_a_row_for_each_measure_with_what_its_entry_says() -> None:
+    page = (ROOT / "docs/measures.md").read_text(encoding="utf-8")
+    tables = ["\n".join(re.findall(r"^\| `.*$", part, re.M)) for part in page.split("measures=", 1)]
+    for name, measure in MEASURES.items():
+        high = f"to `{measure.high}`" if isinstance(measure.high, str) else f"to {measure.high}"
+        high = "and up" if measure.high is None else high
+        better = {True: "higher", False: "lower", None: ""}[measure.higher_is_better]
+        cells = (f"`{name}`", f"{measure.low:g} {high}", better, measure.meaning)
+        line = f"| {' | '.join(cells)} |".replace("  ", " ")
+        assert line in tables[name in FURTHER_MEASURES].splitlines(), "put this line into docs/measures.md"
 
 
 @st.composite
@@ -114,6 +98,7 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
         tokens=tokens,
         overlap=overlap,
         alarms=draw(st.integers(0, overlap)),
+        winners=draw(st.integers(0, 10_000)),
         alarms_alltokens=draw(st.integers(0, tokens)),
         cosines=draw(st.floats(-tokens, tokens)),
         coherence=draw(st.floats(-1, 1)),
@@ -122,20 +107,19 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
 
 @settings(deadline=None)
 @given(possible_statistics())
-def test_values_lie_within_the_ranges(statistics: torch.Tensor) -> None:
+def test_values_lie_within_their_bounds(statistics: torch.Tensor) -> None:
     value = {name: compute(name, statistics).item() for name in MEASURES}
-    assert 0 <= value["alarms"] <= value["overlap"] <= value["tokens"]
-    assert value["alarms"] <= value["unsupported"] <= value["tokens"]
-    for name in ("alarm_rate", "unsupported_rate", "coverage"):
-        assert math.isnan(value[name]) or 0 <= value[name] <= 1
+    for name, measure in MEASURES.items():
+        high = value[measure.high] if isinstance(measure.high, str) else measure.high
+        if measure.kind == "rate" and not value["overlap"]:
+            assert math.isnan(value[name])
+        else:
+            assert measure.low <= value[name] <= (math.inf if high is None else high) + 1e-9
+    assert value["inconsistency"] <= value["unsupported_rate"]
     if value["overlap"]:
         # The share of units that are checked and raise no alarm, both ways.
         assert value["coverage"] * (1 - value["alarm_rate"]) == pytest.approx(1 - value["unsupported_rate"])
-    assert 0 <= value["alarms_adjusted"] <= value["tokens"] + 1e-9
     assert value["alarms_adjusted"] >= value["alarms"]
-    assert 0 <= value["alarms_alltokens"] <= value["tokens"]
-    assert math.isnan(value["soft"]) if not value["tokens"] else -1 <= value["soft"] <= 1
-    assert -1 <= value["coherence"] <= 1
 
 
 # Kendall's tau-c

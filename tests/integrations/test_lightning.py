@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import math
 import os
 import subprocess
 import sys
@@ -148,8 +147,7 @@ def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest
     alarms = {plan[epoch]: values["val/alarms"] for epoch, values in seen.items()}
     assert alarms[""] == alarms["zqx vrk ploo"] == 0 < alarms["faithful"]
     rates = {plan[epoch]: values["val/unsupported_rate"] for epoch, values in seen.items()}
-    assert rates["faithful"] < 0.1 < rates["of"] == rates["zqx vrk ploo"] == 1
-    assert math.isnan(seen[0]["val/unsupported_rate"])
+    assert rates["faithful"] < 0.1 < rates["of"] == rates["zqx vrk ploo"] == rates[""] == 1
     assert outcome["epochs"] == len(plan)  # an epoch without a value stops nothing
 
 

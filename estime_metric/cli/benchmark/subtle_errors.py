@@ -14,7 +14,8 @@ from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
-from estime_metric.config import ALL_UNIT_MEASURES, EMBEDDED_MODEL
+from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.measures import FURTHER_MEASURES
 
 if TYPE_CHECKING:
     from estime_metric.studies.subtle_errors.study import Study
@@ -102,7 +103,7 @@ def subtle_errors(
     from estime_metric.studies.subtle_errors.study import run
 
     own = own_blocks(others.scores, others.lower)
-    scorer = EstimeScorer(measures=ALL_UNIT_MEASURES, cache=CACHE_BYTES, **given)
+    scorer = EstimeScorer(measures=FURTHER_MEASURES, cache=CACHE_BYTES, **given)
     maker = SubtleErrors(
         generator or (EMBEDDED_MODEL if measure.model == EMBEDDED_MODEL else PAPER_GENERATOR),
         n_errors=numbers[-1],

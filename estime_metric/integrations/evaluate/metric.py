@@ -34,24 +34,26 @@ Args:
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     estime: float, 0 and up, lower is better: the mean number of alarms in a summary.
+    inconsistency: float in [0, 1], lower is better: the mean share of tokens that the source lacks, plus half the share
+        of those that raise an alarm. Take it to select models and to compare systems: a blank summary has 1, the worst
+        value. Copying the source is not penalized, so watch length and ROUGE too.
     unsupported_rate: float in [0, 1], lower is better: the mean share of tokens that raise an alarm or that the source
-        lacks. Take it to select models and to compare systems; copying the source wins, so watch length and ROUGE too.
-    alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap.
+        lacks.
+    alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap, over the summaries that have an overlap.
     coverage: float in [0, 1]: the mean share of tokens that occur in the source, and so are checked.
+    blank: int, the number of blank summaries.
     alarms: list of float, one for each summary in input order, 0 and up, lower is better.
     signature: str, how the numbers came about; it is that of every other way to compute ESTIME.
-    Each of `measures` adds its list, for each summary in input order: `winners` and `unsupported` (0 and up, lower is
-    better), `overlap`, `tokens`, `alarms_adjusted` and `alarms_alltokens` (0 and up, lower), `soft` and `coherence` (-1
-    to 1, higher); `alarm_rate` adds `alarm_rates`, `unsupported_rate` adds `unsupported_rates`, `coverage` adds
-    `coverages`. Rates of blank summaries, and alarm rates of those that share nothing with their source, are NaN in the
-    lists and left out of the means. Where several `layers` are read, every key but the signature ends in its layer, as
-    in `estime@12`.
+    Each name in `measures` adds its list, with a value for each summary in input order. The lists of `inconsistency`,
+    `unsupported_rate`, `alarm_rate`, `coverage` and `blank` have names of their own: `inconsistencies`,
+    `unsupported_rates`, `alarm_rates`, `coverages`, `blanks`. `alarm_rate` is NaN in its list where no token occurs in
+    the source. Where several `layers` are read, every key but the signature ends in its layer, as in `estime@12`.
 Examples:
     >>> metric = evaluate.load("estime", model="embedded")
     >>> source = "The cat sat on the mat while the dog slept in the garden."
     >>> scores = metric.compute(predictions=["The cat slept in the garden."], sources=[source])
     >>> sorted(scores)
-    ['alarm_rate', 'alarms', 'coverage', 'estime', 'signature', 'unsupported_rate']
+    ['alarm_rate', 'alarms', 'blank', 'coverage', 'estime', 'inconsistency', 'signature', 'unsupported_rate']
 """
 
 _CITATION = """\
@@ -69,8 +71,14 @@ _CITATION = """\
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the measure.
 _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
 
-#: Means that are always there, beside that of the alarms; the list of one has a name of its own, as ``alarm_rates``.
-_MEANS = ("unsupported_rate", "alarm_rate", "coverage")
+#: Means that are always there, beside that of the alarms, and what their lists are called.
+_MEANS = {
+    "inconsistency": "inconsistencies",
+    "unsupported_rate": "unsupported_rates",
+    "alarm_rate": "alarm_rates",
+    "coverage": "coverages",
+}
+_LISTS = {**_MEANS, "blank": "blanks"}
 
 #: ``evaluate.load`` takes ``revision`` for the module script's, so the encoder's has a name of its own beside it.
 _MODEL_REVISION = "model_revision"
@@ -237,9 +245,9 @@ def _scores(result: EstimeResult) -> dict[str, Any]:
         scores[f"estime{ending}"] = result.mean("alarms", layer)
         for measure in _MEANS:
             scores[f"{measure}{ending}"] = result.mean(measure, layer)
+        scores[f"blank{ending}"] = len(result.blank)
         for measure in dict.fromkeys(("alarms", *result.config.measures)):
-            name = f"{measure}s" if measure in _MEANS else measure
-            scores[f"{name}{ending}"] = result.values(measure, layer).tolist()
+            scores[f"{_LISTS.get(measure, measure)}{ending}"] = result.values(measure, layer).tolist()
     scores["signature"] = result.signature
     return scores
 

@@ -42,7 +42,7 @@ def blocks(scorer: EstimeScorer, data: Frank, *, progress: bool = False) -> list
     """ESTIME with every measure that the scorer computes, words and lengths, and the published metrics of the data.
 
     Args:
-        scorer: with its configuration, ``measures`` being all of them, as `ALL_UNIT_MEASURES`.
+        scorer: with its configuration, ``measures`` being all of them, as `FURTHER_MEASURES`.
         data: names the published metrics.
         progress: the scorer's own bar.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from estime_metric.config import HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.shared.baselines import Advance
 from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Columns, Measure, Prepared, Summaries

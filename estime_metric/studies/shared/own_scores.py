@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from estime_metric.config import HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.meta.checks import listed
 from estime_metric.meta.reading import read_table
 from estime_metric.studies.shared import estime_paper

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
 from estime_metric.inputs import check_pairs
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.meta.checks import Floats
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
@@ -138,7 +138,7 @@ def run(
     """
     texts, originals = check_pairs(sources, summaries, "sources", "summaries")
     numbers = _check_numbers(numbers, corrupt)
-    for wanted in ALL_UNIT_MEASURES:
+    for wanted in FURTHER_MEASURES:
         if wanted not in scorer.config.measures:
             raise ValueError(f"Expected argument `scorer` to compute {wanted!r}, but it does not.")
     corrupted = corrupt(originals, progress=progress)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from estime_metric import EstimeConfig, estime
-from estime_metric.config import ALL_UNIT_MEASURES, BASE_MEASURES
+from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
 from tests.integrations.evaluate.conftest import SCRIPT
 
 evaluate = pytest.importorskip("evaluate")
@@ -36,9 +36,11 @@ def test_scores_are_those_of_the_functional_api(metric: Estime, texts: dict, ber
     expected = estime(**texts, model=bert_folder)
     assert metric.compute(**texts) == {
         "estime": expected.mean("alarms"),
+        "inconsistency": expected.mean("inconsistency"),
         "unsupported_rate": expected.mean("unsupported_rate"),
         "alarm_rate": expected.mean("alarm_rate"),
         "coverage": expected.coverage,
+        "blank": 0,
         "alarms": expected.values("alarms").tolist(),
         "signature": expected.signature,
     }
@@ -46,20 +48,21 @@ def test_scores_are_those_of_the_functional_api(metric: Estime, texts: dict, ber
 
 
 def test_measures_asked_for_add_their_lists(metric: Estime, texts: dict, bert_folder: str) -> None:
-    measures = (*BASE_MEASURES[1:], *ALL_UNIT_MEASURES)  # alarms are there anyway
+    measures = (*BASE_MEASURES[1:], *FURTHER_MEASURES)  # alarms are there anyway
     scores = metric.compute(**texts, measures=measures)
     expected = estime(**texts, model=bert_folder, measures=measures)
+    named = {"alarm_rate": "alarm_rates", "inconsistency": "inconsistencies", "unsupported_rate": "unsupported_rates",
+             "coverage": "coverages", "blank": "blanks"}  # fmt: skip
     for measure in measures:
-        key = f"{measure}s" if measure in ("alarm_rate", "unsupported_rate", "coverage") else measure
-        assert scores[key] == pytest.approx(expected.values(measure).tolist())
+        assert scores[named.get(measure, measure)] == pytest.approx(expected.values(measure).tolist())
     assert scores["alarm_rate"] == expected.mean("alarm_rate")
-    assert len(scores) == 6 + len(measures)
+    assert len(scores) == 8 + len(measures)
 
 
 def test_several_layers_mark_their_keys(metric: Estime, texts: dict, bert_folder: str) -> None:
     scores = metric.compute(**texts, layers=[1, 3])
     expected = estime(**texts, model=bert_folder, layers=[1, 3])
-    keys = ("estime", "unsupported_rate", "alarm_rate", "coverage", "alarms")
+    keys = ("estime", "inconsistency", "unsupported_rate", "alarm_rate", "coverage", "blank", "alarms")
     assert set(scores) == {f"{key}@{layer}" for key in keys for layer in (1, 3)} | {"signature"}
     assert scores["alarms@3"] == expected.values("alarms", 3).tolist()
     assert scores["estime@1"] == expected.mean("alarms", 1)
@@ -157,18 +160,18 @@ def test_no_example_is_no_error(metric: Estime) -> None:
     assert all(math.isnan(scores[name]) for name in ("estime", "unsupported_rate", "alarm_rate", "coverage"))
 
 
-def test_undefined_rates_are_nan_in_lists_and_left_out_of_means(metric: Estime, texts: dict) -> None:
+def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, texts: dict) -> None:
     source = texts["sources"][0]
     summaries = ["", "  \n", "?!", texts["predictions"][0]]
-    rates = ["alarm_rate", "unsupported_rate", "coverage"]
-    with pytest.warns(UserWarning, match=r"unsupported_rate is undefined for 2 of 4 pairs.* Blank summaries: 2"):
-        scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=["overlap", *rates])
-    assert scores["alarms"][:3] == scores["overlap"][:3] == [0, 0, 0]
-    assert all(math.isnan(rate) for name in rates for rate in scores[f"{name}s"][:2])
-    assert (scores["unsupported_rates"][2], scores["coverages"][2]) == (1, 0)
-    assert math.isnan(scores["alarm_rates"][2])
+    measures = ["overlap", "alarm_rate", "inconsistency", "unsupported_rate", "coverage"]
+    with pytest.warns(UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* Blank summaries: 2"):
+        scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=measures)
+    assert scores["alarms"][:3] == scores["overlap"][:3] == scores["coverages"][:3] == [0, 0, 0]
+    assert scores["inconsistencies"][:3] == scores["unsupported_rates"][:3] == [1, 1, 1]
+    assert all(math.isnan(rate) for rate in scores["alarm_rates"][:3])
     assert scores["alarm_rate"] == scores["alarm_rates"][3]
-    assert scores["unsupported_rate"] == (1 + scores["unsupported_rates"][3]) / 2
+    assert scores["inconsistency"] == (3 + scores["inconsistencies"][3]) / 4
+    assert scores["blank"] == 2
     with pytest.warns(UserWarning, match="alarm_rate is undefined for 2 of 2 pairs"):
         scores = metric.compute(predictions=[summaries[3]] * 2, sources=["", " "])
     assert (scores["alarms"], scores["unsupported_rate"]) == ([0, 0], 1)

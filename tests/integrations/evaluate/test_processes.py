@@ -62,9 +62,11 @@ def expected(pairs: Pairs, model: str) -> dict[str, Any]:
     result = estime([summary for summary, _ in pairs], [source for _, source in pairs], model=model)
     return {
         "estime": result.mean("alarms"),
+        "inconsistency": result.mean("inconsistency"),
         "unsupported_rate": result.mean("unsupported_rate"),
         "alarm_rate": result.mean("alarm_rate"),
         "coverage": result.coverage,
+        "blank": len(result.blank),
         "alarms": result.values("alarms").tolist(),
         "signature": result.signature,
     }

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.meta.significance import williams
 from estime_metric.studies.frank import study
 from estime_metric.studies.frank.data import ERRORS, Frank, read
@@ -26,7 +26,7 @@ PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
 
 @pytest.fixture(scope="module")
 def scorer(bert_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=bert_folder, layers=2, measures=ALL_UNIT_MEASURES)
+    return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
 
 
 def rows(table: Table) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.config import ALL_UNIT_MEASURES, HIGHER_IS_BETTER
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.studies.subtle_errors import SubtleErrors
 from estime_metric.studies.subtle_errors.compared import reference_free
 from estime_metric.studies.subtle_errors.plots import plot_positions, plot_rise
@@ -22,7 +22,7 @@ SHORT = {"window": 60, "margin": 10, "layers": (2, 3)}
 
 @pytest.fixture(scope="module")
 def scorer(bert_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=bert_folder, measures=ALL_UNIT_MEASURES, **SHORT)
+    return EstimeScorer(model=bert_folder, measures=FURTHER_MEASURES, **SHORT)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,216 @@
+"""The measures: one entry each. Options, results, integrations, command line, documentation and tests read them here.
+
+A pair is reduced to a handful of numbers for each layer, its statistics; a measure is a formula on some of them.
+Importing this module loads no torch.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from estime_metric.inputs import check_choice
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+#: What is kept of a pair, for each layer, in this order: alarms, winners and verdicts within rounding over the units
+#: checked, how many units occur in the source, how many there are; then, over all units, alarms, the sum of cosines,
+#: and the order of their matches (NaN where these were not asked for).
+STATISTICS = ("alarms", "winners", "ties", "overlap", "tokens", "alarms_alltokens", "cosines", "coherence")
+
+#: Statistics for which every unit of the summary is encoded, also units that do not occur in the source.
+_OF_EVERY_UNIT = {"alarms_alltokens", "cosines", "coherence"}
+
+#: What an alarm weighs in `inconsistency`, where a unit that the source lacks weighs 1.
+ALARM_WEIGHT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure.
+
+    Attributes:
+        name: as in the paper, where it has a name there.
+        formula: float64 tensors of one shape, named as the statistics -> the values, of that shape.
+        kind: ``"count"``, whatever grows with length, 0 for a summary without tokens; ``"share"`` or mean over the
+            summary's own tokens, which takes its worst value there (`blank`); ``"rate"`` over the tokens that occur in
+            the source, NaN where none does.
+        low: the least possible value.
+        high: the greatest possible value, or the measure that it never exceeds; ``None`` where there is no bound.
+        higher_is_better: the direction; ``None`` where the measure says nothing of quality.
+        meaning: one line, as the documentation prints it; with the unit ``word``, read "words" for "tokens".
+        source: where it is defined.
+    """
+
+    name: str
+    formula: Callable[..., Tensor]
+    kind: Literal["count", "share", "rate"]
+    low: float
+    high: float | str | None
+    higher_is_better: bool | None
+    meaning: str
+    source: str
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The statistics that the formula needs: the names of its arguments."""
+        return tuple(inspect.signature(self.formula).parameters)
+
+    @property
+    def needs_every_unit(self) -> bool:
+        """Whether every unit of the summary is encoded for it, also units that do not occur in the source."""
+        return not _OF_EVERY_UNIT.isdisjoint(self.statistics)
+
+    @property
+    def blank(self) -> float:
+        """The value for a summary without tokens."""
+        if self.kind == "rate":
+            return float("nan")
+        return 1.0 if self.kind == "share" and self.higher_is_better is False else 0.0
+
+    def __call__(self, statistics: Mapping[str, Tensor]) -> Tensor:
+        """The values.
+
+        Args:
+            statistics: those that the formula needs, and ``tokens``; float64 of one shape.
+
+        Returns:
+            float64 of that shape.
+
+        Example:
+            >>> import torch
+            >>> counts = {"alarms": [3.0, 0], "overlap": [6.0, 0], "tokens": [8.0, 0]}
+            >>> MEASURES["inconsistency"]({name: torch.tensor(values) for name, values in counts.items()})
+            tensor([0.4375, 1.0000])
+        """
+        values = self.formula(**{name: statistics[name] for name in self.statistics})
+        return values.where(statistics["tokens"] > 0, self.blank) if self.kind == "share" else values
+
+
+def _unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor, weight: float) -> Tensor:
+    # Where no word overlaps, `alarms` counts words that the source lacks, as the released code does: none counts twice.
+    return (tokens - overlap + weight * alarms).minimum(tokens)
+
+
+def _alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
+    return (alarms * tokens / overlap).where(overlap > 0, tokens)
+
+
+def _alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
+    return (alarms / overlap).where(overlap > 0, float("nan"))
+
+
+#: All measures by name, in the order in which they are listed everywhere.
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        Measure(
+            "alarms", lambda alarms: alarms, "count", 0, "tokens", False,
+            "summary tokens whose best match in the source is a different token",
+            "Vasilyev & Bohannon 2021, Eq. 1; where no word overlaps, the count over all words, as in blanc 0.3.4",
+        ),
+        Measure(
+            "inconsistency",
+            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, ALARM_WEIGHT) / tokens,
+            "share", 0, 1, False,
+            f"`(absent + {ALARM_WEIGHT:g} * alarms) / tokens`, where absent tokens are those that the source lacks",
+            "this package",
+        ),
+        Measure(
+            "alarm_rate", _alarm_rate, "rate", 0, 1, False,
+            "`alarms / overlap`: alarms for each token checked",
+            "this package",
+        ),
+        Measure(
+            "alarms_adjusted", _alarms_adjusted, "count", 0, "tokens", False,
+            "alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`",
+            "blanc 0.3.4",
+        ),
+        Measure(
+            "winners", lambda winners: winners, "count", 0, None, False,
+            "source tokens that match a summary token better than the same token does, over the whole summary",
+            "Vasilyev & Bohannon 2021, Eq. 3",
+        ),
+        Measure(
+            "unsupported",
+            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1),
+            "count", 0, "tokens", False,
+            "alarms, and the tokens that the source lacks: `alarms + tokens - overlap`",
+            "this package",
+        ),
+        Measure(
+            "unsupported_rate",
+            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1) / tokens,
+            "share", 0, 1, False,
+            "`unsupported / tokens`",
+            "this package",
+        ),
+        Measure(
+            "overlap", lambda overlap: overlap, "count", 0, "tokens", None,
+            "summary tokens that occur in the source; only these are checked",
+            "Vasilyev & Bohannon 2021, section 2",
+        ),
+        Measure(
+            "tokens", lambda tokens: tokens, "count", 0, None, None,
+            "summary tokens",
+            "Vasilyev & Bohannon 2021, section 2",
+        ),
+        Measure(
+            "coverage", lambda overlap, tokens: overlap / tokens, "share", 0, 1, None,
+            "`overlap / tokens`: how much of the summary was checked",
+            "this package",
+        ),
+        Measure(
+            "blank", lambda tokens: (tokens == 0).to(tokens), "count", 0, 1, None,
+            "1 for a summary without tokens, 0 for any other; summaries are counted by its sum",
+            "this package",
+        ),
+        Measure(
+            "alarms_alltokens", lambda alarms_alltokens: alarms_alltokens, "count", 0, "tokens", False,
+            "alarms over all summary tokens; one that the source lacks always is one",
+            "blanc 0.3.4",
+        ),
+        Measure(
+            "soft", lambda cosines, tokens: cosines / tokens, "share", -1, 1, True,
+            "mean cosine between the context-free embeddings of a token and of its best match",
+            "Vasilyev & Bohannon, arXiv 2112.11638",
+        ),
+        Measure(
+            "coherence", lambda coherence: coherence, "share", -1, 1, True,
+            "Kendall tau-c between the order of the tokens and that of their best matches; 0 where there is no order",
+            "Vasilyev & Bohannon, arXiv 2112.11638",
+        ),
+    )
+}  # fmt: skip
+
+#: The measure to choose and compare by, which is shown and recommended first.
+RECOMMENDED = "inconsistency"
+
+#: Those that every result holds, and those that `EstimeConfig.measures` has to name.
+BASE_MEASURES = tuple(name for name, measure in MEASURES.items() if not measure.needs_every_unit)
+FURTHER_MEASURES = tuple(name for name in MEASURES if name not in BASE_MEASURES)
+
+#: Direction of the measures that judge a summary; the others say how long it is and how much of it is checked.
+HIGHER_IS_BETTER = {
+    name: measure.higher_is_better for name, measure in MEASURES.items() if measure.higher_is_better is not None
+}
+
+
+def compute(measure: str, statistics: Tensor) -> Tensor:
+    """The values of one measure.
+
+    Args:
+        measure: a name in ``MEASURES``.
+        statistics: float64 of shape (..., len(STATISTICS)), in the order of ``STATISTICS``.
+
+    Returns:
+        float64 of shape (...).
+
+    Raises:
+        ValueError: there is no such measure.
+    """
+    check_choice("measure", measure, tuple(MEASURES))
+    return MEASURES[measure](dict(zip(STATISTICS, statistics.unbind(-1), strict=True)))
