@@ -17,7 +17,7 @@ from torch import Tensor
 
 # Axes: b blocks of a batch, t positions of a block, m masked positions, v vocabulary.
 
-CLS, SEP, MASK = 101, 102, 103
+DISTANCES = (2, 2, 2, 3, 4)  # between masked tokens, one drawn for each block
 LEFT_OUT = frozenset({"zach-porter/NLP", "mlschmitt/classic-books-markdown"})  # licence not stated or not verified
 
 
@@ -43,12 +43,38 @@ def load_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def continuations(tokenizer: Tokenizer) -> np.ndarray:
-    """Which ids of the vocabulary continue a word, (v,) bool."""
-    vocabulary = tokenizer.get_vocab()
-    flags = np.zeros(len(vocabulary), bool)
-    flags[[i for token, i in vocabulary.items() if token.startswith("##")]] = True
-    return flags
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """What the training knows of a WordPiece vocabulary, whichever ids its tokens have.
+
+    Attributes:
+        cls: the token before a text.
+        sep: the token behind it.
+        mask: the mask token.
+        ends: tokens that end a sentence.
+        stop: the full stop.
+        comma: the comma.
+        continues: which ids continue a word, bool of shape (v,).
+    """
+
+    cls: int
+    sep: int
+    mask: int
+    ends: tuple[int, ...]
+    stop: int
+    comma: int
+    continues: np.ndarray
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> Vocabulary:
+        """That of a tokenizer which puts one special token before a text and one behind it, as BERT's and MPNet's do."""
+        vocabulary = tokenizer.get_vocab()
+        continues = np.zeros(max(vocabulary.values()) + 1, bool)
+        continues[[i for token, i in vocabulary.items() if token.startswith("##")]] = True
+        before, behind = tokenizer.encode("").ids
+        mask = next(vocabulary[name] for name in ("[MASK]", "<mask>") if name in vocabulary)
+        ends = tuple(vocabulary[mark] for mark in ".?!")
+        return cls(before, behind, mask, ends, vocabulary["."], vocabulary[","], continues)
 
 
 def tokenize(texts: Iterator[str], tokenizer: Tokenizer, limit: int = 10**12) -> list[np.ndarray]:
@@ -134,24 +160,24 @@ class Batch:
         return Batch(*(values.to(device, non_blocking=True) for values in (self.ids, self.positions, self.targets)))
 
 
-def hide(blocks: np.ndarray, masked: np.ndarray) -> Batch:
-    """The batch of blocks (b, t), put between [CLS] and [SEP], with [MASK] where `masked` (b, t) says so."""
+def hide(blocks: np.ndarray, masked: np.ndarray, vocabulary: Vocabulary) -> Batch:
+    """The batch of blocks (b, t) between their special tokens, with the mask token where `masked` (b, t) says so."""
     ids = np.pad(blocks.astype(np.int64), ((0, 0), (1, 1)))
-    ids[:, 0], ids[:, -1] = CLS, SEP
+    ids[:, 0], ids[:, -1] = vocabulary.cls, vocabulary.sep
     flags = np.pad(masked, ((0, 0), (1, 1)))
     positions = np.flatnonzero(flags)
     targets = ids.reshape(-1)[positions]
-    ids[flags] = MASK
+    ids[flags] = vocabulary.mask
     return Batch(torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(targets))
 
 
-def mask_batch(
+def random_masks(
     blocks: np.ndarray, continues: np.ndarray, rates: tuple[float, float], whole: float, rng: np.random.Generator
-) -> Batch:
-    """Mask a batch of blocks (b, t) of one length and put it between [CLS] and [SEP].
+) -> np.ndarray:
+    """Random masks of blocks (b, t), (b, t) bool.
 
     `continues` (v,) says which ids continue a word. Each block masks a share drawn from `rates` of its tokens, by
-    whole words with probability `whole`, else by single tokens. A masked token is always replaced by [MASK].
+    whole words with probability `whole`, else by single tokens.
     """
     masked = np.zeros(blocks.shape, bool)
     for row, flags in zip(blocks, masked, strict=True):
@@ -162,4 +188,17 @@ def mask_batch(
         chosen = np.zeros(len(order), bool)
         chosen[order[: max(1, int(taken.sum()))]] = True
         flags[:] = chosen[word]
-    return hide(blocks, masked)
+    return masked
+
+
+def spaced_masks(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Masks as ESTIME makes them, bool of `shape` (b, t): in each row every second to fourth token, from any phase on.
+
+    In a third of the rows up to half of them are left out, as where ESTIME wants only tokens of the source.
+    """
+    rows, length = shape
+    distances = rng.choice(DISTANCES, rows)
+    phases = rng.integers(distances)
+    kept = 1 - rng.uniform(0, 0.5, rows) * (rng.random(rows) < 1 / 3)
+    on_phase = (np.arange(length) - phases[:, None]) % distances[:, None] == 0
+    return on_phase & (rng.random(shape) < kept[:, None])

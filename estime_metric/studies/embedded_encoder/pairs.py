@@ -15,12 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from estime_metric.studies.embedded_encoder.data import Batch, hide, mask_batch
+from estime_metric.studies.embedded_encoder.data import Batch, Vocabulary, hide, spaced_masks
 
 # Axes: b source blocks, t positions of a block, m masked positions of the summaries, s of the sources, d width.
 
-SENTENCE_ENDS = (1012, 1029, 999)  # . ? !
-STOP, COMMA = 1012, 1010
 SUMMARIES = 2  # pseudo-summaries of each source
 SUMMARY_LENGTH = 126  # tokens of one, without [CLS] and [SEP]
 THINNED = 0.85  # share of the pseudo-summaries made of sentences of the source; the others are what follows it
@@ -28,9 +26,7 @@ SENTENCES = 4  # sentences taken at most
 SHORTEST = 6  # tokens of a sentence that is taken, at least
 CUT = 0.5  # share of the sentences that are cut at a comma
 TOKENS_LEFT_OUT = (0.0, 1 / 15, 0.2)  # shares of a sentence's tokens, one drawn for each sentence
-SUMMARY_MASKS = (0.10, 0.35)
-SOURCE_MASKS = (0.03, 0.25)  # of tokens that no summary asks for
-ASKED_MASKS = 0.22  # of all tokens of a source, masked because a summary asks for them; of those 60% at most
+PHASES = 2  # masked copies of a source: each masks every second token, together they mask all
 TEMPERATURE = 0.03  # of the dot products, in mean squared lengths of the embeddings
 ACROSS = 0.5  # weight of the loss in which all sources of the batch compete, not the summary's own alone
 IMPOSSIBLE = -1e4  # stands for minus infinity among logits
@@ -38,7 +34,7 @@ IMPOSSIBLE = -1e4  # stands for minus infinity among logits
 
 @dataclass(frozen=True)
 class Pairs:
-    """Masked sources, (b, t), and their pseudo-summaries, (b * SUMMARIES, SUMMARY_LENGTH + 2), in the same order."""
+    """Masked sources, (b * PHASES, t), and pseudo-summaries, (b * SUMMARIES, SUMMARY_LENGTH + 2), in the same order."""
 
     summaries: Batch
     sources: Batch
@@ -56,7 +52,7 @@ class Pairs:
     @property
     def owners(self) -> tuple[Tensor, Tensor]:
         """Which source each masked position belongs to: of the summaries (m,), of the sources (s,)."""
-        return _owners(self.summaries, SUMMARIES), _owners(self.sources, 1)
+        return _owners(self.summaries, SUMMARIES), _owners(self.sources, PHASES)
 
     def to(self, device: torch.device | str) -> Pairs:
         """The pairs on a device."""
@@ -68,44 +64,35 @@ def _owners(batch: Batch, rows: int) -> Tensor:
     return batch.positions // (rows * batch.ids.shape[1])
 
 
-def pseudo_summary(source: np.ndarray, following: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def pseudo_summary(
+    source: np.ndarray, following: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator
+) -> np.ndarray:
     """Up to `SENTENCES` sentences of `source` in their order, cut and thinned, then as much of `following` as fits."""
-    bounds = [0, *(np.flatnonzero(np.isin(source, SENTENCE_ENDS)) + 1), len(source)]
+    bounds = [0, *(np.flatnonzero(np.isin(source, vocabulary.ends)) + 1), len(source)]
     sentences = [source[a:b] for a, b in pairwise(bounds) if b - a >= SHORTEST]
     taken: list[np.ndarray] = []
     if sentences and rng.random() < THINNED:
         count = rng.integers(1, SENTENCES + 1)
         for index in np.sort(rng.permutation(len(sentences))[:count]):
             sentence = sentences[index]
-            commas = np.flatnonzero(sentence == COMMA)
+            commas = np.flatnonzero(sentence == vocabulary.comma)
             commas = commas[commas >= SHORTEST - 1]
             if len(commas) and rng.random() < CUT:
-                sentence = np.append(sentence[: rng.choice(commas)], STOP).astype(source.dtype)
+                sentence = np.append(sentence[: rng.choice(commas)], vocabulary.stop).astype(source.dtype)
             taken.append(sentence[rng.random(len(sentence)) >= rng.choice(TOKENS_LEFT_OUT)])
     return np.concatenate([*taken, following])[: len(following)]
 
 
-def mask_sources(blocks: np.ndarray, wanted: list[np.ndarray], rng: np.random.Generator) -> Batch:
-    """Mask single tokens of blocks (b, t): mostly such whose id is among those `wanted` of the block."""
-    chances = np.zeros((len(blocks), blocks.shape[1] + 2))  # [CLS] and [SEP] draw too, and are never masked
-    for row, chance, asked in zip(blocks, chances, wanted, strict=True):
-        matches = np.isin(row, asked)
-        share = min(0.6, ASKED_MASKS * len(row) / max(1, int(matches.sum())))
-        chance[1:-1] = np.where(matches, share, rng.uniform(*SOURCE_MASKS))
-    return hide(blocks, (rng.random(chances.shape) < chances)[:, 1:-1])
-
-
-def make_pairs(blocks: np.ndarray, continues: np.ndarray, rng: np.random.Generator) -> Pairs:
-    """Pairs from blocks (b, t + SUMMARY_LENGTH) of documents: the first t tokens are the source.
-
-    `continues` says which ids continue a word, as in `mask_batch`.
-    """
+def make_pairs(blocks: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator) -> Pairs:
+    """Pairs from blocks (b, t + SUMMARY_LENGTH) of documents: the first t tokens are the source."""
     sources, following = blocks[:, :-SUMMARY_LENGTH], blocks[:, -SUMMARY_LENGTH:]
-    rows = [pseudo_summary(*pair, rng) for pair in zip(sources, following, strict=True) for _ in range(SUMMARIES)]
-    summaries = mask_batch(np.stack(rows), continues, SUMMARY_MASKS, 0.5, rng)
-    owners = _owners(summaries, SUMMARIES)
-    wanted = [summaries.targets[owners == index].numpy() for index in range(len(blocks))]
-    return Pairs(summaries, mask_sources(sources, wanted, rng))
+    summaries = np.stack(
+        [pseudo_summary(*pair, vocabulary, rng) for pair in zip(sources, following, strict=True) for _ in range(SUMMARIES)]
+    )
+    copies = np.repeat(sources, PHASES, axis=0)
+    phases = np.tile(np.arange(PHASES), len(sources))
+    masked = (np.arange(copies.shape[1]) - phases[:, None]) % PHASES == 0
+    return Pairs(hide(summaries, spaced_masks(summaries.shape, rng), vocabulary), hide(copies, masked, vocabulary))
 
 
 def matching_loss(summaries: Tensor, sources: Tensor, pairs: Pairs) -> Tensor:

@@ -1,19 +1,20 @@
-"""Train the embedded encoder: masked language modelling and matching, resumable, on a CPU or a GPU.
+"""Train the embedded encoders: masked language modelling and matching, resumable, on a CPU or a GPU.
 
-    python -m estime_metric.studies.embedded_encoder.train CORPUS START WORK --minutes 120
-    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT
+    python -m estime_metric.studies.embedded_encoder.train CORPUS START WORK --blocks 8 --minutes 50
+    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT --blocks 7
 
 `CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``) per line, `START` the
-folder of a BERT with its tokenizer (without weights: random ones), `WORK` keeps token ids and checkpoint, and is all
-that another machine needs beside `START`; `export` makes the folder that ships.
+folder of a BERT or an MPNet with its tokenizer (without weights: random ones), `WORK` keeps token ids and checkpoint,
+and is all that another machine needs beside `START`; `export` makes the folder that ships.
 
-With ``--matching`` the blocks are sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
-summary token be most similar to the same token of its source (`pairs`). Without it masked language modelling is all.
+Most blocks are masked as ESTIME masks them, the others at random. With ``--matching`` every other batch holds sources
+with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked summary token be most similar to the same
+token of its source (`pairs`).
 
 At its start the script times forward and backward in float32 and in bfloat16, and takes the faster. Short blocks come
 first, long ones at the end. The learning rate falls with the larger of ``steps / --steps`` and ``time / --minutes``;
 time counts only while the script runs. Started again with the same `WORK`, it resumes exactly where its last checkpoint
-was made: weights, optimizers, and the position in each stream of blocks. A run that ends by steps is repeatable.
+was made: weights, optimizer, and the position in each stream of blocks. A run that ends by steps is repeatable.
 """
 
 from __future__ import annotations
@@ -27,29 +28,31 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from transformers import BertConfig, BertForMaskedLM
 
-from estime_metric.config import default_layer
 from estime_metric.studies.embedded_encoder.data import (
     Batch,
     BlockStream,
     Corpus,
-    continuations,
+    Vocabulary,
     documents,
+    hide,
     load_tokenizer,
-    mask_batch,
+    random_masks,
+    spaced_masks,
     tokenize,
 )
-from estime_metric.studies.embedded_encoder.pairs import SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs, matching_loss
+from estime_metric.studies.embedded_encoder.model import Trainee
+from estime_metric.studies.embedded_encoder.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs, matching_loss
 
 # Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
 
-MASK_RATES = (0.12, 0.45)  # drawn per block
-WHOLE_WORDS = 0.8  # share of the blocks in which whole words are masked
-SHORT = 126  # block length at first, without [CLS] and [SEP]
-LONG = (254, 510, 510)  # block lengths at the end, in turn
+RANDOM = 0.3  # share of the batches masked at random, not as ESTIME does
+MASK_RATES = (0.12, 0.45)  # there, drawn per block
+WHOLE_WORDS = 0.8  # there, share of the blocks in which whole words are masked
+SHORT = 190  # block length at first, without special tokens
+LONG = (382, 450)  # block lengths at the end, in turn
 SOURCE = 254  # length of the sources of pairs at first
-LONG_SOURCES = (510,)  # at the end
+LONG_SOURCES = (382,)  # at the end
 
 
 class _SumCrossEntropy(torch.autograd.Function):
@@ -77,34 +80,33 @@ class _SumCrossEntropy(torch.autograd.Function):
         return hidden * scale, weight * scale, bias * scale, None
 
 
-def masked_outputs(model: BertForMaskedLM, batch: Batch, *layers: int) -> list[Tensor]:
-    """Outputs of some layers at the masked positions, (m, d) each."""
-    states = model.bert(input_ids=batch.ids, output_hidden_states=True).hidden_states
-    return [states[layer].flatten(0, 1)[batch.positions] for layer in layers]
-
-
-def cross_entropy(model: BertForMaskedLM, output: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy of the prediction head, summed over the masked positions whose output this is."""
-    head = model.cls.predictions
+def cross_entropy(model: Trainee, states: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy of the prediction head, summed over the masked positions whose states (m, d) these are."""
     sum_cross_entropy: Any = _SumCrossEntropy.apply
-    loss: Tensor = sum_cross_entropy(head.transform(output), head.decoder.weight, head.decoder.bias, targets)
+    loss: Tensor = sum_cross_entropy(model.head(states), model.table, model.bias, targets)
     return loss
 
 
-def loss_of(model: BertForMaskedLM, group: Batch | Pairs, matching: float = 0.0) -> Tensor:
-    """Cross-entropy summed over the masked positions; for pairs, the matching loss as often as there are, weighted."""
+def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace) -> Tensor:
+    """Mean cross-entropy of a sample of the masked positions; for pairs, the matching loss is added, weighted."""
     if isinstance(group, Batch):
-        (output,) = masked_outputs(model, group, -1)
-        return cross_entropy(model, output, group.targets)
-    read = default_layer(model.config.num_hidden_layers)
-    of_summaries, summaries = masked_outputs(model, group.summaries, -1, read)
-    of_sources, sources = masked_outputs(model, group.sources, -1, read)
-    loss = cross_entropy(model, torch.cat([of_summaries, of_sources]), group.targets)
-    return loss + matching * len(group.targets) * matching_loss(summaries, sources, group)
+        (states,) = model.states(group, -1)
+        return _sampled(model, states, group.targets, args.heads)
+    layer = args.matching_layer or -1
+    of_summaries, summaries = model.states(group.summaries, -1, layer)
+    of_sources, sources = model.states(group.sources, -1, layer)
+    loss = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets, args.heads)
+    return loss + args.matching * matching_loss(summaries, sources, group)
+
+
+def _sampled(model: Trainee, states: Tensor, targets: Tensor, heads: int) -> Tensor:
+    """Mean cross-entropy of every k-th position, `heads` of them or a few more."""
+    step = max(1, len(targets) // heads)
+    return cross_entropy(model, states[::step], targets[::step]) / len(targets[::step])
 
 
 @torch.inference_mode()
-def measure(model: BertForMaskedLM, texts: list[np.ndarray], continues: np.ndarray) -> tuple[float, float, float]:
+def measure(model: Trainee, texts: list[np.ndarray], vocabulary: Vocabulary) -> tuple[float, float, float]:
     """Held-out loss per masked token, share of masked tokens and of masked words (all pieces) that are predicted.
 
     The first 254 tokens of each text, 15% masked by whole words, always the same ones.
@@ -113,12 +115,13 @@ def measure(model: BertForMaskedLM, texts: list[np.ndarray], continues: np.ndarr
     rng = np.random.default_rng(0)
     total, hits, tokens, words_hit, words = 0.0, 0, 0, 0, 0
     for start in range(0, len(rows), 8):
-        batch = mask_batch(rows[start : start + 8], continues, (0.15, 0.15), 1.0, rng)
-        (output,) = masked_outputs(model, batch.to(model.device), -1)
-        logits = model.cls.predictions(output).float().cpu()  # (m, v)
+        blocks = rows[start : start + 8]
+        batch = hide(blocks, random_masks(blocks, vocabulary.continues, (0.15, 0.15), 1.0, rng), vocabulary)
+        (states,) = model.states(batch.to(model.device), -1)
+        logits = model.logits(states).float().cpu()  # (m, v)
         total += float(nn.functional.cross_entropy(logits, batch.targets, reduction="sum"))
         right = (logits.argmax(-1) == batch.targets).numpy()
-        word = np.cumsum(~continues[batch.targets.numpy()])  # masked words in order
+        word = np.cumsum(~vocabulary.continues[batch.targets.numpy()])  # masked words in order
         word -= word[0]
         words_hit += int((np.bincount(word, ~right) == 0).sum())
         words += int(word[-1]) + 1
@@ -126,24 +129,14 @@ def measure(model: BertForMaskedLM, texts: list[np.ndarray], continues: np.ndarr
     return total / tokens, hits / tokens, words_hit / words
 
 
-def make_optimizers(model: BertForMaskedLM, args: argparse.Namespace) -> list[torch.optim.Optimizer]:
-    """AdamW for everything, or Muon for the hidden matrices and AdamW for the rest."""
-    matrices: list[Tensor] = []
-    others: list[Tensor] = []
-    plain: list[Tensor] = []
-    for name, weight in model.named_parameters():
-        hidden = weight.ndim == 2 and "embeddings" not in name and "decoder" not in name
-        (matrices if hidden else others if weight.ndim == 2 else plain).append(weight)
-    groups: list[dict[str, Any]] = [{"params": others}, {"params": plain, "weight_decay": 0.0}]
-    if not args.muon_lr:
-        groups.append({"params": matrices})
-    rest = torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
-    if not args.muon_lr:
-        return [rest]
-    muon = torch.optim.Muon(
-        matrices, lr=args.muon_lr, weight_decay=0.01, momentum=0.95, ns_steps=4, adjust_lr_fn="match_rms_adamw"
-    )
-    return [muon, rest]
+def make_optimizer(model: Trainee, args: argparse.Namespace) -> torch.optim.Optimizer:
+    """AdamW; the head has ten times the learning rate of the body."""
+    groups: list[dict[str, Any]] = [{"params": [*model.head.parameters(), model.bias], "peak": 10 * args.lr}]
+    groups += [{"params": [], "peak": args.lr, "weight_decay": decay} for decay in (0.01, 0.0)]
+    for weight in model.body.parameters():
+        if weight.requires_grad:
+            groups[1 if weight.ndim == 2 else 2]["params"].append(weight)
+    return torch.optim.AdamW(groups, lr=args.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)
 
 
 def rate(step: int, progress: float, warmup: int, decay: float) -> float:
@@ -157,8 +150,8 @@ def save(path: Path, **state: Any) -> None:
     path.with_suffix(".tmp").rename(path)
 
 
-def read_tokens(args: argparse.Namespace) -> tuple[Corpus, list[np.ndarray], np.ndarray]:
-    """Token ids of the documents to train on and of 200 documents set aside, and which ids continue a word.
+def read_tokens(args: argparse.Namespace) -> tuple[Corpus, list[np.ndarray], Vocabulary]:
+    """Token ids of the documents to train on and of 200 documents set aside, and the vocabulary.
 
     They are kept compressed in `WORK`, so that the corpus need not travel to another machine.
     """
@@ -175,63 +168,53 @@ def read_tokens(args: argparse.Namespace) -> tuple[Corpus, list[np.ndarray], np.
     with np.load(kept) as stored:
         train = Corpus(stored["ids"], stored["bounds"])
         aside = np.split(stored["aside"], stored["aside_bounds"][1:-1])
-    return train, [ids for ids in aside if len(ids) >= 254][:200], continuations(tokenizer)
+    return train, [ids for ids in aside if len(ids) >= 254][:200], Vocabulary.of(tokenizer)
 
 
 class Batches:
     """Masked batches without end, from one stream of blocks for each length; resumes exactly from `positions`."""
 
-    def __init__(self, corpus: Corpus, continues: np.ndarray, args: argparse.Namespace, positions: dict[int, int]):
-        self._continues, self._args = continues, args
-        self._long: tuple[int, ...]
-        self._short, self._long = (SOURCE, LONG_SOURCES) if args.matching else (SHORT, LONG)
-        behind = SUMMARY_LENGTH if args.matching else 0  # tokens drawn with each block, which fill its pseudo-summaries
-        self._streams = {
-            length: BlockStream(corpus, length + behind, args.seed, positions.get(length, 0))
-            for length in {self._short, *self._long}
-        }
+    def __init__(self, corpus: Corpus, vocabulary: Vocabulary, args: argparse.Namespace, positions: dict[int, int]):
+        self._vocabulary, self._args = vocabulary, args
+        lengths = {SHORT, *LONG}
+        if args.matching:  # tokens drawn behind each source fill its pseudo-summaries
+            lengths |= {length + SUMMARY_LENGTH for length in (SOURCE, *LONG_SOURCES)}
+        self._streams = {length: BlockStream(corpus, length, args.seed, positions.get(length, 0)) for length in lengths}
 
     @property
     def positions(self) -> dict[int, int]:
         """How many blocks of each length were drawn."""
         return {length: stream.position for length, stream in self._streams.items()}
 
-    def step(self, step: int, progress: float) -> list[Batch] | list[Pairs]:
+    def step(self, step: int, progress: float) -> list[Batch | Pairs]:
         """The batches of a step: short blocks at first, long ones in the last share ``--long`` of the run."""
-        length = self._short if progress < 1.0 - self._args.long else self._long[step % len(self._long)]
-        stream = self._streams[length]
-        rng = np.random.default_rng([self._args.seed, length, stream.position])  # new masks in each epoch
-        if self._args.matching:
-            size = self._args.batch // (length + 2 + SUMMARIES * (SUMMARY_LENGTH + 2))
-            return [make_pairs(stream.draw(size), self._continues, rng) for _ in range(self._args.batches)]
-        size = self._args.batch // (length + 2)
-        blocks = [stream.draw(size) for _ in range(self._args.batches)]
-        return [mask_batch(rows, self._continues, MASK_RATES, WHOLE_WORDS, rng) for rows in blocks]
+        return [self._batch(step * self._args.batches + number, progress) for number in range(self._args.batches)]
+
+    def _batch(self, number: int, progress: float) -> Batch | Pairs:
+        short, pairs = progress < 1.0 - self._args.long, self._args.matching and number % 2
+        lengths = ((SOURCE,) if short else LONG_SOURCES) if pairs else ((SHORT,) if short else LONG)
+        length = lengths[number // 2 % len(lengths)]
+        stream = self._streams[length + SUMMARY_LENGTH if pairs else length]
+        rng = np.random.default_rng([self._args.seed, number, stream.position])
+        if pairs:
+            size = self._args.batch // (PHASES * (length + 2) + SUMMARIES * (SUMMARY_LENGTH + 2))
+            return make_pairs(stream.draw(max(1, size)), self._vocabulary, rng)
+        blocks = stream.draw(max(1, self._args.batch // (length + 2)))
+        if rng.random() < RANDOM:
+            masked = random_masks(blocks, self._vocabulary.continues, MASK_RATES, WHOLE_WORDS, rng)
+        else:
+            masked = spaced_masks(blocks.shape, rng)
+        return hide(blocks, masked, self._vocabulary)
 
 
-def start_model(folder: Path, corpus: Corpus) -> BertForMaskedLM:
-    """The starting weights without dropout; a head that `folder` lacks starts with the frequencies of tokens."""
-    options = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "attn_implementation": "sdpa"}
-    if not (folder / "model.safetensors").exists():
-        model, missing = BertForMaskedLM(BertConfig.from_pretrained(folder, **options)), {"cls.predictions.bias"}
-    else:
-        model, info = BertForMaskedLM.from_pretrained(folder, output_loading_info=True, **options)
-        missing = set(info["missing_keys"])
-    if "cls.predictions.bias" in missing:
-        counts = np.bincount(corpus.ids, minlength=model.config.vocab_size) + 0.1
-        with torch.no_grad():
-            model.cls.predictions.decoder.bias.copy_(torch.from_numpy(np.log(counts / counts.sum())))
-    return model.train()
-
-
-def choose_dtype(model: BertForMaskedLM, batch: Batch) -> torch.dtype:
+def choose_dtype(model: Trainee, batch: Batch, args: argparse.Namespace) -> torch.dtype:
     """The faster of float32 and bfloat16 for forward and backward of `batch`; both are printed."""
     speeds = {}
     for dtype in (torch.float32, torch.bfloat16):
-        copy = BertForMaskedLM(model.config).to(model.device, dtype)
+        copy = model.copy(dtype)
         for _ in range(3):  # the first is a warm-up
             begun = time.monotonic()
-            torch.autograd.backward(loss_of(copy, batch))
+            torch.autograd.backward(loss_of(copy, batch, args))
             if copy.device.type == "cuda":
                 torch.cuda.synchronize()
             speeds[dtype] = batch.ids.numel() / (time.monotonic() - begun)
@@ -239,11 +222,11 @@ def choose_dtype(model: BertForMaskedLM, batch: Batch) -> torch.dtype:
     return max(speeds, key=lambda dtype: speeds[dtype])
 
 
-def working_copy(master: BertForMaskedLM, dtype: torch.dtype) -> tuple[BertForMaskedLM, Callable[[], None]]:
+def working_copy(master: Trainee, dtype: torch.dtype) -> tuple[Trainee, Callable[[], None]]:
     """The model that is run, and what copies the float32 weights into it after each step."""
     if dtype == torch.float32:
         return master, master.zero_grad
-    model = BertForMaskedLM(master.config).to(master.device, dtype).train()
+    model = master.copy(dtype).train()
     pairs = list(zip(master.parameters(), model.parameters(), strict=True))
 
     def refresh() -> None:
@@ -261,74 +244,69 @@ def train(args: argparse.Namespace) -> None:
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.threads)
     args.work.mkdir(parents=True, exist_ok=True)
-    corpus, aside, continues = read_tokens(args)
+    corpus, aside, vocabulary = read_tokens(args)
     print(f"{len(corpus.ids)} tokens in {len(corpus.bounds) - 1} documents", flush=True)
-    master = start_model(args.start, corpus).to(args.device)
-    optimizers = make_optimizers(master, args)
+    counts = np.bincount(corpus.ids, minlength=len(vocabulary.continues))
+    master = Trainee.start(args.start, args.blocks, counts).to(args.device).train()
+    if args.weights:
+        master.load_state_dict(torch.load(args.weights, weights_only=True, map_location=args.device)["model"])
+    optimizer = make_optimizer(master, args)
     step, spent, tokens, positions = 0, 0.0, 0, {}
     checkpoint = args.work / "checkpoint.pt"
     if checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=False, map_location=args.device)
+        state = torch.load(checkpoint, weights_only=True, map_location=args.device)
         master.load_state_dict(state["model"])
-        for optimizer, values in zip(optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(values)
+        optimizer.load_state_dict(state["optimizer"])
         step, spent, tokens, positions = (state[name] for name in ("step", "spent", "tokens", "positions"))
-    batches = Batches(corpus, continues, args, positions)
-    trial = mask_batch(corpus.ids[: 32 * SHORT].reshape(-1, SHORT), continues, MASK_RATES, 1.0, np.random.default_rng())
-    dtype = choose_dtype(master, trial.to(args.device)) if args.dtype is None else getattr(torch, args.dtype)
+    batches = Batches(corpus, vocabulary, args, positions)
+    rows = corpus.ids[: 32 * SHORT].reshape(-1, SHORT)
+    trial = hide(rows, spaced_masks(rows.shape, np.random.default_rng()), vocabulary)
+    dtype = getattr(torch, args.dtype) if args.dtype else choose_dtype(master, trial.to(args.device), args)
     model, refresh = working_copy(master, dtype)
-    if args.compile:
-        model.bert.forward = torch.compile(model.bert.forward, dynamic=False)
     resumed, begun = spent, time.monotonic() - spent
     logged = saved = spent
-    running, masked = 0.0, 0
+    running: list[float] = []
 
     def keep() -> None:
-        states = [optimizer.state_dict() for optimizer in optimizers]
-        counts = {"step": step, "spent": spent, "tokens": tokens, "positions": batches.positions}
-        save(checkpoint, model=master.state_dict(), optimizers=states, **counts)
+        counted = {"step": step, "spent": spent, "tokens": tokens, "positions": batches.positions}
+        save(checkpoint, model=master.state_dict(), optimizer=optimizer.state_dict(), **counted)
 
     while True:
         done = max(step / args.steps, (time.monotonic() - begun) / (60 * args.minutes))
         if done >= 1.0 or spent - resumed > 60 * args.pause_after:
             break
-        group = batches.step(step, done)
-        wanted = sum(len(batch.targets) for batch in group)
-        for batch in group:
-            loss = loss_of(model, batch.to(args.device), args.matching)
-            torch.autograd.backward(loss / wanted)
-            running += float(loss.detach())
+        for batch in batches.step(step, done):
+            loss = loss_of(model, batch.to(args.device), args)
+            torch.autograd.backward(loss / args.batches)
+            running.append(float(loss.detach()))
             tokens += batch.tokens
-        masked += wanted
         if model is not master:
             for full, low in zip(master.parameters(), model.parameters(), strict=True):
-                full.grad = low.grad.float()
+                full.grad = None if low.grad is None else low.grad.float()
         norm = float(nn.utils.clip_grad_norm_(master.parameters(), 1.0))
-        for optimizer in optimizers:
-            peak = args.muon_lr if isinstance(optimizer, torch.optim.Muon) else args.lr
-            for params in optimizer.param_groups:
-                params["lr"] = peak * rate(step, done, args.warmup, args.decay)
-            optimizer.step()
+        for group in optimizer.param_groups:
+            group["lr"] = group["peak"] * rate(step, done, args.warmup, args.decay)
+        optimizer.step()
         refresh()
         step += 1
         spent = time.monotonic() - begun
         if step % 25 == 0:
-            print(f"{step} {spent:.0f}s tokens {tokens} loss {running / masked:.4f} norm {norm:.2f}", flush=True)
-            running, masked = 0.0, 0
+            print(f"{step} {spent:.0f}s tokens {tokens} loss {np.mean(running):.4f} norm {norm:.2f}", flush=True)
+            running = []
         if spent - logged > 60 * args.log_minutes:
-            report(model, aside, continues, spent)
+            report(model, aside, vocabulary, spent)
             logged = spent
         if spent - saved > 60 * args.save_minutes:
             keep()
             saved = spent
-    report(model, aside, continues, spent)
+    report(model, aside, vocabulary, spent)
     keep()
     print(f"{step} steps, {tokens} tokens, {spent / 60:.0f} minutes", flush=True)
 
 
-def report(model: BertForMaskedLM, aside: list[np.ndarray], continues: np.ndarray, spent: float) -> None:
+def report(model: Trainee, aside: list[np.ndarray], vocabulary: Vocabulary, spent: float) -> None:
     """Print the held-out measurements."""
-    loss, hit, word_hit = measure(model, aside, continues)
+    loss, hit, word_hit = measure(model, aside, vocabulary)
     print(f"held-out {spent:.0f}s loss {loss:.4f} tokens {hit:.4f} words {word_hit:.4f}", flush=True)
 
 
@@ -336,8 +314,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Command line; ``arguments`` in place of those of the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz")
-    parser.add_argument("start", type=Path, help="folder of the starting BERT: config, safetensors, tokenizer.json")
+    parser.add_argument("start", type=Path, help="folder of the starting encoder: config, safetensors, tokenizer.json")
     parser.add_argument("work", type=Path, help="folder for tokens and checkpoint")
+    parser.add_argument("--weights", type=Path, help="checkpoint of another run to start from, with as many blocks")
+    parser.add_argument("--blocks", type=int, help="lowest blocks of the encoder to keep; left out: all")
     parser.add_argument("--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus")
     parser.add_argument("--minutes", type=float, default=120.0, help="end by the clock, restarts included")
     parser.add_argument("--pause-after", type=float, default=10**9, help="minutes after which to stop, to be resumed")
@@ -345,15 +325,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--batch", type=int, default=4096, help="tokens of a batch, special tokens included")
     parser.add_argument("--batches", type=int, default=2, help="batches of a step")
     parser.add_argument("--long", type=float, default=0.2, help="share of the run, at its end, with long blocks")
+    parser.add_argument("--heads", type=int, default=600, help="masked positions of a batch that the head sees")
     parser.add_argument("--matching", type=float, default=0.0, help="weight of the loss that matches pairs; 0: none")
-    parser.add_argument("--lr", type=float, default=7e-4, help="peak learning rate of AdamW")
-    parser.add_argument("--muon-lr", type=float, default=1.5e-3, help="peak learning rate of Muon; 0: AdamW alone")
-    parser.add_argument("--warmup", type=int, default=100, help="steps of warm-up")
-    parser.add_argument("--decay", type=float, default=0.8, help="share of the run in which the learning rate falls")
+    parser.add_argument("--matching-layer", type=int, help="layer whose states are matched; left out: the topmost")
+    parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate of the body; the head has ten times")
+    parser.add_argument("--warmup", type=int, default=20, help="steps of warm-up")
+    parser.add_argument("--decay", type=float, default=0.7, help="share of the run in which the learning rate falls")
     parser.add_argument("--log-minutes", type=float, default=5.0, help="minutes between held-out measurements")
     parser.add_argument("--save-minutes", type=float, default=5.0, help="minutes between checkpoints")
     parser.add_argument("--dtype", choices=("float32", "bfloat16"), help="of the products; left out: the faster one")
-    parser.add_argument("--compile", action="store_true", help="torch.compile the encoder")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
