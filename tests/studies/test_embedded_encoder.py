@@ -15,9 +15,21 @@ from transformers import BertConfig
 
 from estime_metric import embedded
 from estime_metric.studies.embedded_encoder import train
-from estime_metric.studies.embedded_encoder.data import BlockStream, Corpus, held_out, mask_batch
+from estime_metric.studies.embedded_encoder.data import (
+    DISTANCES,
+    BlockStream,
+    Corpus,
+    Vocabulary,
+    held_out,
+    hide,
+    load_tokenizer,
+    random_masks,
+    spaced_masks,
+)
+from estime_metric.studies.embedded_encoder.model import Trainee
 from estime_metric.studies.embedded_encoder.pairs import (
     ACROSS,
+    PHASES,
     SUMMARIES,
     SUMMARY_LENGTH,
     TEMPERATURE,

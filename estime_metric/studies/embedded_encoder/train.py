@@ -100,9 +100,12 @@ def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace) -> T
 
 
 def _sampled(model: Trainee, states: Tensor, targets: Tensor, heads: int) -> Tensor:
-    """Mean cross-entropy of every k-th position, `heads` of them or a few more."""
-    step = max(1, len(targets) // heads)
-    return cross_entropy(model, states[::step], targets[::step]) / len(targets[::step])
+    """Mean cross-entropy of `heads` positions, spread evenly; of all where there are fewer.
+
+    Always as many, since a CPU keeps a kernel, and its memory, for every size of a product.
+    """
+    chosen = torch.linspace(0, len(targets) - 1, min(heads, len(targets)), device=targets.device).round().long()
+    return cross_entropy(model, states[chosen], targets[chosen]) / len(chosen)
 
 
 @torch.inference_mode()
