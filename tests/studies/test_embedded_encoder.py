@@ -5,15 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig
+from transformers import AutoModel
 
-from estime_metric import embedded
 from estime_metric.studies.embedded_encoder import train
 from estime_metric.studies.embedded_encoder.data import (
     DISTANCES,
@@ -38,14 +36,14 @@ from estime_metric.studies.embedded_encoder.pairs import (
     matching_loss,
     pseudo_summary,
 )
-from tests.families import SENTENCES
+from tests.families import SENTENCES, make_tokenizer, save_encoder
 
 STEPS = 5
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A corpus of ten documents to train on and one set aside, and a tiny BERT without weights."""
+@pytest.fixture(scope="module", params=["bert", "mpnet"])
+def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A corpus of ten documents to train on and one set aside, and a tiny encoder."""
     corpus, start = (tmp_path_factory.mktemp(name) for name in ("corpus", "start"))
     rng = random.Random(0)
     texts = [" ".join(rng.choices(SENTENCES, k=40)) for _ in range(400)]
@@ -54,10 +52,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     rows = [*[text for text in texts if not held_out(text)][:10], *aside]
     with gzip.open(corpus / "made-up.jsonl.gz", "wt", encoding="utf-8") as stream:
         stream.writelines(json.dumps({"text": text, "source": "made up"}) + "\n" for text in rows)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    BertConfig(vocab_size=30_522, **sizes).save_pretrained(start)
-    shutil.copy(embedded.PATH / "tokenizer.json", start)
-    return corpus, start
+    return corpus, save_encoder(start, request.param, num_hidden_layers=2)
 
 
 def run(folders: tuple[Path, Path], work: Path, *options: object) -> dict[str, torch.Tensor]:
@@ -65,21 +60,20 @@ def run(folders: tuple[Path, Path], work: Path, *options: object) -> dict[str, t
     work.mkdir(exist_ok=True)
     fixed = {
         "steps": STEPS, "minutes": 10**6, "batch": 600, "batches": 1, "long": 0.5, "warmup": 2, "dtype": "float32",
-        "device": "cpu", "threads": 1, "log-minutes": 10**6,
+        "device": "cpu", "threads": 1, "log-minutes": 10**6, "blocks": 1,
     }  # fmt: skip
     arguments = [part for name, value in fixed.items() for part in (f"--{name}", str(value))]
-    torch.manual_seed(0)  # of the random starting weights
     train.main([*map(str, (*folders, work)), *arguments, *map(str, options)])
     return weights(work)
 
 
 def weights(work: Path) -> dict[str, torch.Tensor]:
-    kept = torch.load(work / "checkpoint.pt", weights_only=False)
+    kept = torch.load(work / "checkpoint.pt", weights_only=True)
     return {name: values.clone() for name, values in kept["model"].items()}
 
 
 def step_of(work: Path) -> int:
-    return int(torch.load(work / "checkpoint.pt", weights_only=False)["step"])
+    return int(torch.load(work / "checkpoint.pt", weights_only=True)["step"])
 
 
 def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
@@ -172,66 +166,84 @@ def test_a_stream_resumes_at_any_position() -> None:
         BlockStream(corpus, 40, seed=0)
 
 
-def test_masks_cover_whole_words_and_keep_what_they_hide() -> None:
+@pytest.fixture(scope="module", params=["bert", "mpnet"])
+def vocabulary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Vocabulary:
+    folder = tmp_path_factory.mktemp("tokenizer")
+    make_tokenizer(request.param).save_pretrained(folder)
+    return Vocabulary.of(load_tokenizer(folder))
+
+
+def test_masks_cover_whole_words_and_keep_what_they_hide(vocabulary: Vocabulary) -> None:
     rng = np.random.default_rng(0)
-    continues = np.zeros(1000, dtype=bool)
-    continues[500:] = True
-    blocks = rng.integers(200, 1000, size=(6, 40)).astype(np.uint16)
-    batch = mask_batch(blocks, continues, (0.3, 0.3), 1.0, rng)
-    ids, masked = batch.ids.numpy(), batch.ids.numpy() == 103
-    assert (ids[:, 0] == 101).all()
-    assert (ids[:, -1] == 102).all()
+    continues = vocabulary.continues
+    blocks = rng.integers(20, len(continues), size=(6, 40)).astype(np.uint16)
+    flags = random_masks(blocks, continues, (0.3, 0.3), 1.0, rng)
+    batch = hide(blocks, flags, vocabulary)
+    ids = batch.ids.numpy()
+    masked = np.pad(flags, ((0, 0), (1, 1)))
+    assert (ids[:, 0] == vocabulary.cls).all()
+    assert (ids[:, -1] == vocabulary.sep).all()
+    assert (ids[masked] == vocabulary.mask).all()
     assert np.flatnonzero(masked).tolist() == batch.positions.tolist()
     hidden = np.pad(blocks.astype(int), ((0, 0), (1, 1)))
     assert hidden[masked].tolist() == batch.targets.tolist()
-    assert np.array_equal(ids[:, 1:-1][~masked[:, 1:-1]], blocks[~masked[:, 1:-1]])
-    for row, flags in zip(blocks, masked[:, 1:-1], strict=True):
+    assert np.array_equal(ids[:, 1:-1][~flags], blocks[~flags])
+    for row, chosen in zip(blocks, flags, strict=True):
         word = np.cumsum(~continues[row])
-        assert all(len(set(flags[word == one])) == 1 for one in set(word))  # a word is masked as a whole
-        assert 0 < flags.sum() <= 0.3 * 40 or len(set(word[flags])) == 1
+        assert all(len(set(chosen[word == one])) == 1 for one in set(word))  # a word is masked as a whole
+        assert 0 < chosen.sum() <= 0.3 * 40 or len(set(word[chosen])) == 1
 
 
-def blocks_of_sentences(count: int, source: int, seed: int = 0) -> np.ndarray:
-    """Blocks of random words with a full stop (1012) after each ninth and a comma (1010) after each fourth of those."""
-    blocks = np.random.default_rng(seed).integers(2000, 3000, size=(count, source + SUMMARY_LENGTH))
-    blocks[:, 8::9], blocks[:, 3::9] = 1012, 1010
+def test_spaced_masks_are_those_that_estime_makes() -> None:
+    masked = spaced_masks((3000, 48), np.random.default_rng(0))
+    whole = {
+        tuple((np.arange(48) - phase) % distance == 0) for distance in DISTANCES for phase in range(distance)
+    }  # each is one pass over a text all of whose tokens are wanted
+    full = [row for row in masked if tuple(row) in whole]
+    assert {tuple(row) for row in full} == whole
+    assert 0.6 < len(full) / len(masked) < 0.75
+    for row in masked:  # the others are such a pass with some tokens that nobody wants
+        assert any((row <= np.array(one)).all() for one in whole)
+
+
+def blocks_of_sentences(count: int, source: int, vocabulary: Vocabulary, seed: int = 0) -> np.ndarray:
+    """Blocks of random words with a full stop after each ninth and a comma after each fourth of those."""
+    words = sorted(set(range(len(vocabulary.continues))) - {*vocabulary.ends, vocabulary.comma})
+    blocks = np.random.default_rng(seed).choice(words, size=(count, source + SUMMARY_LENGTH))
+    blocks[:, 8::9], blocks[:, 3::9] = vocabulary.stop, vocabulary.comma
     return blocks.astype(np.uint16)
 
 
-def test_a_pseudo_summary_is_thinned_sentences_of_its_source_and_then_what_follows() -> None:
+def test_a_pseudo_summary_is_thinned_sentences_of_its_source_and_then_what_follows(vocabulary: Vocabulary) -> None:
     rng = np.random.default_rng(0)
-    (block,) = blocks_of_sentences(1, 254)
+    (block,) = blocks_of_sentences(1, 254, vocabulary)
     source, following = block[:254], block[254:]
     lengths = set()
     for _ in range(200):
-        summary = pseudo_summary(source, following, rng)
+        summary = pseudo_summary(source, following, vocabulary, rng)
         assert len(summary) == SUMMARY_LENGTH
         rest = max(k for k in range(SUMMARY_LENGTH + 1) if np.array_equal(summary[SUMMARY_LENGTH - k :], following[:k]))
         taken = summary[: SUMMARY_LENGTH - rest]
         words = iter(source.tolist())
-        assert all(
-            token in words for token in taken.tolist() if token not in (1010, 1012)
-        )  # in the order of the source
+        marks = (vocabulary.comma, vocabulary.stop)
+        assert all(token in words for token in taken.tolist() if token not in marks)  # in the order of the source
         assert len(taken) <= 4 * 9
         lengths.add(len(taken))
     assert 0 in lengths  # some are nothing but the text that follows
     assert len(lengths) > 15
 
 
-def test_pairs_mask_what_they_say_and_ask_for_tokens_that_the_source_masks() -> None:
-    blocks = blocks_of_sentences(6, 254)
-    pairs = make_pairs(blocks, np.zeros(4000, bool), np.random.default_rng(0))
-    for batch in (pairs.summaries, pairs.sources):
-        assert np.flatnonzero(batch.ids.numpy() == 103).tolist() == batch.positions.tolist()
+def test_pairs_mask_every_token_of_a_source_once(vocabulary: Vocabulary) -> None:
+    blocks = blocks_of_sentences(6, 254, vocabulary)
+    pairs = make_pairs(blocks, vocabulary, np.random.default_rng(0))
     assert pairs.summaries.ids.shape == (6 * SUMMARIES, SUMMARY_LENGTH + 2)
-    restored = pairs.sources.ids.flatten().scatter(0, pairs.sources.positions, pairs.sources.targets).view(6, 256)
-    assert np.array_equal(restored[:, 1:-1].numpy(), blocks[:, :254])
+    assert pairs.sources.ids.shape == (6 * PHASES, 256)
+    hidden = np.zeros((6 * PHASES, 256), int)
+    hidden.reshape(-1)[pairs.sources.positions] = pairs.sources.targets
+    assert np.array_equal(hidden.reshape(6, PHASES, 256).sum(1)[:, 1:-1], blocks[:, :254])
     of_summary, of_source = pairs.owners
     assert of_summary.tolist() == [int(p) // 128 // SUMMARIES for p in pairs.summaries.positions]
-    assert of_source.tolist() == [int(p) // 256 for p in pairs.sources.positions]
-    same = (pairs.summaries.targets[:, None] == pairs.sources.targets) & (of_summary[:, None] == of_source)
-    assert same.any(1).float().mean() > 0.2
-    assert 0.1 < len(pairs.sources.positions) / blocks[:, :254].size < 0.5
+    assert of_source.tolist() == [int(p) // 256 // PHASES for p in pairs.sources.positions]
 
 
 def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs) -> float:
@@ -253,8 +265,8 @@ def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs
     return (1 - ACROSS) * totals[0] + ACROSS * totals[1]
 
 
-def test_the_matching_loss_equals_its_definition() -> None:
-    pairs = make_pairs(blocks_of_sentences(3, 60), np.zeros(4000, bool), np.random.default_rng(1))
+def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None:
+    pairs = make_pairs(blocks_of_sentences(2, 30, vocabulary), vocabulary, np.random.default_rng(1))
     generator = torch.Generator().manual_seed(0)
     summaries, sources = (
         torch.randn(len(batch.targets), 16, generator=generator) for batch in (pairs.summaries, pairs.sources)
@@ -263,7 +275,7 @@ def test_the_matching_loss_equals_its_definition() -> None:
     assert float(matching_loss(summaries, sources, pairs)) == pytest.approx(
         matching_oracle(summaries, sources, pairs), rel=1e-4
     )
-    known = torch.randn(4000, 16, generator=generator)  # embeddings that say which token was masked
+    known = torch.randn(len(vocabulary.continues), 32, generator=generator)  # they say which token was masked
     assert float(matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
 
 
@@ -275,3 +287,16 @@ def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tupl
         run(folders, tmp_path / "halves", *options, "--pause-after", 0)
     assert same(weights(tmp_path / "halves"), whole)
     assert not same(run(folders, tmp_path / "plain", "--batch", 1600), whole)
+
+
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_the_trained_encoder_computes_what_transformers_computes(family: str, tmp_path: Path) -> None:
+    folder = save_encoder(tmp_path, family)
+    trainee = Trainee.start(folder, 3).eval()
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    rows = np.random.default_rng(0).integers(20, 400, size=(2, 30)).astype(np.uint16)
+    batch = hide(rows, spaced_masks(rows.shape, np.random.default_rng(1)), Vocabulary.of(load_tokenizer(folder)))
+    with torch.inference_mode():
+        expected = model(input_ids=batch.ids, output_hidden_states=True).hidden_states
+        for layer, found in enumerate(trainee.states(batch, 0, 1, 2, 3)):
+            torch.testing.assert_close(found, expected[layer].flatten(0, 1)[batch.positions], rtol=1e-4, atol=1e-4)

@@ -5,11 +5,9 @@
     python -m estime_metric.studies.embedded_encoder.choose rank scores/A scores/B ...
 
 `make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a prediction head, finds
-the wrong words. `score` measures one candidate at all layers; `DATA` holds ``frank``, ``cliff`` and ``summeval``. `rank`
-prints the figures of each layer and set, their mean, and for the best layer of each candidate the difference from the
-first one's best with its standard error (paired bootstrap over documents).
-
-The rule: the mean of six figures, of which each lies between -1 and 1 and is better when higher (`FIGURES`).
+the wrong words. `score` measures one candidate at all layers; `DATA` holds ``frank``, ``cliff`` and ``summeval``.
+`rank` prints six figures of each layer, their mean, and for the best layer of each candidate the difference from the
+first one's best with its standard error (paired bootstrap over documents). The rule stands in docs/training.md.
 """
 
 from __future__ import annotations
@@ -44,20 +42,8 @@ JUDGED = ("consistency", "relevance", "coherence", "fluency")  # of SummEval
 FIRST_DOCUMENTS = 50  # of SummEval, for choosing; the other documents are kept for the report
 RESAMPLES = 500
 
-#: Each figure and what it is made of.
-FIGURES = {
-    "injected": "2A - 1, A the ROC area with which alarms tell a text with one to three wrong words from the clean one, "
-    "the mean of both kinds of words",
-    "extracts": "-10 times the share of tokens with an alarm in verbatim extracts, the mean of consecutive and scattered",
-    "frank": "partial correlation with factuality, mean of Pearson and Spearman, of alarms, unsupported and "
-    "unsupported_rate (valid half)",
-    "cliff": "2A - 1, A the ROC area with which alarms and unsupported_rate tell inconsistent summaries, the mean of both "
-    "and of CNN/DailyMail and XSum (val half)",
-    "words": "a quarter of log2 of the lift: the share of tokens marked by annotators among tokens with an alarm over the "
-    "share among all checked tokens (CLIFF, val half)",
-    "summeval": "Spearman's rho of alarms, negated, with consistency, relevance, coherence and fluency, the mean of four "
-    "(first 50 documents)",
-}
+#: One figure for each set of judgements, higher is better; docs/training.md says what each is made of.
+FIGURES = ("injected", "extracts", "frank", "cliff", "words", "summeval")
 
 
 def shorten(text: str) -> str:
@@ -206,7 +192,9 @@ def score(folder: str, injected: Path, data: Path, out: Path, config: EstimeConf
     predictions, sources = ([str(row[name]) for row in rows] for name in ("summary", "source"))
     result = scorer.score(predictions, sources, progress=True)
     layers = result.layers
-    counts = {name: np.stack([result.values(name, k).numpy() for k in layers]) for name in ("alarms", "overlap", "tokens")}
+    counts = {
+        name: np.stack([result.values(name, k).numpy() for k in layers]) for name in ("alarms", "overlap", "tokens")
+    }
     of_cliff = [i for i, row in enumerate(rows) if str(row["set"]).startswith("cliff")]
     words = np.zeros((len(layers), len(rows), 4))
     for number, layer in enumerate(layers):
@@ -308,7 +296,9 @@ def rank(candidates: Sequence[Candidate]) -> None:
         drawn = np.array([[mean(np.random.default_rng(seed)) for mean in best] for seed in range(RESAMPLES)])
         for candidate, column in zip(candidates[1:], drawn.T[1:], strict=True):
             gain = column - drawn[:, 0]
-            print(f"{candidate.name} less {candidates[0].name}: {gain.mean():+.4f}, standard error {gain.std(ddof=1):.4f}")
+            print(
+                f"{candidate.name} less {candidates[0].name}: {gain.mean():+.4f}, standard error {gain.std(ddof=1):.4f}"
+            )
 
 
 def _mean(candidate: Candidate, layer: int, rng: np.random.Generator) -> float:

@@ -67,13 +67,13 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> Vocabulary:
-        """That of a tokenizer which puts one special token before a text and one behind it, as BERT's and MPNet's do."""
+        """That of a tokenizer that puts one special token before a text and one behind it, as BERT's and MPNet's do."""
         vocabulary = tokenizer.get_vocab()
         continues = np.zeros(max(vocabulary.values()) + 1, bool)
         continues[[i for token, i in vocabulary.items() if token.startswith("##")]] = True
         before, behind = tokenizer.encode("").ids
         mask = next(vocabulary[name] for name in ("[MASK]", "<mask>") if name in vocabulary)
-        ends = tuple(vocabulary[mark] for mark in ".?!")
+        ends = tuple(vocabulary[mark] for mark in ".?!" if mark in vocabulary)
         return cls(before, behind, mask, ends, vocabulary["."], vocabulary[","], continues)
 
 

@@ -87,7 +87,11 @@ def make_pairs(blocks: np.ndarray, vocabulary: Vocabulary, rng: np.random.Genera
     """Pairs from blocks (b, t + SUMMARY_LENGTH) of documents: the first t tokens are the source."""
     sources, following = blocks[:, :-SUMMARY_LENGTH], blocks[:, -SUMMARY_LENGTH:]
     summaries = np.stack(
-        [pseudo_summary(*pair, vocabulary, rng) for pair in zip(sources, following, strict=True) for _ in range(SUMMARIES)]
+        [
+            pseudo_summary(*pair, vocabulary, rng)
+            for pair in zip(sources, following, strict=True)
+            for _ in range(SUMMARIES)
+        ]
     )
     copies = np.repeat(sources, PHASES, axis=0)
     phases = np.tile(np.arange(PHASES), len(sources))

@@ -42,7 +42,14 @@ from estime_metric.studies.embedded_encoder.data import (
     tokenize,
 )
 from estime_metric.studies.embedded_encoder.model import Trainee
-from estime_metric.studies.embedded_encoder.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs, matching_loss
+from estime_metric.studies.embedded_encoder.pairs import (
+    PHASES,
+    SUMMARIES,
+    SUMMARY_LENGTH,
+    Pairs,
+    make_pairs,
+    matching_loss,
+)
 
 # Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
 
