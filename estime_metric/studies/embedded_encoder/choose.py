@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -202,7 +203,8 @@ def score(folder: str, injected: Path, data: Path, out: Path, config: EstimeConf
         for i, explanation in zip(of_cliff, shown, strict=True):
             words[number, i] = marked_tokens(explanation, rows[i]["spans"])  # type: ignore[arg-type]
     out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out / "counts.npz", layers=np.array(layers), words=words, **counts)
+    arrays: dict[str, Any] = {"layers": np.array(layers), "words": words, **counts}
+    np.savez_compressed(out / "counts.npz", **arrays)
     for row in rows:
         del row["summary"]
     (out / "rows.json").write_text(json.dumps({"signature": result.signature, "rows": rows}))

@@ -201,4 +201,5 @@ def spaced_masks(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray
     phases = rng.integers(distances)
     kept = 1 - rng.uniform(0, 0.5, rows) * (rng.random(rows) < 1 / 3)
     on_phase = (np.arange(length) - phases[:, None]) % distances[:, None] == 0
-    return on_phase & (rng.random(shape) < kept[:, None])
+    chosen: np.ndarray = on_phase & (rng.random(shape) < kept[:, None])
+    return chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,8 @@ def fuse_attention(body: Any) -> None:
 
     The bias is not trained then; inputs have no padding.
     """
-    encoder, kept = body.encoder, {}
+    encoder = body.encoder
+    kept: dict[tuple[int, torch.dtype], Tensor] = {}
 
     def bias(hidden: Tensor) -> Tensor:
         key = (hidden.shape[1], hidden.dtype)
@@ -121,7 +123,7 @@ def fuse_attention(body: Any) -> None:
         layer.attention.attn.forward = _fused(layer.attention.attn)
 
 
-def _fused(attention: Any) -> Any:
+def _fused(attention: Any) -> Callable[..., tuple[Tensor]]:
     def forward(hidden: Tensor, mask: Tensor | None, position_bias: Tensor, **_: Any) -> tuple[Tensor]:
         shape = (*hidden.shape[:2], attention.num_attention_heads, attention.attention_head_size)
         q, k, v = (project(hidden).view(shape).transpose(1, 2) for project in (attention.q, attention.k, attention.v))

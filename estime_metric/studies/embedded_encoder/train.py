@@ -102,8 +102,9 @@ def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace) -> T
     layer = args.matching_layer or -1
     of_summaries, summaries = model.states(group.summaries, -1, layer)
     of_sources, sources = model.states(group.sources, -1, layer)
-    loss = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets, args.heads)
-    return loss + args.matching * matching_loss(summaries, sources, group)
+    loss: Tensor = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets, args.heads)
+    loss = loss + args.matching * matching_loss(summaries, sources, group)
+    return loss
 
 
 def _sampled(model: Trainee, states: Tensor, targets: Tensor, heads: int) -> Tensor:
