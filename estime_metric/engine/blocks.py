@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from estime_metric.engine.last_block import LastBlock, ReadPositions
+from estime_metric.engine.fused import BiasedEncoder, FusedBlock, ReadPositions
 
 
 class _DeepestReadError(Exception):
@@ -43,7 +43,8 @@ class BlockTaps:
         self._list = _block_list(model, blocks)
         self._kept = blocks
         self._depth = depth
-        self._last: LastBlock | None = None
+        self._in_tuple = False
+        self._fused = False
         self._mask_by_key = False
         try:
             expected = model(input_ids=probe, output_hidden_states=True).hidden_states
@@ -55,7 +56,7 @@ class BlockTaps:
             self._restore(whole)
             if not self._agrees(probe, expected, depth):
                 raise _unreadable(model)
-        self._last = self._stand_in(probe, expected, depth)
+        self._fuse(probe, expected, depth)
 
     @property
     def kept(self) -> int:
@@ -96,15 +97,17 @@ class BlockTaps:
         def after_block(module: nn.Module, arguments: tuple[Any, ...], output: Any) -> None:
             nonlocal calls
             calls += 1
+            self._in_tuple = isinstance(output, tuple)
             if calls == self._kept < self._blocks and calls in layers:
-                taken[calls] = pick(output[0] if isinstance(output, tuple) else output)
+                taken[calls] = pick(output[0] if self._in_tuple else output)
 
         with ExitStack() as hooks:
             for block in self._list:
                 hooks.callback(block.register_forward_pre_hook(before_block, with_kwargs=True).remove)
                 hooks.callback(block.register_forward_hook(after_block).remove)
-            if self._last is not None:
-                self._last.only = only
+            fused: Any = self._list if self._fused else ()
+            for number, block in enumerate(fused, start=1):
+                block.only = only if number == deepest else None
             mask = attended
             if attended is not None:  # some encoders calculate with it: no bool
                 mask = attended[:, None, None] if self._mask_by_key else attended.long()
@@ -119,16 +122,14 @@ class BlockTaps:
     def takes_padding(self, probe: Tensor, padding: int) -> bool:
         """Whether padding, marked as such, leaves the states of all layers as they are.
 
-        Where blocks are built like BERT's they are given the mask in the shape in which attention takes it, if that
-        does: from another shape `transformers` makes it anew in each forward pass, and waits for the device to ask
-        whether there is padding.
+        Fused blocks are given the mask in the shape in which attention takes it, if that does: from another shape
+        `transformers` makes it anew in each forward pass, and waits for the device to ask whether there is padding.
 
         Args:
             probe: token ids of shape (1, p).
             padding: the id of the padding.
         """
-        config = self._model.config
-        if getattr(config, "_attn_implementation", None) == "sdpa" and all(map(_like_bert, self._list)):
+        if self._fused:
             self._mask_by_key = True
             if self._padding_agrees(probe, padding):
                 return True
@@ -151,25 +152,33 @@ class BlockTaps:
             return False
         return all(_near(found, expected) for found, expected in zip(padded, alone, strict=True))
 
-    def _stand_in(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> LastBlock | None:
-        """Puts a `LastBlock` in the place of the last block, if that gives the same hidden states."""
-        self._last = None
-        if len(self._list) != self._kept or depth < self._kept or not LastBlock.fits(self._list[-1]):
-            return None
-        whole = self._list[-1]
-        self._list[-1] = self._last = last = LastBlock(whole)
+    def _fuse(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> None:
+        """Runs the blocks by their parts, if that gives the same hidden states."""
+        if len(self._list) != self._kept or depth < self._kept or not all(map(FusedBlock.fits, self._list)):
+            return
+        whole, encoder = list(self._list), getattr(self._model, "encoder", None)
+        biased = BiasedEncoder.fits(encoder)
+        for number, block in enumerate(whole):
+            self._list[number] = FusedBlock(block, in_tuple=self._in_tuple and not biased)
+        if biased:
+            self._model.encoder = BiasedEncoder(encoder)
+        self._fused = True
         column = torch.arange(probe.shape[1], device=probe.device)[1:]
         row = torch.zeros_like(column)
         only = ReadPositions(row, column, column - 1, len(column))
-        self.read(probe, None, [depth], lambda hidden: hidden)
+        layers = range(depth + 1)
         try:
-            (found,) = self.read(probe, None, [depth], lambda hidden: hidden[row, column], only)
+            found = self.read(probe, None, layers, lambda hidden: hidden)
+            found += self.read(probe, None, [depth], lambda hidden: hidden[row, column], only)
         except (AttributeError, IndexError, RuntimeError, TypeError):
-            found = None
-        if found is None or not _near(found, expected[depth][row, column]):
-            self._list[-1] = whole
-            return None
-        return last
+            found = []
+        wanted = [*(expected[layer] for layer in layers), expected[depth][row, column]]
+        if len(found) != len(wanted) or not all(map(_near, found, wanted)):
+            for number, block in enumerate(whole):
+                self._list[number] = block
+            if biased:
+                self._model.encoder = encoder
+            self._fused = False
 
     def _drop_above(self, depth: int) -> None:
         if len(self._list) == self._blocks:
@@ -200,10 +209,6 @@ def _near(found: Tensor, expected: Tensor) -> bool:
     near = 1e-3 if expected.dtype == torch.float32 else 0.1
     found, expected = (states.float().nan_to_num() for states in (found, expected))
     return bool(((found - expected).norm(dim=-1) <= near * expected.norm(dim=-1).clamp(min=1)).all())
-
-
-def _like_bert(block: nn.Module) -> bool:
-    return LastBlock.fits(block.block if isinstance(block, LastBlock) else block)
 
 
 def _unreadable(model: nn.Module) -> ValueError:

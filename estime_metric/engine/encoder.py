@@ -18,7 +18,7 @@ from estime_metric.engine.ahead import ahead_of
 from estime_metric.engine.batching import Batch, Job, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.budget import BudgetLimit, bytes_per_position, default_budget
-from estime_metric.engine.last_block import ReadPositions
+from estime_metric.engine.fused import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
 from estime_metric.engine.memory import is_out_of_memory, put, put_all, return_memory
