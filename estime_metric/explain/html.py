@@ -16,6 +16,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from estime_metric.explain import wording
+from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Explanation, UnitVerdict
 
 
@@ -32,13 +33,8 @@ SCRIPT = _asset("estime.js")
 
 _HINT = "Point at a word of the summary, tap it or go to it with Tab: its evidence shows here."
 
-#: Class of the sample -> what it means.
-_LEGEND = {
-    "estime-alarm": "alarm; the deeper, the wider its margin",
-    "estime-absent": "not in the source, so not checked",
-    "estime-best": "best match",
-    "estime-same": "closest occurrence of the same word",
-}
+#: Class of a sample of the source -> what it means.
+_EVIDENCE = {"estime-best": "best match", "estime-same": "closest occurrence of the same word"}
 
 #: Characters that HTML cannot hold, or not as they are.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
@@ -101,7 +97,7 @@ def to_html(
         for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True), start=1)
     ]
     if several:
-        parts.insert(0, _render("key", legend=_LEGEND, signature=signatures.pop() if len(signatures) == 1 else ""))
+        parts.insert(0, _render("key", **_legend(shown[0]), signature=signatures.pop() if len(signatures) == 1 else ""))
     if not standalone:
         return "".join(parts)
     return _render(
@@ -181,7 +177,7 @@ def _fragment(
         source=explanations[0].source,
         source_pieces=list(_source_pieces(explanations)),
         hint=_HINT,
-        legend=_LEGEND,
+        **_legend(explanations[0]),
         with_legend=with_legend,
         signature=signature,
     )
@@ -202,6 +198,16 @@ def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list
         }
         entries.append((-rate, number, entry))
     return [entry for *_, entry in sorted(entries, key=itemgetter(0, 1))]
+
+
+def _legend(explanation: Explanation) -> dict[str, Any]:
+    """Samples of words, each with class, strength and meaning, and what the colours mean."""
+    marked = marked_of(explanation)
+    samples = [(f"estime-{verdict}", f"{strength:.2f}", meaning) for verdict, strength, meaning in marked.levels()]
+    return {
+        "legend": [*samples, *((name, None, meaning) for name, meaning in _EVIDENCE.items())],
+        "origin": marked.origin,
+    }
 
 
 def _render(template: str, **values: Any) -> str:
@@ -236,6 +242,7 @@ def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, s
 
 
 def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
+    marked = marked_of(explanation)
     attributes = {
         "class": f"estime-unit estime-{unit.verdict}",
         "role": "button",
@@ -245,8 +252,8 @@ def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     for name, evidence in (("data-best", unit.best), ("data-same", unit.same)):
         if evidence is not None:
             attributes[name] = f"{evidence.start}-{evidence.end}"
-    if unit.verdict == "alarm":
-        attributes["style"] = f"--estime-strength:{wording.strength(unit):.2f}"
+    if unit.verdict != "match":
+        attributes["style"] = f"--estime-strength:{marked.strength(unit):.2f}"
     return attributes
 
 

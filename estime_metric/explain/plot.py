@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from estime_metric.explain.marked import Marked, marked_of
 from estime_metric.explanation import Explanation, UnitVerdict
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
     """Draws each word of the summary, from left to right, at the height of its best match in the source.
 
     A summary that follows its source is a rising line, which is what the measure ``coherence`` quantifies. Dots are
-    matches; crosses are alarms, each with a thin line to a ring at the closest occurrence of the same word; small grey
-    points are words that the source lacks. A pair with nothing to match gives empty axes.
+    matches; crosses are alarms, each with a thin line to a ring at the closest occurrence of the same word; squares are
+    words that the source lacks. Crosses and squares are the stronger, the more of such words annotators marked, as the
+    legend says. A pair with nothing to match gives empty axes.
 
     Args:
         explanation: what is drawn.
@@ -44,7 +46,7 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
     if title is None:
         title = f"{explanation.alarms} alarms of {explanation.overlap} {explanation.unit}s checked"
     axes.set_title(_drawable(title), loc="left", parse_math=False)
-    _draw(axes, words)
+    _draw(axes, explanation)
     axes.set_xlabel("summary, word by word")
     axes.set_ylabel("position in the source (character)")
     axes.set_xlim(-1, max(1, len(words)))
@@ -58,17 +60,26 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
     return figure
 
 
-def _draw(axes: Axes, words: tuple[UnitVerdict, ...]) -> None:
+def _draw(axes: Axes, explanation: Explanation) -> None:
     """The marks of all words, by verdict."""
+    from matplotlib.colors import to_rgba
+
+    words, marked = explanation.words, marked_of(explanation)
+    of_alarms = [share for _, share in marked.alarms]
     for verdict, label, marker, size, colour in (
-        ("absent", "not in the source", "s", 14, _QUIET),
+        ("absent", f"not in the source ({marked.absent:.0%} marked)", "s", 40, _ALARM),
         ("match", "match", "o", 30, _MATCH),
-        ("alarm", "alarm", "X", 62, _ALARM),
+        ("alarm", f"alarm ({min(of_alarms):.0%} to {max(of_alarms):.0%}, by margin)", "X", 62, _ALARM),
     ):
-        marks = [(x, word.best.start) for x, word in enumerate(words) if word.verdict == verdict and word.best]
+        marks = [
+            (x, word.best.start, 1.0 if verdict == "match" else _alpha(marked, word))
+            for x, word in enumerate(words)
+            if word.verdict == verdict and word.best
+        ]
         if marks:
-            xs, ys = zip(*marks, strict=True)
-            axes.scatter(xs, ys, label=label, marker=marker, s=size, color=colour, linewidths=0, zorder=3)
+            xs, ys, alphas = zip(*marks, strict=True)
+            colours = [to_rgba(colour, alpha) for alpha in alphas]
+            axes.scatter(xs, ys, label=label, marker=marker, s=size, color=colours, linewidths=0, zorder=3)
     own = [
         (x, word.best.start, word.same.start)
         for x, word in enumerate(words)
@@ -83,17 +94,20 @@ def _draw(axes: Axes, words: tuple[UnitVerdict, ...]) -> None:
 
 
 def _write_words(axes: Axes, explanation: Explanation) -> None:
-    """The words along the axis, alarms in their colour; only their numbers where there are many."""
-    words = explanation.words
+    """The words along the axis, in the colour of their marks; only their numbers where there are many."""
+    words, marked = explanation.words, marked_of(explanation)
     if not 0 < len(words) <= LABELLED:
         return
     labels = [_drawable(" ".join(explanation.prediction[word.start : word.end].split())[:24]) for word in words]
     axes.set_xticks(range(len(words)), labels, rotation=90, fontsize=8, parse_math=False)
     for word, label in zip(words, axes.get_xticklabels(), strict=True):
-        if word.verdict == "alarm":
-            label.set(color=_ALARM, fontweight="bold")
-        elif word.verdict == "absent":
-            label.set(color=_QUIET)
+        if word.verdict != "match":
+            label.set(color=_ALARM, alpha=_alpha(marked, word), fontweight="bold")
+
+
+def _alpha(marked: Marked, word: UnitVerdict) -> float:
+    """How opaque a mark is: never so pale that it is lost."""
+    return 0.35 + 0.65 * marked.strength(word)
 
 
 def _drawable(text: str) -> str:

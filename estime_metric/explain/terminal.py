@@ -14,15 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from estime_metric.explain import wording
+from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 
-ALARM, ABSENT, BEST, SAME, QUIET = (
-    "bold underline red",
-    "dim italic",
-    "bold reverse blue",
-    "bold underline green",
-    "dim",
-)
+BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
+
+#: Verdict -> how a word stands out, to which its strength is added: dim, plain, or bold red.
+STYLES = {"alarm": "underline", "absent": "italic"}
 
 #: On terminals narrower than this, each alarm is a block of lines instead of a table row.
 NARROW = 80
@@ -67,6 +65,9 @@ class TerminalExplanation:
         absent = dict.fromkeys(_own(explanation, word) for word in explanation.words if word.verdict == "absent")
         if absent and not remark:
             yield Text.assemble("\n", ("not in the source, so not checked: ", QUIET), ", ".join(absent))
+        marked = marked_of(explanation)
+        if any(word.verdict != "match" for word in explanation.words):
+            yield Text("\n" + "; ".join(meaning for *_, meaning in marked.levels()) + f". {marked.origin}", style=QUIET)
         alarms = [word for word in explanation.words if word.verdict == "alarm"]
         if alarms:
             yield Rule("alarms", style=QUIET, align="left")
@@ -93,7 +94,7 @@ def _summary(explanation: Explanation) -> Text:
     for word in explanation.words:
         shown.append(_safe(explanation.prediction[cursor : word.start]))
         own = _safe(explanation.prediction[word.start : word.end])
-        shown.append(own, {"alarm": ALARM, "absent": ABSENT}.get(word.verdict))
+        shown.append(own, _style(explanation, word))
         if word.verdict == "alarm":
             number += 1
             shown.append(f"[{number}]", "red")
@@ -115,7 +116,7 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
             str(number),
-            Text.assemble((_own(explanation, alarm), ALARM)),
+            Text.assemble((_own(explanation, alarm), _style(explanation, alarm))),
             _in_context(explanation.source, alarm.best, context_width, BEST),
             _in_context(explanation.source, alarm.same, context_width, SAME),
             wording.margin(alarm),
@@ -128,11 +129,21 @@ def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> 
     context_width = max(8, width - 8)
     for number, alarm in enumerate(alarms, start=1):
         yield Text.assemble(
-            f"[{number}] ", (_own(explanation, alarm), ALARM), (f"  margin {wording.margin(alarm)}", QUIET)
+            f"[{number}] ",
+            (_own(explanation, alarm), _style(explanation, alarm)),
+            (f"  margin {wording.margin(alarm)}", QUIET),
         )
         for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
             line = Text.assemble((f"{name}  ", QUIET), _in_context(explanation.source, evidence, context_width, style))
             yield Padding(line, (0, 0, 0, 2))
+
+
+def _style(explanation: Explanation, word: UnitVerdict) -> str:
+    """The colour of a word: the larger the share of such words that annotators marked, the stronger."""
+    if word.verdict == "match":
+        return ""
+    strength = marked_of(explanation).strength(word)
+    return f"{'bold ' if strength > 2 / 3 else '' if strength > 1 / 3 else 'dim '}{STYLES[word.verdict]} red"
 
 
 def _own(explanation: Explanation, word: UnitVerdict) -> str:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from estime_metric.config import LOW_COVERAGE
+from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Explanation, UnitVerdict
 
 
@@ -79,12 +80,13 @@ def note(explanation: Explanation, unit: UnitVerdict) -> str:
     """One sentence on a unit, or on a word made of several: its verdict and its evidence."""
     own = quoted(explanation.prediction[unit.start : unit.end])
     by = "" if unit.margin is None else f" (margin {margin(unit)})"
+    marked = f"annotators marked {marked_of(explanation).share(unit):.0%} of such words"
     if unit.verdict == "alarm":
-        return f"{own} is an alarm: its best match in the source is {_best_match(explanation, unit)}{by}."
+        return f"{own} is an alarm: its best match in the source is {_best_match(explanation, unit)}{by}; {marked}."
     if unit.verdict == "match":
         return f"{own} is a match: its best match in the source is the same{by}."
     leads_to = "" if unit.best is None else f"; its context leads to {_best_match(explanation, unit)}"
-    return f"{own} is not in the source, so it is not checked{leads_to}."
+    return f"{own} is not in the source, so it is not checked{leads_to}; {marked}."
 
 
 def margin(unit: UnitVerdict) -> str:
@@ -99,13 +101,6 @@ def margin(unit: UnitVerdict) -> str:
 def quoted(text: str) -> str:
     """A text in quotation marks, white space as single spaces; isolated, so that its direction is its own."""
     return f"\u201c\u2068{' '.join(text.split())}\u2069\u201d"
-
-
-def strength(unit: UnitVerdict) -> float:
-    """How clear an alarm is, 0 to 1: its margin as a share of the best similarity, 1 from a half on."""
-    if unit.verdict != "alarm" or unit.margin is None or unit.best is None:
-        return 0.0
-    return min(1.0, -2 * unit.margin / max(abs(unit.best.similarity), 1e-9))
 
 
 def _best_match(explanation: Explanation, unit: UnitVerdict) -> str:

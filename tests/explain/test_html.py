@@ -12,6 +12,7 @@ import pytest
 from estime_metric import Explanation
 from estime_metric.explain import html
 from estime_metric.explain.html import comparison, fragment, to_html
+from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Evidence, UnitVerdict
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}
@@ -99,22 +100,35 @@ def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(example: 
     (february,) = [unit for unit in Page(fragment(example)).of_class("estime-unit") if unit["text"] == "February"]
     spoken = re.sub("[\u2068\u2069]", "", february["aria-label"])
     assert re.fullmatch(
-        "“February” is an alarm: its best match in the source is “March” \\(margin \u2212\\d+.*\\)\\.", spoken
+        "“February” is an alarm: its best match in the source is “March” \\(margin \u2212\\d+.*\\); "
+        "annotators marked \\d+% of such words\\.",
+        spoken,
     )
 
 
-def test_the_deeper_tint_is_the_wider_margin(example: Explanation) -> None:
-    alarms = [word for word in example.words if word.verdict == "alarm"]
-    tints = [
-        float(unit["style"].removeprefix("--estime-strength:"))
-        for unit in Page(fragment(example)).of_class("estime-alarm", within="estime-summary")
-    ]
-    assert all(0 <= tint <= 1 for tint in tints)
-    shares = [-alarm.margin / abs(alarm.best.similarity) for alarm in alarms]
-    for (share, tint), (next_share, next_tint) in pairwise(sorted(zip(shares, tints, strict=True))):
-        assert share <= next_share
-        assert tint <= next_tint
-    assert min(tints) < max(tints)
+def test_a_tint_is_the_share_of_such_words_that_annotators_marked(example: Explanation, hostile: Explanation) -> None:
+    marked = marked_of(example)
+    most = max(marked.absent, *(share for _, share in marked.alarms))
+    units = Page(fragment(example)).of_class("estime-unit")
+    for unit, word in zip(units, example.words, strict=True):
+        if word.verdict == "match":
+            assert "style" not in unit
+            continue
+        size = -word.margin / word.best.similarity if word.verdict == "alarm" else None
+        expected = marked.absent if size is None else next(one for least, one in marked.alarms[::-1] if least <= size)
+        assert float(unit["style"].removeprefix("--estime-strength:")) == pytest.approx(expected / most, abs=0.005)
+        assert f"marked {expected:.0%} of such words" in unit["aria-label"]
+    assert marked_of(hostile) == marked  # of an encoder without shares of its own
+
+
+def test_the_legend_says_in_numbers_what_a_colour_means(example: Explanation) -> None:
+    marked = marked_of(example)
+    (legend,) = Page(fragment(example)).of_class("estime-legend")
+    for share in (marked.absent, marked.matches, *(share for _, share in marked.alarms)):
+        assert f"{share:.0%}" in legend["text"]
+    strengths = [strength for _, strength, _ in marked.levels()]
+    assert strengths[1:] == sorted(strengths[1:], reverse=True)  # the smaller the margin, the paler
+    assert strengths[0] >= strengths[1]  # a word that the source lacks is seen at least as well
 
 
 def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
