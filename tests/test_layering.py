@@ -61,7 +61,7 @@ LAYERS = {
     "tables": {"files"},
     "files": set(),
     "jobs": {"config", "engine", "files", "measures", "result", "scorer"},
-    "comparison": {"config", "files", "measures", "meta", "scorer"},
+    "comparison": {"config", "files", "measures", "meta", "scorer", "tables"},
 }
 
 #: nothing below them imports them; they may import all that is below.

@@ -1,133 +1,163 @@
-"""``estime compare``: which of two summarizers is more consistent with the same sources?"""
+"""``estime compare``: which of several systems is more consistent with the same sources?"""
 
-from __future__ import annotations
-
-import math
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.screen import print_table
-from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, RECOMMENDED
 
 if TYPE_CHECKING:
     from estime_metric.comparison import Comparison
-    from estime_metric.tables import Table
+
+WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
+PLOTS = (".png", ".svg", ".pdf")
 
 
-def compare(
-    a: Annotated[Path, Parameter(help="Scores that 'estime score -o' wrote, or pairs to be scored.")],
-    b: Annotated[Path, Parameter(help="Likewise, of the other summarizer for the same sources.")],
-    /,
-    *,
-    id_column: Annotated[
-        str | None,
-        Parameter(
-            help="Column that says which rows belong together. (default: the source text, 'id', a column of documents, "
-            "or 'line' of the table that was scored)"
-        ),
-    ] = None,
-    measure: Annotated[
+@Parameter(name="*", group=Group("Measure", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class ComparedOptions(options.MeasureOptions):
+    """Options of the measure, and which measures are compared."""
+
+    measures: Annotated[
         str | None,
         Parameter(
             help=f"What is compared, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
-            "(default: alarms, alarm_rate, unsupported_rate)",
+            f"(default: {RECOMMENDED}, alarms, alarm_rate)",
+        ),
+    ] = None
+
+
+def compare(
+    *paths: Annotated[
+        Path,
+        Parameter(
+            name="FILES",
+            help="A file for each system: scores that 'estime score -o' wrote, or pairs to be scored. Or one file of "
+            "all systems, with a column that names them.",
+        ),
+    ],
+    baseline: Annotated[
+        str | None,
+        Parameter(help="Compare each system with this one, named by its file or system. (default: every two systems)"),
+    ] = None,
+    system_column: Annotated[str, Parameter(help="Column of the systems, in one file of all.")] = "system",
+    id_column: Annotated[
+        str | None,
+        Parameter(
+            help="Column that tells which rows belong together. (default: the source text, with 'id' or a column of "
+            "documents where sources repeat or are missing, or 'line' of the table that was scored)"
         ),
     ] = None,
     n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples and of random swaps.")] = 10_000,
     confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
     seed: options.Seed = 0,
     output: Annotated[
-        Path | None, Parameter(alias="-o", help="Write the numbers to a .jsonl or .csv file, a row a measure.")
+        Path | None,
+        Parameter(
+            alias="-o",
+            help="Write the numbers, a row for each measure and pair of systems (.jsonl, .csv, .parquet), everything "
+            "as one object (.json), or the table (.md, .tex).",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        Parameter(
+            help="Draw the first measure against the share of copied words, a point a system (.png, .svg, .pdf)."
+        ),
     ] = None,
     overwrite: options.Overwrite = False,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False,
-    measured: options.MeasureOptions = options.MeasureOptions(),
+    measured: ComparedOptions = ComparedOptions(),
 ) -> int:
-    """Which of two summarizers is more consistent? Means, wins, interval and p-values over the same sources.
+    """Which of two or more systems is more consistent? Means, wins, intervals and p-values over the same sources.
 
-    Scored files are taken as they are; the options of the measure are for pairs that are scored now. Both sides have to
-    carry the same signature. No winner is declared where most tokens of a side could not be checked, or where the
-    difference is not significant.
+    Scored files are taken as they are; the options of the measure are for pairs that are scored now. All systems have
+    to carry the same signature. No winner is declared where most tokens of a system could not be checked, or where the
+    difference is not significant; p-values of several pairs are corrected by Holm's method.
 
     Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2, nothing was compared.
     """
+    if not paths:
+        raise ValueError("Expected a file for each system, or one file of all systems, but got none.")
     if output is not None:
-        files.check_writable(output, [a, b], overwrite=overwrite)
-    from estime_metric.comparison import compare_rows, read_sides  # imports pandas and scipy: slow
+        files.check_writable(output, paths, overwrite=overwrite, endings=WRITABLE)
+    if plot is not None:
+        files.check_writable(plot, paths, overwrite=overwrite, endings=PLOTS)
+    from estime_metric.comparison import compare_rows, plot_copying, read_systems  # imports pandas and scipy: slow
     from estime_metric.comparison.verdicts import higher_is_better
 
-    asked = options.parse_names(measure)
+    given = measured.given()
+    asked = given.get("measures")
     for name in asked or ():
         higher_is_better(name)  # refuses what cannot be compared before anything is scored
-    given = measured.given()
-    needed = (name for name in asked or () if name in FURTHER_MEASURES)
-    given |= {"measures": tuple(dict.fromkeys((*given.get("measures", ()), *needed)))}
-    columns = {"source_column": source_column, "summary_column": summary_column}
-    rows_a, rows_b, problems = read_sides(a, b, **columns, options=given, progress=not quiet)
+    given["measures"] = tuple(name for name in asked or () if name in FURTHER_MEASURES)
+    columns = {"source_column": source_column, "summary_column": summary_column, "system_column": system_column}
+    names, sides, problems = read_systems(paths, **columns, options=given, progress=not quiet)
+    stems = [path.stem for path in paths]
+    if len(paths) > (2 if baseline is None else 1) and len(set(stems)) == len(stems):
+        given_names = {given: stem for path, stem in zip(paths, stems, strict=True) for given in (path.name, str(path))}
+        names, baseline = stems, given_names.get(baseline or "", baseline)
     found = compare_rows(
-        rows_a, rows_b, measures=asked, id_column=id_column, source_column=source_column, names=(a.name, b.name),
-        n=n, confidence=confidence, seed=seed,
+        *sides, names=names, baseline=baseline, measures=asked, id_column=id_column, source_column=source_column, n=n,
+        confidence=confidence, seed=seed,
     )  # fmt: skip
-    problems += found.unmatched
-    for problem in problems:
+    for problem in (*problems, *found.unmatched):
         warn(problem)
     if output is not None:
-        files.write_rows(output, found.to_rows())
+        _write(output, found)
+    if plot is not None:
+        figure = plot_copying(found, next(iter(found.pairs)))
+        with files.replaced(plot) as unfinished:
+            figure.savefig(unfinished, dpi=200)
     if output is None or not files.is_standard(output):
-        _print(found, (a, b), confidence)
-        if output is not None:
-            say(f"wrote {len(found.found)} rows to {output}")
-    return 1 if problems else 0
+        _print(found, [str(path) for path in paths] if len(paths) > 1 else names)
+        for written in filter(None, (output, plot)):
+            say(f"written: {written}")
+    return 1 if problems or found.unmatched else 0
 
 
-def _print(found: Comparison, paths: tuple[Path, Path], confidence: float) -> None:
-    for letter, path, tokens, coverage in zip("AB", paths, found.tokens, found.coverage, strict=True):
-        known = [f"{found.examples} summaries"]
-        known += [] if math.isnan(tokens) else [f"{tokens:.1f} tokens a summary"]
-        known += [] if math.isnan(coverage) else [f"{coverage:.0%} of them checked"]
-        say(f"{letter}  {path}  ({', '.join(known)})")
+def _write(output: Path, found: "Comparison") -> None:
+    from estime_metric.comparison import to_table
+    from estime_metric.tables import to_latex, to_markdown
+
+    ending = output.suffix.lower()
+    if ending == ".json":
+        files.write_text(output, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
+    elif ending in (".md", ".tex"):
+        files.write_text(output, (to_markdown if ending == ".md" else to_latex)(to_table(found)))
+    else:
+        files.write_rows(output, found.to_rows())
+
+
+def _print(found: "Comparison", paths: Sequence[str]) -> None:
+    from estime_metric.comparison import to_table
+
+    table = to_table(found)
+    if len(found.systems) > 2 or found.baseline is not None:
+        for section in table.sections:
+            print_table(replace(table, title=section.title, sections=(replace(section, title=""),)))
+        say("\n".join([*table.notes, found.signature]))
+        return
+    for system, path in zip(found.systems, paths, strict=True):
+        means: dict[str, Any] = {name: value for name, value in system.means.items() if value == value}
+        known = [f"{found.examples} summaries, {system.blank} blank"]
+        known += [f"{means['tokens']:.1f} tokens a summary"] if "tokens" in means else []
+        known += [f"{means['coverage']:.0%} of them checked"] if "coverage" in means else []
+        known += [f"{means['copied']:.0%} copied"] if "copied" in means else []
+        known += [f"density {means['copied_density']:.1f}"] if "copied_density" in means else []
+        say(f"{system.name}  {path}  ({', '.join(known)})")
     say(f"matched by column {found.matched_by!r}")
-    print_table(_table(found, confidence))
-    for measure in found.found:
+    print_table(table)
+    for measure in found.pairs:
         say(f"{measure}: {found.verdict(measure)}")
-    for note in found.notes:
-        say(note)
-    say(found.signature)
-
-
-def _table(found: Comparison, confidence: float) -> Table:
-    """A column for each measure."""
-    from estime_metric.comparison.verdicts import higher_is_better
-    from estime_metric.tables import Column, Section, Table
-
-    all_found = found.found.values()
-    lines: dict[str, list[str]] = {
-        "better is": [("higher" if higher_is_better(measure) else "lower") for measure in found.found],
-        "mean of A": [_number(one.mean_first) for one in all_found],
-        "mean of B": [_number(one.mean_second) for one in all_found],
-        "A - B": [_number(one.bootstrap.difference, "+") for one in all_found],
-        f"{confidence:.0%} interval from": [_number(one.bootstrap.low, "+") for one in all_found],
-        "to": [_number(one.bootstrap.high, "+") for one in all_found],
-        "p, paired bootstrap": [_p(one.bootstrap.p_value) for one in all_found],
-        "p, randomisation": [_p(one.randomization.p_value) for one in all_found],
-        "A better": [str(one.better_first) for one in all_found],
-        "tied": [str(one.ties) for one in all_found],
-        "B better": [str(one.better_second) for one in all_found],
-    }
-    columns = (Column("", text=True), *(Column(measure) for measure in found.found))
-    return Table("comparison", "", columns, (Section("", tuple((name, *cells) for name, cells in lines.items())),))
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:{sign}.4f}"
-
-
-def _p(value: float) -> str:
-    return "<0.0001" if value < 1e-4 else _number(value)
+    say("\n".join([*found.notes, found.signature]))

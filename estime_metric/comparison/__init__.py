@@ -1,21 +1,17 @@
-"""Which of two summarizers is more consistent with the same sources? Needs the extra ``meta``.
+"""Which of two or more systems is more consistent with the same sources? Needs the extra ``meta``.
 
-`compare_results` takes two results of `EstimeScorer.score`, `compare_rows` rows as ``estime score -o`` writes them,
-`read_sides` reads such rows from two files, or scores the pairs that a file holds. Scores whose signatures differ are
+`compare_results` takes results of `EstimeScorer.score`, `compare_rows` takes rows as ``estime score -o`` writes them,
+and `read_systems` reads such rows from files, or scores the pairs that a file holds. Scores whose signatures differ are
 refused.
 """
 
 from __future__ import annotations
 
-from estime_metric.comparison.reading import read_sides
+from estime_metric.comparison.reading import read_systems
+from estime_metric.comparison.report import plot_copying, to_table
 from estime_metric.comparison.rows import Joined, Row, join_rows
-from estime_metric.comparison.verdicts import (
-    DEFAULT_MEASURES,
-    SMALL_SAMPLE,
-    Comparison,
-    compare_results,
-    compare_rows,
-)
+from estime_metric.comparison.systems import DEFAULT_MEASURES, compare_results, compare_rows
+from estime_metric.comparison.verdicts import SMALL_SAMPLE, Comparison, Pair, Ranked, System
 from estime_metric.config import LOW_COVERAGE
 
 __all__ = [
@@ -24,9 +20,14 @@ __all__ = [
     "SMALL_SAMPLE",
     "Comparison",
     "Joined",
+    "Pair",
+    "Ranked",
     "Row",
+    "System",
     "compare_results",
     "compare_rows",
     "join_rows",
-    "read_sides",
+    "plot_copying",
+    "read_systems",
+    "to_table",
 ]

@@ -1,4 +1,4 @@
-"""Scored rows of two summarizers -> the rows of both that belong to one example."""
+"""Scored rows of several systems -> for each example the row of each system."""
 
 from __future__ import annotations
 
@@ -6,153 +6,161 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: A row as ``estime score -o`` writes it: further columns, measures, signature.
+#: A row as ``estime score -o`` writes it, with the signature: further columns and measures.
 Row = Mapping[str, Any]
 
-#: Columns that say which rows belong together, tried in turn after that of the sources.
+#: Columns that identify an example, tried in this order: after the source, or together with it where it repeats.
 ID_COLUMNS = ("id", "document", "doc", "doc_id", "document_id")
 
 #: The row's number in the table that was scored: tried last.
 LINE = "line"
 
-#: Rows without a partner that are named before they are only counted.
+#: Rows without a partner that are named; further ones are counted.
 NAMED = 10
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Rows of two summarizers, example by example.
+    """Rows of several systems, example by example.
 
     Attributes:
-        column: the column by which they were joined.
-        a, b: n rows of each, in the order of the first.
-        unmatched: one sentence for each row without a partner; beyond ten of a side they are only counted.
+        column: the column by which they were joined, or two columns: ``"source, id"``.
+        rows: of each system, n rows; the examples sorted, so that resamples do not depend on the order in the files.
+        unmatched: one sentence for each row that some system has no partner for; beyond ten of a kind they are counted.
     """
 
     column: str
-    a: tuple[Row, ...]
-    b: tuple[Row, ...]
+    rows: tuple[tuple[Row, ...], ...]
     unmatched: tuple[str, ...]
 
 
-def one_signature(a: Sequence[Row], b: Sequence[Row], names: tuple[str, str] = ("A", "B")) -> str:
-    """The one signature of all rows.
+def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
+    """The one signature of all rows of all systems.
 
     Raises:
         ValueError: a row has none, or there are several; they are shown.
     """
-    found = []
-    for rows, name in ((a, names[0]), (b, names[1])):
-        for row in rows:
-            if not row.get("signature"):
-                raise ValueError(f"Expected each row of {name} to have a signature, but not so {_where(row)}.")
-        found.append(list(dict.fromkeys(str(row["signature"]) for row in rows)))
+    found: list[str] = []
+    for rows, name in zip(sides, names, strict=True):
         if not rows:
             raise ValueError(f"Expected {name} to hold scored rows, but it holds none.")
-        if len(found[-1]) > 1:
-            raise ValueError(f"Expected {name} to carry one signature, but it has {' and '.join(found[-1][:2])}.")
-    if found[0] != found[1]:
+        for row in rows:
+            if not row.get("signature"):
+                raise ValueError(f"Expected each row of {name} to have a signature, but {_where(row)} has none.")
+        own = list(dict.fromkeys(str(row["signature"]) for row in rows))
+        if len(own) > 1:
+            raise ValueError(f"Expected {name} to carry one signature, but it has {' and '.join(own[:2])}.")
+        found += own
+    if len(set(found)) > 1:
+        shown = "".join(f"\n  {name}: {signature}" for name, signature in zip(names, found, strict=True))
         raise ValueError(
-            f"Expected both files to carry one signature, since other settings give other numbers, "
-            f"but got\n  {names[0]}: {found[0][0]}\n  {names[1]}: {found[1][0]}"
+            f"Expected all systems to carry one signature, because other settings give other numbers, but got{shown}"
         )
-    return found[0][0]
+    return found[0]
 
 
 def join_rows(
-    a: Sequence[Row],
-    b: Sequence[Row],
+    sides: Sequence[Sequence[Row]],
+    names: Sequence[str],
     *,
     id_column: str | None = None,
     source_column: str = "source",
-    names: tuple[str, str] = ("A", "B"),
 ) -> Joined:
-    """Joins the rows of two summarizers that are about one source.
+    """Joins the rows of all systems that are about one example; the order of the rows does not matter.
 
     Args:
-        a: rows of the first.
-        b: rows of the second.
-        id_column: the column that says which rows belong together. Where left out: the first of ``source_column``,
-            `ID_COLUMNS` and ``line`` that every row has and that identifies the rows of both; ``line`` only where no
-            other of these columns contradicts it.
+        sides: the rows of each system.
+        names: of the systems, for messages.
+        id_column: the column that identifies an example. Where left out: the source, with one of `ID_COLUMNS` where
+            sources repeat; without sources one of `ID_COLUMNS`; else ``line``, unless another of these columns
+            contradicts it.
         source_column: column of the sources.
-        names: of the two, for messages.
 
     Raises:
-        ValueError: no column identifies the rows, or none of them has a partner; the message names what was tried.
+        ValueError: no column identifies the rows, or no example has a row of each system; the message names what was
+            tried.
     """
-    sides, candidates = (a, b), (source_column, *ID_COLUMNS, LINE)
-    keys: list[dict[str, Row]] = []
-    if id_column is not None:
-        column = id_column
-        keys = [_by_key(rows, column, name) for rows, name in zip(sides, names, strict=True)]
+    tried = (source_column, *ID_COLUMNS, LINE)
+    if id_column is None:
+        known = [name for name in tried if all(name in row for rows in sides for row in rows)]
+        source = (source_column,) if source_column in known else ()
+        ids = [(*source, name) for name in known if name in ID_COLUMNS]
+        candidates = [*([source] if source else []), *ids, *([(LINE,)] if LINE in known else [])]
     else:
-        present = [name for name in candidates if all(name in row for rows in sides for row in rows)]
-        problems = []
-        for column in present:
-            try:
-                keys = [_by_key(rows, column, name) for rows, name in zip(sides, names, strict=True)]
-                break
-            except ValueError as error:
-                problems.append(str(error))
-        if problems and not keys:
-            raise ValueError(problems[0])
-        if not present:
-            raise ValueError(
-                f"Expected a column of {', '.join(map(repr, candidates))} in both files, to tell which rows belong "
-                "together: name another by `id_column`."
-            )
-    matched = [key for key in keys[0] if key in keys[1]]
+        candidates = [(id_column,)]
+    if not candidates:
+        raise ValueError(
+            f"Expected a column of {', '.join(map(repr, tried))} in each row, to tell which rows belong together: name "
+            "another with `id_column` (--id-column)."
+        )
+    problems = []
+    for columns in candidates:
+        try:
+            keys = [_by_key(rows, columns, name) for rows, name in zip(sides, names, strict=True)]
+            break
+        except ValueError as error:
+            problems.append(str(error))
+    else:
+        raise ValueError(problems[0])
+    matched = sorted(key for key in keys[0] if all(key in other for other in keys[1:]))
     if not matched:
         raise ValueError(
-            f"Expected {names[0]} and {names[1]} to have examples in common, but there is none by column {column!r}."
+            f"Expected {' and '.join(names)} to have examples in common, but there is none by column "
+            f"{', '.join(columns)!r}."
         )
     joined = Joined(
-        column,
-        tuple(keys[0][key] for key in matched),
-        tuple(keys[1][key] for key in matched),
+        ", ".join(columns),
+        tuple(tuple(own[key] for key in matched) for own in keys),
         tuple(_unmatched(keys, names)),
     )
-    if id_column is None and column == LINE:
-        _check_lines(joined, candidates[:-1])
+    if id_column is None and columns == (LINE,):
+        _check_lines(joined, (source_column, *ID_COLUMNS))
     return joined
 
 
-def _by_key(rows: Iterable[Row], column: str, name: str) -> dict[str, Row]:
-    """The rows of one summarizer by what identifies them."""
-    found: dict[str, Row] = {}
+def _by_key(rows: Iterable[Row], columns: tuple[str, ...], name: str) -> dict[tuple[str, ...], Row]:
+    """The rows of one system by what identifies them."""
+    found: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        key = str(row.get(column) if row.get(column) is not None else "")
-        if not key:
-            raise ValueError(f"Expected column {column!r} in each row of {name}, but not in {_where(row)}.")
+        key = tuple("" if row.get(column) is None else str(row[column]) for column in columns)
+        if "" in key:
+            empty = columns[key.index("")]
+            raise ValueError(f"Expected a value in column {empty!r} in each row of {name}, but {_where(row)} has none.")
         if key in found:
             raise ValueError(
-                f"Expected column {column!r} to identify the rows of {name}, but {_short(key)!r} comes twice: "
-                "name another by `id_column`."
+                f"Expected column {', '.join(columns)!r} to identify the rows of {name}, but {_short(key[-1])!r} comes "
+                "twice: name another with `id_column` (--id-column)."
             )
         found[key] = row
     return found
 
 
 def _check_lines(joined: Joined, columns: Iterable[str]) -> None:
-    """Refuses rows that are of one line, but not about the same text."""
+    """Refuses rows of the same line that are not about the same text."""
     for column in columns:
-        for one, other in zip(joined.a, joined.b, strict=True):
-            if column in one and column in other and str(one[column]) != str(other[column]):
-                raise ValueError(
-                    f"Expected rows of the same line to agree in column {column!r}, but {_where(one)} has "
-                    f"{_short(str(one[column]))!r} and {_short(str(other[column]))!r}: name the column that says which "
-                    "rows belong together by `id_column`."
-                )
+        for first, *others in zip(*joined.rows, strict=True):
+            for other in others:
+                if column in first and column in other and str(first[column]) != str(other[column]):
+                    raise ValueError(
+                        f"Expected rows of the same line to agree in column {column!r}, but {_where(first)} has "
+                        f"{_short(str(first[column]))!r} and {_short(str(other[column]))!r}: name the column that "
+                        "identifies the examples with `id_column` (--id-column)."
+                    )
 
 
-def _unmatched(keys: list[dict[str, Row]], names: tuple[str, str]) -> list[str]:
+def _unmatched(keys: Sequence[dict[tuple[str, ...], Row]], names: Sequence[str]) -> list[str]:
+    """Examples that some system lacks, each named once: with the first system that has it, and those that do not."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for key in dict.fromkeys(key for own in keys for key in own):
+        has = [name for own, name in zip(keys, names, strict=True) if key in own]
+        lacks = [name for own, name in zip(keys, names, strict=True) if key not in own]
+        if lacks:
+            groups.setdefault((has[0], ", ".join(lacks)), []).append(_short(key[-1]))
     problems = []
-    for own, other, name, partner in ((keys[0], keys[1], *names), (keys[1], keys[0], *names[::-1])):
-        alone = [key for key in own if key not in other]
-        problems += [f"{name}: no partner in {partner} for {_short(key)!r}" for key in alone[:NAMED]]
+    for (has_it, lack_it), alone in groups.items():
+        problems += [f"{has_it}: no partner in {lack_it} for {key!r}" for key in alone[:NAMED]]
         if len(alone) > NAMED:
-            problems.append(f"{name}: no partner in {partner} for {len(alone) - NAMED} more")
+            problems.append(f"{has_it}: no partner in {lack_it} for {len(alone) - NAMED} more")
     return problems
 
 

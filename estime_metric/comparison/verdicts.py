@@ -1,99 +1,244 @@
-"""Rows of two summarizers -> what the measures say of them, and which is better."""
+"""What a comparison of systems found: which is better, how they rank, which cannot be told apart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from estime_metric.comparison.rows import Row, join_rows, one_signature
+import numpy as np
+
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.measures import HIGHER_IS_BETTER
-from estime_metric.meta.paired import LEVEL, PairedComparison, compare_paired
+from estime_metric.meta.checks import Floats, check_choice
+from estime_metric.meta.paired import LEVEL, PairedComparison, PairedTest, paired_bootstrap
 
-if TYPE_CHECKING:
-    from estime_metric.result import EstimeResult
-
-#: What is compared where nothing else is asked for.
-DEFAULT_MEASURES = ("alarms", "alarm_rate", "unsupported_rate")
+#: Measures whose means stand beside the scores, since they can explain a difference.
+BESIDE = ("tokens", "coverage", "copied", "copied_density")
 
 #: Fewer examples than this are called few.
 SMALL_SAMPLE = 30
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Two summarizers, A and B, over the examples that both have.
+class System:
+    """What stands beside the scores of a system.
 
     Attributes:
-        found: measure (``alarms``, or ``alarms@12`` of several layers) -> means, wins and tests; A is the first.
-        examples: number of examples.
-        matched_by: the column by which the rows were joined; ``"order"`` for results.
-        signature: the one of all scores.
-        coverage: of A and B, the mean share of a summary's tokens that were checked, 0 to 1; NaN where unknown.
-        tokens: of A and B, the mean number of tokens of a summary; NaN where unknown.
-        unmatched: one sentence for each row without a partner.
+        name: its name.
+        blank: number of its summaries without tokens.
+        means: means of `BESIDE`; NaN where the rows do not have one. A blank summary has the coverage 0.
     """
 
-    found: Mapping[str, PairedComparison]
+    name: str
+    blank: int
+    means: Mapping[str, float]
+
+    @property
+    def unchecked(self) -> str | None:
+        """Why this system takes part in no verdict, where most of its tokens were not checked; else ``None``."""
+        if not self.means["coverage"] < LOW_COVERAGE:
+            return None
+        blank = f" ({self.blank} summaries are blank)" if self.blank else ""
+        return f"only {self.means['coverage']:.0%} of the tokens of {self.name} were checked{blank}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems by one measure.
+
+    Attributes:
+        first, second: the systems.
+        test: means, wins and tests; ``test.p_value`` is corrected where it is one of several.
+        tests: number of tests for which it is corrected.
+    """
+
+    first: System
+    second: System
+    test: PairedComparison
+    tests: int
+
+    @property
+    def unchecked(self) -> str | None:
+        """Why there is no verdict, where too little of one of the two was checked; else ``None``."""
+        return " and ".join(filter(None, (self.first.unchecked, self.second.unchecked))) or None
+
+    @property
+    def better(self) -> str | None:
+        """The name of the better one; ``None`` where the difference is not significant or too little was checked."""
+        if self.unchecked is not None or self.test.better is None:
+            return None
+        return self.first.name if self.test.better == "first" else self.second.name
+
+    @property
+    def verdict(self) -> str:
+        """What `better` says, in words and with the reason."""
+        if not self.test.examples:
+            return "no example has a value on both sides"
+        if self.unchecked is not None:
+            return f"no winner is declared: {self.unchecked}"
+        said = "no significant difference" if self.better is None else f"{self.better} is better"
+        p_value = "< 0.0001" if self.test.p_value < 1e-4 else f"= {self.test.p_value:.4f}"
+        corrected = f", corrected for {self.tests} tests" if self.tests > 1 else ""
+        return f"{said} (approximate randomisation, p {p_value}{corrected})"
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A system's place by one measure.
+
+    Attributes:
+        system: the system.
+        mean, low, high: its mean score and the bootstrap's interval of that mean.
+        won, tied, lost: examples on which it is better than, equal to, or worse than the systems it is compared with,
+            summed over these.
+        clusters: numbers, from 1, of the clusters that it belongs to; see `Comparison.clusters`.
+    """
+
+    system: System
+    mean: float
+    low: float
+    high: float
+    won: int
+    tied: int
+    lost: int
+    clusters: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Several systems over the examples that all of them have.
+
+    Attributes:
+        systems: the systems, in the order given.
+        pairs: measure (``alarms``, or ``alarms@12`` of several layers) -> the pairs of systems that were tested.
+        scores: measure -> float64 of shape (systems, examples); NaN of all systems where one is undefined.
+        examples: number of examples.
+        matched_by: the columns by which the rows were joined; ``"order"`` for results.
+        signature: the one of all scores.
+        baseline: name of the system with which each other is compared; ``None``: every two are compared.
+        options: ``n``, ``confidence`` and ``seed`` of the tests.
+        unmatched: one sentence for each example that some system lacks.
+    """
+
+    systems: tuple[System, ...]
+    pairs: Mapping[str, tuple[Pair, ...]]
+    scores: Mapping[str, Floats]
     examples: int
     matched_by: str
     signature: str
-    coverage: tuple[float, float]
-    tokens: tuple[float, float]
+    baseline: str | None
+    options: Mapping[str, Any]
     unmatched: tuple[str, ...] = ()
 
-    @property
-    def low_coverage(self) -> str | None:
-        """Why no winner is declared, where too little was checked in A or in B; else ``None``."""
-        low = [
-            f"only {share:.0%} of the tokens of {name} were checked"
-            for name, share in zip("AB", self.coverage, strict=True)
-            if share < LOW_COVERAGE
-        ]
-        return " and ".join(low) or None
+    def pair(self, measure: str, first: str | None = None, second: str | None = None) -> Pair:
+        """The comparison of two systems by a measure, in the order in which it was made.
 
-    def better(self, measure: str) -> str | None:
-        """``"A"``, ``"B"``, or ``None`` where there is no significant difference or coverage is low."""
-        if self.low_coverage is not None:
-            return None
-        return {"first": "A", "second": "B", None: None}[self.found[measure].better]
+        Args:
+            measure: a key of ``pairs``.
+            first, second: names of two systems, in either order; may be left out where just two were compared.
 
-    def verdict(self, measure: str) -> str:
-        """What `better` says, in words and with the reason."""
-        found = self.found[measure]
-        if not found.examples:
-            return "no example has a value on both sides"
-        if self.low_coverage is not None:
-            return f"no winner is declared: {self.low_coverage}"
-        better = self.better(measure)
-        said = "no significant difference" if better is None else f"{better} is better"
-        return f"{said} (approximate randomisation, p {_p(found.randomization.p_value)})"
+        Raises:
+            ValueError: the measure or this pair was not compared.
+        """
+        check_choice("measure", measure, self.pairs)
+        found = self.pairs[measure]
+        if first is not None or second is not None:
+            found = tuple(pair for pair in found if {pair.first.name, pair.second.name} == {first, second})
+        if len(found) != 1:
+            raise ValueError(
+                f"Expected arguments `first` and `second` to name two systems that were compared, but got {first!r} "
+                f"and {second!r}."
+            )
+        return found[0]
+
+    def better(self, measure: str, first: str | None = None, second: str | None = None) -> str | None:
+        """The name of the better one of two systems, or ``None``; arguments as for `pair`."""
+        return self.pair(measure, first, second).better
+
+    def verdict(self, measure: str, first: str | None = None, second: str | None = None) -> str:
+        """What `better` says, in words and with the reason; arguments as for `pair`."""
+        return self.pair(measure, first, second).verdict
+
+    def ranking(self, measure: str) -> list[Ranked]:
+        """The systems from the best mean to the worst; those of which most was not checked come last.
+
+        Raises:
+            ValueError: the measure was not compared.
+        """
+        clusters, names = self.clusters(measure), [system.name for system in self.systems]
+        found = []
+        for system in self._order(measure):
+            wins = np.zeros(3, dtype=int)
+            for pair in self.pairs[measure]:
+                counts = (pair.test.better_first, pair.test.ties, pair.test.better_second)
+                if system in (pair.first, pair.second):
+                    wins += counts if system is pair.first else counts[::-1]
+            values = self._known(measure)[names.index(system.name)]
+            mean = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)
+            if len(values):
+                mean = paired_bootstrap(values, np.zeros(len(values)), **self.options)
+            own = tuple(number for number, cluster in enumerate(clusters, start=1) if system.name in cluster)
+            won, tied, lost = wins.tolist()
+            found.append(Ranked(system, mean.difference, mean.low or 0.0, mean.high or 0.0, won, tied, lost, own))
+        return found
+
+    def clusters(self, measure: str) -> list[tuple[str, ...]]:
+        """The largest sets of systems of which no two differ significantly, the best systems first.
+
+        Two systems share a cluster exactly where they cannot be told apart, so a system can be in several. One of which
+        most was not checked is in none. Empty with a baseline: not every two systems are compared then.
+
+        Raises:
+            ValueError: the measure was not compared.
+        """
+        order = [system.name for system in self._order(measure) if system.unchecked is None]
+        found = [tuple(order)] if self.baseline is None else []
+        for pair in self.pairs[measure]:
+            if pair.better is not None:
+                two = {pair.first.name, pair.second.name}
+                # A cluster with both becomes two with one of them; a cluster within another goes.
+                split = [
+                    tuple(name for name in one if name != without)
+                    for one in found
+                    for without in (two if two <= set(one) else {None})
+                ]
+                found = [one for one in dict.fromkeys(split) if not any(set(one) < set(other) for other in split)]
+        return sorted(found, key=lambda one: [order.index(name) for name in one])
 
     @property
     def notes(self) -> list[str]:
         """What a reader has to know of these numbers, one sentence each."""
         notes = []
-        differing = {name: one.better_first + one.better_second for name, one in self.found.items() if one.examples}
         if self.examples < SMALL_SAMPLE:
             notes.append(
                 f"Few examples ({self.examples}): only large differences can be significant, and the bootstrap's "
                 "intervals are too narrow."
             )
-        # Of k examples that differ, the least p-value of all swaps is 2 / 2 ** k.
-        least = math.ceil(1 - math.log2(LEVEL))
-        notes += [
-            f"{name}: only {number} of {self.examples} examples differ; at least {least} have to for significance."
-            for name, number in differing.items()
-            if 0 < number < least
-        ]
-        notes += [
-            f"{name}: {one.left_out} of {self.examples} examples are left out, since a side has no value."
-            for name, one in self.found.items()
-            if one.left_out
-        ]
-        if self.low_coverage is not None:
+        least = math.ceil(
+            1 - math.log2(LEVEL)
+        )  # of k examples that differ, the least p-value of all swaps is 2 / 2 ** k
+        for measure, pairs in self.pairs.items():
+            differing = [pair.test.better_first + pair.test.better_second for pair in pairs]
+            few = [number for number in differing if 0 < number < least]
+            if few and len(pairs) == 1:
+                notes.append(
+                    f"{measure}: only {few[0]} of {self.examples} examples differ; at least {least} have to for "
+                    "significance."
+                )
+            elif few:
+                notes.append(
+                    f"{measure}: {len(few)} of {len(pairs)} pairs of systems differ in fewer than {least} examples, "
+                    "which is too few for significance."
+                )
+            if pairs[0].test.left_out:
+                side = "a side" if len(self.systems) == 2 else "a system"
+                notes.append(
+                    f"{measure}: {pairs[0].test.left_out} of {self.examples} examples are left out, since {side} has "
+                    "no value."
+                )
+        if any(system.unchecked for system in self.systems):
             notes.append(
                 "Tokens that do not occur in the source cannot be checked. Where most are unchecked, few alarms do not "
                 "mean consistent; look at the summaries."
@@ -101,110 +246,80 @@ class Comparison:
         return notes
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One flat row for each measure, for a file or a data frame."""
+        """One flat row for each measure and pair of systems, for a file or a data frame."""
         return [
             {
                 "measure": measure,
-                "examples": one.examples,
-                "left_out": one.left_out,
-                "mean_a": one.mean_first,
-                "mean_b": one.mean_second,
-                "difference": one.bootstrap.difference,
-                "low": one.bootstrap.low,
-                "high": one.bootstrap.high,
-                "p_bootstrap": one.bootstrap.p_value,
-                "p_randomization": one.randomization.p_value,
-                "a_better": one.better_first,
-                "ties": one.ties,
-                "b_better": one.better_second,
-                "better": self.better(measure),
-                "coverage_a": self.coverage[0],
-                "coverage_b": self.coverage[1],
-                "verdict": self.verdict(measure),
+                "system_a": pair.first.name,
+                "system_b": pair.second.name,
+                "examples": pair.test.examples,
+                "left_out": pair.test.left_out,
+                "mean_a": pair.test.mean_first,
+                "mean_b": pair.test.mean_second,
+                "difference": pair.test.bootstrap.difference,
+                "low": pair.test.bootstrap.low,
+                "high": pair.test.bootstrap.high,
+                "p_bootstrap": pair.test.bootstrap.p_value,
+                "p_randomization": pair.test.randomization.p_value,
+                "p_holm": pair.test.p_value,
+                "a_better": pair.test.better_first,
+                "ties": pair.test.ties,
+                "b_better": pair.test.better_second,
+                "better": pair.better,
+                "blank_a": pair.first.blank,
+                "blank_b": pair.second.blank,
+                "coverage_a": pair.first.means["coverage"],
+                "coverage_b": pair.second.means["coverage"],
+                "verdict": pair.verdict,
                 "signature": self.signature,
             }
-            for measure, one in self.found.items()
+            for measure, pairs in self.pairs.items()
+            for pair in pairs
         ]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for one JSON object: rankings and clusters of each measure, and the rows of `to_rows`."""
+        return {
+            "signature": self.signature,
+            "examples": self.examples,
+            "matched_by": self.matched_by,
+            "baseline": self.baseline,
+            **self.options,
+            "rankings": {
+                measure: [
+                    {
+                        "system": one.system.name,
+                        "mean": one.mean,
+                        "low": one.low,
+                        "high": one.high,
+                        "won": one.won,
+                        "tied": one.tied,
+                        "lost": one.lost,
+                        "clusters": one.clusters,
+                        "blank": one.system.blank,
+                        **one.system.means,
+                    }
+                    for one in self.ranking(measure)
+                ]
+                for measure in self.pairs
+            },
+            "clusters": {measure: self.clusters(measure) for measure in self.pairs},
+            "pairs": self.to_rows(),
+            "notes": self.notes,
+        }
 
-def compare_rows(
-    a: Sequence[Row],
-    b: Sequence[Row],
-    *,
-    measures: Sequence[str] | None = None,
-    id_column: str | None = None,
-    source_column: str = "source",
-    names: tuple[str, str] = ("A", "B"),
-    n: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> Comparison:
-    """Compares two summarizers by their scored rows.
+    def _known(self, measure: str) -> Floats:
+        """Shape (systems, examples), without the examples that have no value."""
+        check_choice("measure", measure, self.scores)
+        scores = self.scores[measure]
+        return scores[:, ~np.isnan(scores).any(axis=0)]
 
-    Args:
-        a: rows of the first, as ``estime score -o`` writes them.
-        b: rows of the second.
-        measures: names of measures; of several layers each is compared. `DEFAULT_MEASURES` where left out.
-        id_column, source_column, names: as for `join_rows`.
-        n: number of resamples and of random swaps.
-        confidence: share of the resamples within an interval.
-        seed: of the random numbers.
-
-    Raises:
-        ValueError: the signatures differ, the rows cannot be joined, a measure is unknown or its column is missing, or
-            a cell holds no number. An empty cell and NaN have no value: that example is left out for that measure.
-
-    Example:
-        >>> def rows(alarms):
-        ...     return [{"id": i, "alarms": x, "signature": "ESTIME|..."} for i, x in enumerate(alarms)]
-        >>> found = compare_rows(rows([0, 1, 0, 1, 0, 2, 0]), rows([3, 4, 2, 1, 5, 3, 1]))
-        >>> found.verdict("alarms")
-        'A is better (approximate randomisation, p = 0.0312)'
-        >>> found.notes[0][:24]
-        'Few examples (7): only l'
-    """
-    signature = one_signature(a, b, names)
-    for name in measures or ():
-        higher_is_better(name)
-    joined = join_rows(a, b, id_column=id_column, source_column=source_column, names=names)
-    columns = _columns(measures, joined.a[0], names[0])
-    sides = joined.a, joined.b
-    return Comparison(
-        {
-            column: compare_paired(
-                *([_number(row, column) for row in side] for side in sides),
-                higher_is_better=higher_is_better(column), n=n, confidence=confidence, seed=seed,
-            )
-            for column in columns
-        },
-        len(joined.a),
-        joined.column,
-        signature,
-        (_mean(_coverage(joined.a)), _mean(_coverage(joined.b))),
-        (_mean(_optional(joined.a, "tokens")), _mean(_optional(joined.b, "tokens"))),
-        joined.unmatched,
-    )  # fmt: skip
-
-
-def compare_results(
-    a: EstimeResult, b: EstimeResult, *, measures: Sequence[str] | None = None, **options: Any
-) -> Comparison:
-    """Compares two summarizers by what `EstimeScorer.score` gave for their summaries of the same sources, in order.
-
-    Args:
-        a: scores of the first.
-        b: scores of the second.
-        measures: as for `compare_rows`.
-        options: ``n``, ``confidence`` and ``seed``, as for `compare_rows`.
-
-    Raises:
-        ValueError: as for `compare_rows`, or the results differ in length.
-    """
-    if len(a) != len(b):
-        raise ValueError(
-            f"Expected arguments `a` and `b` to be about the same sources, but got {len(a)} and {len(b)} pairs."
-        )
-    return compare_rows(_rows(a), _rows(b), measures=measures, id_column="order", **options)
+    def _order(self, measure: str) -> list[System]:
+        """The best mean first, what was not checked last."""
+        direction = -1.0 if higher_is_better(measure) else 1.0
+        means = direction * self._known(measure).sum(axis=1)
+        order = sorted(range(len(means)), key=lambda place: (self.systems[place].unchecked is not None, means[place]))
+        return [self.systems[place] for place in order]
 
 
 def higher_is_better(measure: str) -> bool:
@@ -218,62 +333,3 @@ def higher_is_better(measure: str) -> bool:
         listed = ", ".join(HIGHER_IS_BETTER)
         raise ValueError(f"Expected argument `measures` to name some of {listed}, but got {measure!r}.")
     return HIGHER_IS_BETTER[base]
-
-
-def _rows(result: EstimeResult) -> list[Row]:
-    columns = {
-        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()
-        for measure in result.measures
-        for layer in result.layers
-    }
-    return [
-        {"order": index, "signature": result.signature, **{name: values[index] for name, values in columns.items()}}
-        for index in range(len(result))
-    ]
-
-
-def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
-    """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were read."""
-    found = {
-        measure: [column for column in row if column == measure or column.startswith(f"{measure}@")]
-        for measure in measures or DEFAULT_MEASURES
-    }
-    lacking = [measure for measure, columns in found.items() if not columns]
-    if lacking and (measures is not None or len(lacking) == len(found)):
-        raise ValueError(f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(row)}.")
-    return [column for columns in found.values() for column in columns]
-
-
-def _number(row: Row, column: str) -> float:
-    """A cell; NaN where it is empty."""
-    if column in row and row[column] in (None, ""):
-        return math.nan
-    try:
-        return float(row[column])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"Expected a number in column {column!r}, but got {row.get(column)!r} in line {row.get('line', '?')}."
-        ) from error
-
-
-def _optional(rows: Sequence[Row], name: str) -> list[float]:
-    """A column of counts, or its first layer's, since layers do not differ in them; NaN where it is missing."""
-    column = next((key for key in rows[0] if key.split("@")[0] == name), None)
-    return [_number(row, column) if column in row else math.nan for row in rows] if column else [math.nan] * len(rows)
-
-
-def _coverage(rows: Sequence[Row]) -> list[float]:
-    """Share of each summary's tokens that were checked; NaN of a summary without tokens."""
-    shares, overlap, tokens = (_optional(rows, name) for name in ("coverage", "overlap", "tokens"))
-    if not all(map(math.isnan, shares)):
-        return shares
-    return [part / whole if whole else math.nan for part, whole in zip(overlap, tokens, strict=True)]
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) / len(known) if known else math.nan
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 1e-4 else f"= {value:.4f}"

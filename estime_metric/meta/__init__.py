@@ -25,7 +25,7 @@ from estime_metric.meta.correlations import (
     correlation,
     group_values,
 )
-from estime_metric.meta.evaluation import TESTS, compare_all, evaluate_all, holm
+from estime_metric.meta.evaluation import TESTS, compare_all, evaluate_all
 from estime_metric.meta.grid import Grid, join
 from estime_metric.meta.lengths import (
     agreement_by_length_difference,
@@ -38,7 +38,9 @@ from estime_metric.meta.paired import (
     PairedComparison,
     PairedTest,
     approximate_randomization,
+    compare_each,
     compare_paired,
+    holm,
     paired_bootstrap,
 )
 from estime_metric.meta.reading import read_grids, read_table
@@ -89,6 +91,7 @@ __all__ = [
     "break_ties",
     "capitalisation",
     "compare_all",
+    "compare_each",
     "compare_paired",
     "correlate",
     "correlation",

@@ -6,14 +6,13 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.meta.checks import Floats, check_choice, finite
+from estime_metric.meta.checks import check_choice
 from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, UndefinedCorrelationError
 from estime_metric.meta.grid import Grid
+from estime_metric.meta.paired import holm
 from estime_metric.meta.resampling import bootstrap
 from estime_metric.meta.significance import Difference, bootstrap_difference, permutation_test, williams_test
 
@@ -107,20 +106,6 @@ def compare_all(
                 row["p_holm"] = corrected
             rows += found
     return pd.DataFrame(rows, columns=list(_DIFFERENCES))
-
-
-def holm(p_values: npt.ArrayLike) -> Floats:
-    """P-values corrected for their number (Holm 1979): none is called significant by chance more often than one alone.
-
-    Example:
-        >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
-        [0.03, 0.06, 0.06]
-    """
-    p = finite("p_values", p_values, 1)
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
-    return corrected
 
 
 def _numbers(found: Difference) -> dict[str, float | None]:

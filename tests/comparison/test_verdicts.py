@@ -1,4 +1,4 @@
-"""Which of two summarizers is better, and where nothing is said."""
+"""Which of two systems is better, and where nothing is said."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(values: list, measure: str = "alarms", **further: list) -> list[dict]:
 def test_the_numbers_are_those_of_the_paired_tests() -> None:
     found = compare_rows(rows(A), rows(B), n=300, confidence=0.8, seed=3)
     expected = compare_paired(A, B, higher_is_better=False, n=300, confidence=0.8, seed=3)
-    assert found.found == {"alarms": expected}
+    assert found.pair("alarms").test == expected
     assert (found.examples, found.matched_by, found.signature) == (8, "id", "s")
     assert found.better("alarms") == "B"
     row = found.to_rows()[0]
@@ -42,7 +42,7 @@ def test_what_has_no_value_is_left_out_on_both_sides_and_told() -> None:
     a, b = [*A, math.nan, 1, None], [*B, 9, "", 9]
     found = compare_rows(rows(a), rows(b))
     of_known = compare_paired(A, B, higher_is_better=False)
-    assert found.found["alarms"] == dataclasses.replace(of_known, left_out=3)
+    assert found.pair("alarms").test == dataclasses.replace(of_known, left_out=3)
     assert "alarms: 3 of 11 examples are left out, since a side has no value." in found.notes
 
 
@@ -59,7 +59,7 @@ def low(values: list, coverage: float, **further: list) -> list[dict]:
 def test_no_winner_where_little_was_checked() -> None:
     """Summaries of gibberish raise no alarm."""
     found = compare_rows(low(A, 0.95), low([0] * 8, 0.125))
-    assert found.found["alarms"].better == "second"
+    assert found.pair("alarms").test.better == "second"
     assert found.better("alarms") is None
     assert found.verdict("alarms") == "no winner is declared: only 12% of the tokens of B were checked"
     assert any("few alarms do not mean consistent" in note for note in found.notes)
@@ -67,13 +67,16 @@ def test_no_winner_where_little_was_checked() -> None:
     assert compare_rows(low(A, 0.95), low([0] * 8, 0.5)).better("alarms") == "B"
 
 
-def test_coverage_of_older_files_is_computed() -> None:
-    a = rows(A, overlap=[10] * 8, tokens=[20] * 8)
-    b = rows(B, overlap=[0, 6] * 4, tokens=[0, 20] * 4)
-    found = compare_rows(a, b)
-    assert found.coverage == (0.5, pytest.approx(0.3))
-    assert found.tokens == (20, 10)
-    assert found.low_coverage == "only 30% of the tokens of B were checked"
+def test_blank_summaries_win_nothing() -> None:
+    """Eleven blank summaries and a copy raise no alarm; an honest system raises some."""
+    honest = rows([1] * 12, tokens=[20] * 12, coverage=[0.9] * 12)
+    blank = rows([0] * 12, tokens=[0] * 11 + [20], coverage=[None] * 11 + [1.0])
+    found = compare_rows(honest, blank)
+    assert [system.blank for system in found.systems] == [0, 11]
+    assert (found.better("alarms"), found.to_rows()[0]["blank_b"]) == (None, 11)
+    assert found.verdict("alarms") == (
+        "no winner is declared: only 8% of the tokens of B were checked (11 summaries are blank)"
+    )
 
 
 def test_few_examples_are_pointed_out() -> None:
@@ -90,10 +93,10 @@ def test_six_examples_that_differ_can_be_significant() -> None:
 
 
 def test_the_default_measures_are_those_that_are_there() -> None:
-    both = rows(A, unsupported_rate=[0.1] * 8), rows(B, unsupported_rate=[0.2] * 8)
-    assert list(compare_rows(*both).found) == ["alarms", "unsupported_rate"]
+    both = rows(A, inconsistency=[0.1] * 8), rows(B, inconsistency=[0.2] * 8)
+    assert list(compare_rows(*both).pairs) == ["inconsistency", "alarms"]
     layers = rows(A, "alarms@3", **{"alarms@4": A}), rows(B, "alarms@3", **{"alarms@4": A})
-    assert list(compare_rows(*layers).found) == ["alarms@3", "alarms@4"]
+    assert list(compare_rows(*layers).pairs) == ["alarms@3", "alarms@4"]
     with pytest.raises(ValueError, match="a column 'soft' in A, but its columns are id, signature, alarms"):
         compare_rows(rows(A), rows(B), measures=["soft"])
     with pytest.raises(ValueError, match=r"`measures` to name some of alarms, .* but got 'tokens'"):
@@ -110,12 +113,13 @@ def test_results_are_compared_in_order(bert_folder: str) -> None:
     a = scorer.score([source[:22] for source in SOURCES], SOURCES)
     b = scorer.score(["The sun fell on the dog and the river slept."] * 2, SOURCES)
     found = compare_results(a, b, measures=["alarms", "winners"])
-    assert list(found.found) == ["alarms@1", "alarms@2", "winners@1", "winners@2"]
+    assert list(found.pairs) == ["alarms@1", "alarms@2", "winners@1", "winners@2"]
     for layer in (1, 2):
-        assert found.found[f"alarms@{layer}"].mean_first == pytest.approx(a.mean("alarms", layer))
-        assert found.found[f"winners@{layer}"].mean_second == pytest.approx(b.mean("winners", layer))
+        assert found.pair(f"alarms@{layer}").test.mean_first == pytest.approx(a.mean("alarms", layer))
+        assert found.pair(f"winners@{layer}").test.mean_second == pytest.approx(b.mean("winners", layer))
     assert found.signature == scorer.signature
     overlap, tokens = b.values("overlap", 1), b.values("tokens", 1)
-    assert found.coverage[1] == pytest.approx(float((overlap / tokens).mean()))
+    assert found.systems[1].means["coverage"] == pytest.approx(float((overlap / tokens).mean()))
     with pytest.raises(ValueError, match="same sources, but got 2 and 1 pairs"):
         compare_results(a, scorer.score(["x"], ["x"]))
+    assert compare_results(a, b, a, measures=["alarms"]).verdict("alarms@1", "C", "A").startswith("no significant")

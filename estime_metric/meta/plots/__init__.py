@@ -14,6 +14,15 @@ except ImportError as error:
 from estime_metric.meta.plots.curves import plot_layers, plot_length_curves
 from estime_metric.meta.plots.matrix import plot_bias
 from estime_metric.meta.plots.style import save
-from estime_metric.meta.plots.systems import plot_intra_system, plot_lengths, plot_scores
+from estime_metric.meta.plots.systems import plot_intra_system, plot_lengths, plot_scores, plot_trade_off
 
-__all__ = ["plot_bias", "plot_intra_system", "plot_layers", "plot_length_curves", "plot_lengths", "plot_scores", "save"]
+__all__ = [
+    "plot_bias",
+    "plot_intra_system",
+    "plot_layers",
+    "plot_length_curves",
+    "plot_lengths",
+    "plot_scores",
+    "plot_trade_off",
+    "save",
+]

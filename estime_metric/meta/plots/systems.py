@@ -12,7 +12,18 @@ from numpy.typing import ArrayLike
 from estime_metric.meta.bias import check_systems
 from estime_metric.meta.checks import Floats, finite, two_grids
 from estime_metric.meta.plots.labels import labels_beside
-from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, PALE, TICK, TITLE, WIDTH, make_plain, new_figure
+from estime_metric.meta.plots.style import (
+    COLOURS,
+    GREY,
+    LABEL,
+    PALE,
+    TICK,
+    TITLE,
+    WIDTH,
+    make_plain,
+    new_figure,
+    set_title,
+)  # fmt: skip
 
 
 def plot_intra_system(
@@ -105,6 +116,46 @@ def plot_scores(
         title or f"{measure} against judged {judgement}", fontsize=TITLE, fontweight="bold", x=0.02, ha="left"
     )
     labels_beside(figure, by_system, means, names)
+    return figure
+
+
+def plot_trade_off(
+    x: ArrayLike,
+    y: ArrayLike,
+    systems: Sequence[str],
+    intervals: ArrayLike | None = None,
+    *,
+    x_label: str,
+    y_label: str,
+    title: str,
+) -> Figure:
+    """Two numbers of each system against each other, with names and, where given, vertical intervals.
+
+    Args:
+        x, y: (s,) values.
+        systems: names of the ``s`` systems.
+        intervals: (s, 2) lower and upper ends of ``y``; none where left out.
+        x_label, y_label: for the axes.
+        title: of the figure.
+
+    Raises:
+        TypeError, ValueError: values that are no finite numbers, or do not fit the systems.
+    """
+    points = np.column_stack([finite("x", x, 1), finite("y", y, 1)])
+    names = check_systems(systems, len(points))
+    figure = new_figure(WIDTH, 4.2)
+    axes = figure.add_subplot()
+    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLOURS[1], edgecolors="white", zorder=3)
+    if intervals is not None:
+        axes.vlines(points[:, 0], *np.asarray(intervals, dtype=np.float64).T, color=GREY, linewidth=0.8, zorder=1)
+    axes.margins(0.16, 0.12)
+    axes.set_xlabel(x_label, fontsize=LABEL)
+    axes.set_ylabel(y_label, fontsize=LABEL)
+    axes.grid(color=PALE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    make_plain(axes)
+    set_title(axes, title)
+    labels_beside(figure, axes, points, names)
     return figure
 
 

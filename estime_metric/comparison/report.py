@@ -1,0 +1,152 @@
+"""A comparison -> a table for readers, and a plot."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from estime_metric.comparison.verdicts import Comparison, Ranked, higher_is_better
+from estime_metric.tables import Cell, Column, Section, Table, interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: P-values that stand in one group of columns.
+_GROUP = 8
+
+_SHORT = {"copied_density": "density", "coverage": "checked"}
+
+
+def to_table(found: Comparison) -> Table:
+    """The table that ``estime compare`` prints: of two systems without a baseline a column for each measure, else a row
+    for each system and a section for each measure, best system first."""
+    return _of_two(found) if len(found.systems) == 2 and found.baseline is None else _of_many(found)
+
+
+def plot_copying(found: Comparison, measure: str) -> Figure:
+    """A measure against the share of each summary that is copied from its source, one point a system.
+
+    Args:
+        found: systems whose rows have the column ``copied``.
+        measure: one that was compared.
+
+    Raises:
+        ValueError: the measure was not compared, or a system lacks the column.
+        ImportError: matplotlib is not installed.
+    """
+    from estime_metric.meta.plots import plot_trade_off
+
+    ranking = found.ranking(measure)
+    lacking = [one.system.name for one in ranking if math.isnan(one.system.means["copied"])]
+    if lacking:
+        raise ValueError(f"Expected a column 'copied' for the plot, but {lacking[0]} has none: score it again.")
+    better = "higher" if higher_is_better(measure) else "lower"
+    return plot_trade_off(
+        [one.system.means["copied"] for one in ranking],
+        [one.mean for one in ranking],
+        [one.system.name for one in ranking],
+        [(one.low, one.high) for one in ranking],
+        x_label="copied: mean share of a summary's words that are copied from the source",
+        y_label=f"mean of {measure} ({better} is better)",
+        title=f"{measure} against copying",
+    )
+
+
+def _of_two(found: Comparison) -> Table:
+    tests = {measure: found.pair(measure).test for measure in found.pairs}
+    confidence = f"{found.options['confidence']:.0%}"
+    lines: dict[str, list[str]] = {
+        "better is": ["higher" if higher_is_better(measure) else "lower" for measure in tests],
+        "mean of A": [_number(one.mean_first) for one in tests.values()],
+        "mean of B": [_number(one.mean_second) for one in tests.values()],
+        "A - B": [_number(one.bootstrap.difference, "+") for one in tests.values()],
+        f"{confidence} interval from": [_number(one.bootstrap.low, "+") for one in tests.values()],
+        "to": [_number(one.bootstrap.high, "+") for one in tests.values()],
+        "p, paired bootstrap": [_number(one.bootstrap.p_value, least=1e-4) for one in tests.values()],
+        "p, randomisation": [_number(one.randomization.p_value, least=1e-4) for one in tests.values()],
+        "A better": [str(one.better_first) for one in tests.values()],
+        "tied": [str(one.ties) for one in tests.values()],
+        "B better": [str(one.better_second) for one in tests.values()],
+    }
+    columns = (Column("", text=True), *(Column(measure) for measure in tests))
+    return Table("comparison", "", columns, (Section("", tuple((name, *cells) for name, cells in lines.items())),))
+
+
+def _of_many(found: Comparison) -> Table:
+    rankings = {measure: found.ranking(measure) for measure in found.pairs}
+    several, count = found.baseline is None, len(found.systems)
+    columns = [
+        Column("", text=True),
+        Column("system", text=True),
+        Column("mean", decimals=4),
+        Column(f"{found.options['confidence']:.0%} interval", text=True),
+        *(Column(name, group="examples") for name in ("won", "tied", "lost")),
+    ]
+    if several:
+        for first in range(1, count, _GROUP):
+            group = "p (Holm) against" if count <= _GROUP + 1 else f"p (Holm) against, from {first}"
+            columns += [Column(str(place), group, 4) for place in range(first, min(count, first + _GROUP))]
+        columns.append(Column("cluster", text=True))
+    else:
+        columns += [Column("p (Holm)", decimals=4), Column(f"against {found.baseline}", text=True)]
+    beside = {"tokens": 1, "copied": 3, "copied_density": 1, "coverage": 3}
+    beside = {name: decimals for name, decimals in beside.items() if _known(found, name)}
+    columns += [Column(_SHORT.get(name, name), "summaries", decimals) for name, decimals in beside.items()]
+    columns.append(Column("blank", "summaries"))
+    sections = []
+    for measure, ranking in rankings.items():
+        better = "higher" if higher_is_better(measure) else "lower"
+        rows: list[tuple[Cell, ...]] = []
+        for place, one in enumerate(ranking):
+            row: list[Cell] = [str(place + 1), one.system.name, one.mean, interval(one.low, one.high, 4)]
+            row += [None] * 3 if one.system.name == found.baseline else [one.won, one.tied, one.lost]
+            row += _against_all(found, measure, ranking, place) if several else _against_baseline(found, measure, one)
+            row += [one.system.means[name] for name in beside]
+            rows.append((*row, one.system.blank))
+        sections.append(Section(f"{measure} ({better} is better)", tuple(rows)))
+    return Table("comparison", "Systems compared", tuple(columns), tuple(sections), tuple(_notes(found)))
+
+
+def _against_all(found: Comparison, measure: str, ranking: list[Ranked], place: int) -> list[Cell]:
+    """P-values against each system that ranks above, and the clusters."""
+    name = ranking[place].system.name
+    values: list[Cell] = [
+        _p_value(found.pair(measure, name, above.system.name).test.p_value) for above in ranking[:place]
+    ]
+    empty = [""] * (len(ranking) - 1 - place)
+    return [*values, *empty, " ".join(map(str, ranking[place].clusters))]
+
+
+def _against_baseline(found: Comparison, measure: str, one: Ranked) -> list[Cell]:
+    if one.system.name == found.baseline:
+        return ["", "baseline"]
+    pair = found.pair(measure, one.system.name, found.baseline)
+    better = "better" if pair.better == one.system.name else "worse" if pair.better else "no difference"
+    return [_p_value(pair.test.p_value), "not checked" if pair.unchecked else better]
+
+
+def _notes(found: Comparison) -> list[str]:
+    count = len(found.systems)
+    notes = [
+        f"{found.examples} examples that all {count} systems have, matched by column {found.matched_by!r}; bootstrap "
+        f"intervals, p-values of approximate randomisation ({found.options['n']} resamples), corrected by Holm's "
+        f"method for the {len(next(iter(found.pairs.values())))} pairs of a measure."
+    ]
+    if found.baseline is None:
+        notes.append("Systems that share a cluster cannot be told apart: their difference is not significant.")
+    notes += [f"No winner is declared: {one.unchecked}." for one in found.systems if one.unchecked]
+    return [*notes, *found.notes]
+
+
+def _known(found: Comparison, name: str) -> bool:
+    return not all(math.isnan(system.means[name]) for system in found.systems)
+
+
+def _p_value(value: float) -> Cell:
+    return "<.0001" if value < 1e-4 else value
+
+
+def _number(value: float | None, sign: str = "", least: float = -math.inf) -> str:
+    if value is None or math.isnan(value):
+        return "–"
+    return f"<{least:.4f}" if value < least else f"{value:{sign}.4f}"

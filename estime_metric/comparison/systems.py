@@ -1,0 +1,173 @@
+"""Rows or results of several systems -> their comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from estime_metric.comparison.rows import Row, join_rows, one_signature
+from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
+from estime_metric.measures import RECOMMENDED
+from estime_metric.meta.checks import check_choice
+from estime_metric.meta.paired import compare_each
+
+if TYPE_CHECKING:
+    from estime_metric.result import EstimeResult
+
+#: What is compared where nothing else is asked for.
+DEFAULT_MEASURES = (RECOMMENDED, "alarms", "alarm_rate")
+
+
+def compare_rows(
+    *sides: Sequence[Row],
+    names: Sequence[str] | None = None,
+    baseline: str | None = None,
+    measures: Sequence[str] | None = None,
+    id_column: str | None = None,
+    source_column: str = "source",
+    n: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Comparison:
+    """Compares two systems or more by their scored rows, over the examples that all of them have.
+
+    Args:
+        sides: the rows of each system as ``estime score -o`` writes them, with the signature, in any order.
+        names: of the systems; A, B, C and so on where left out. Without a baseline, two systems are always A and B in
+            the result, and have these names in error messages only.
+        baseline: name of the system with which each other one is compared; every two are compared where left out.
+        measures: names of measures; of several layers each is compared. `DEFAULT_MEASURES` where left out.
+        id_column, source_column: as for `join_rows`.
+        n: number of resamples and of random swaps.
+        confidence: share of the resamples within an interval.
+        seed: of the random numbers.
+
+    Returns:
+        means with bootstrap intervals, wins, and p-values of paired tests. P-values of one measure are corrected by
+        Holm's method for the number of pairs.
+
+    Raises:
+        ValueError: fewer than two systems, a name comes twice, the baseline is none of them, the signatures differ, the
+            rows cannot be joined, a measure is unknown or its column is missing, or a cell holds no number. An empty
+            cell and NaN have no value: that example is left out for that measure.
+
+    Example:
+        >>> def rows(alarms):
+        ...     return [{"id": i, "alarms": x, "signature": "ESTIME|..."} for i, x in enumerate(alarms)]
+        >>> a, b = rows([0, 1, 0, 1, 0, 2, 0, 0]), rows([3, 4, 2, 1, 5, 3, 1, 2])
+        >>> compare_rows(a, b).verdict("alarms")
+        'A is better (approximate randomisation, p = 0.0156)'
+        >>> found = compare_rows(a, b, a, names=["old", "new", "old again"])
+        >>> found.verdict("alarms", "old", "new")
+        'old is better (approximate randomisation, p = 0.0469, corrected for 3 tests)'
+        >>> found.clusters("alarms")
+        [('old', 'old again'), ('new',)]
+    """
+    given = _names(names, len(sides), baseline)
+    signature = one_signature(sides, given)
+    for name in measures or ():
+        higher_is_better(name)
+    joined = join_rows(sides, given, id_column=id_column, source_column=source_column)
+    labels = ("A", "B") if len(sides) == 2 and baseline is None else given
+    systems = tuple(_system(name, rows) for name, rows in zip(labels, joined.rows, strict=True))
+    first = None if baseline is None else labels.index(baseline)
+    options = {"n": n, "confidence": confidence, "seed": seed}
+    scores, pairs = {}, {}
+    for column in _columns(measures, joined.rows[0][0], given[0]):
+        scores[column] = np.array([[_number(row, column) for row in rows] for rows in joined.rows])
+        tests = compare_each(scores[column], higher_is_better=higher_is_better(column), baseline=first, **options)
+        pairs[column] = tuple(Pair(systems[i], systems[j], test, len(tests)) for (i, j), test in tests.items())
+    return Comparison(
+        systems, pairs, scores, len(joined.rows[0]), joined.column, signature, baseline, options, joined.unmatched
+    )
+
+
+def compare_results(*results: EstimeResult, **options: Any) -> Comparison:
+    """Compares two systems or more by what `EstimeScorer.score` gave for their summaries of the same sources, in order.
+
+    Args:
+        results: the scores of each system.
+        options: ``names``, ``baseline``, ``measures``, ``n``, ``confidence`` and ``seed``, as for `compare_rows`.
+
+    Raises:
+        ValueError: as for `compare_rows`, or the results differ in length.
+    """
+    if len({len(result) for result in results}) > 1:
+        lengths = " and ".join(str(len(result)) for result in results)
+        raise ValueError(f"Expected argument `results` to be about the same sources, but got {lengths} pairs.")
+    return compare_rows(*map(_rows, results), id_column="order", **options)
+
+
+def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tuple[str, ...]:
+    """The names of the systems, checked."""
+    if count < 2:
+        raise ValueError(f"Expected two systems or more, but got {count}.")
+    found = tuple(names) if names is not None else tuple(_letters(index) for index in range(count))
+    if len(found) != count:
+        raise ValueError(f"Expected argument `names` to name {count} systems, but got {len(found)} names.")
+    twice = [name for index, name in enumerate(found) if name in found[:index]]
+    if twice and (count > 2 or baseline is not None):
+        raise ValueError(f"Expected each name of a system once, but got {twice[0]!r} twice.")
+    if baseline is not None:
+        check_choice("baseline", baseline, found)
+    return found
+
+
+def _letters(index: int) -> str:
+    """A to Z, AA, AB, and so on."""
+    return ("" if index < 26 else _letters(index // 26 - 1)) + chr(ord("A") + index % 26)
+
+
+def _rows(result: EstimeResult) -> list[Row]:
+    columns = {
+        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()
+        for measure in result.measures
+        for layer in result.layers
+    }
+    return [
+        {"order": index, "signature": result.signature, **{name: values[index] for name, values in columns.items()}}
+        for index in range(len(result))
+    ]
+
+
+def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
+    """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were read."""
+    found = {
+        measure: [column for column in row if column == measure or column.startswith(f"{measure}@")]
+        for measure in measures or DEFAULT_MEASURES
+    }
+    lacking = [measure for measure, columns in found.items() if not columns]
+    if lacking and (measures is not None or len(lacking) == len(found)):
+        raise ValueError(f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(row)}.")
+    return [column for columns in found.values() for column in columns]
+
+
+def _system(name: str, rows: Sequence[Row]) -> System:
+    """Means of what stands beside the scores; of several layers the first, since layers do not differ in these."""
+    means = {}
+    tokens: list[float] = []
+    for measure in BESIDE:
+        column = next((key for key in rows[0] if key.split("@")[0] == measure), None)
+        values = [] if column is None else [_number(row, column) for row in rows]
+        if measure == "tokens":
+            tokens = values
+        if measure == "coverage":  # nothing of a blank summary was checked
+            values = [0.0 if math.isnan(value) else value for value in values]
+        known = [value for value in values if not math.isnan(value)]
+        means[measure] = math.fsum(known) / len(known) if known else math.nan
+    return System(name, tokens.count(0.0), means)
+
+
+def _number(row: Row, column: str) -> float:
+    """A cell; NaN where it is empty."""
+    if column in row and row[column] in (None, ""):
+        return math.nan
+    try:
+        return float(row[column])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"Expected a number in column {column!r}, but got {row.get(column)!r} in line {row.get('line', '?')}."
+        ) from error
