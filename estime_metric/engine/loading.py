@@ -24,7 +24,7 @@ import torch
 from huggingface_hub import constants, get_session
 from safetensors import SafetensorError
 from torch import nn
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 from transformers.utils.hub import extract_commit_hash
@@ -32,6 +32,7 @@ from transformers.utils.hub import extract_commit_hash
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL, EstimeConfig, default_layer
 from estime_metric.engine.batching import SpecialTokens
+from estime_metric.engine.int8 import read_int8
 from estime_metric.engine.memory import is_out_of_memory
 
 
@@ -70,7 +71,8 @@ class EncoderInfo:
         width: width of its hidden states.
         positions: longest input, special tokens included; ``None`` where there is no limit.
         special: its special tokens.
-        layer: the layer that is read where the configuration names none.
+        layer: the layer that is read where the configuration names none: ``estime_layer`` of the model's
+            ``config.json``, else the one at the paper's relative depth.
     """
 
     name: str
@@ -113,8 +115,8 @@ class Pretrained:
         dtype: of its weights.
         tokenizer: its fast tokenizer.
         info: what the measure needs to know of it.
-        headed: the same model with its prediction head; ``model`` is a part of it.
-        headless: whether the checkpoint lacks weights of the prediction head, which then are random.
+        headed: the same model with its prediction head, of which ``model`` is a part; ``None`` where the checkpoint
+            has none.
     """
 
     model: Any
@@ -122,7 +124,6 @@ class Pretrained:
     tokenizer: Any
     info: EncoderInfo
     headed: Any
-    headless: bool
 
 
 def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
@@ -144,15 +145,15 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
             _check_tokenizer(model, tokenizer)
             if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
                 config.reference_compile = False
-            headed, report = AutoModelForMaskedLM.from_pretrained(
-                source,
-                config=config,
-                **wanted,
-                dtype=dtype,
-                use_safetensors=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
+            how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
+            weights = Path(source) / "model.safetensors"
+            stored = read_int8(weights, dtype) if weights.is_file() else None
+            if stored is not None:
+                made = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
+                headed, report = made.from_pretrained(None, state_dict=stored, **how)
+            else:
+                how |= {**wanted, "use_safetensors": True, "trust_remote_code": False}
+                headed, report = AutoModelForMaskedLM.from_pretrained(source, **how)
     except _UnsuitableError:
         raise
     except (MemoryError, *_FAILURES) as error:
@@ -169,10 +170,10 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         width=int(config.hidden_size),
         positions=_positions(base, config),
         special=_special_tokens(tokenizer),
-        layer=embedded.DEFAULT_LAYER if model == EMBEDDED_MODEL else default_layer(blocks),
+        layer=int(getattr(config, "estime_layer", default_layer(blocks))),
     )
     # What `_check_weights` lets pass belongs to the head.
-    return Pretrained(base.eval(), dtype, tokenizer, info, headed.eval(), bool(report["missing_keys"]))
+    return Pretrained(base.eval(), dtype, tokenizer, info, None if report["missing_keys"] else headed.eval())
 
 
 def revision_of(model: str, revision: str | None) -> str:

@@ -12,7 +12,9 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from estime_metric.studies.embedded_encoder import train
+from estime_metric import EstimeScorer
+from estime_metric.engine.loading import load_pretrained
+from estime_metric.studies.embedded_encoder import export, train
 from estime_metric.studies.embedded_encoder.data import (
     DISTANCES,
     BlockStream,
@@ -300,3 +302,33 @@ def test_the_trained_encoder_computes_what_transformers_computes(family: str, tm
         expected = model(input_ids=batch.ids, output_hidden_states=True).hidden_states
         for layer, found in enumerate(trainee.states(batch, 0, 1, 2, 3)):
             torch.testing.assert_close(found, expected[layer].flatten(0, 1)[batch.positions], rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_exported_ships(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    run(folders, tmp_path / "work", "--blocks", 2)
+    out, start = tmp_path / "out", folders[1]
+    family = json.loads((start / "config.json").read_text())["model_type"]
+    given = [str(tmp_path / "work" / "checkpoint.pt"), str(start), str(out), "--layer", "1", "--blocks", "1"]
+    export.main(given)
+    assert json.loads((out / "config.json").read_text())["num_hidden_layers"] == 1
+    assert sorted(path.name for path in out.iterdir()) == [
+        "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+    ]  # fmt: skip
+    assert not any(str(tmp_path.parent) in path.read_text() for path in out.glob("*.json"))
+    scorer = EstimeScorer(model=str(out), device="cpu")
+    assert scorer.score([SENTENCES[0]], [" ".join(SENTENCES[:3])]).layers == (1,)
+    trained = torch.load(given[0], weights_only=True)["model"]
+    name = next(name for name in trained if name.endswith("layer.0.output.dense.weight"))
+    found = load_pretrained(str(out), None, torch.float32)
+    off = found.model.state_dict()[name.removeprefix("body.")] - trained[name]
+    assert off.norm() < 0.01 * trained[name].norm()
+    assert found.headed is None
+    if family == "bert":
+        export.main([*given, "--head"])
+        headed = load_pretrained(str(out), None, torch.float32).headed
+        assert torch.equal(headed.cls.predictions.bias, trained["bias"])
+    else:
+        with pytest.raises(ValueError, match="`weights` to hold the prediction head"):
+            export.main([*given, "--head"])
+    with pytest.raises(ValueError, match=r"`layer` to lie within 0..1, the blocks kept, but got 2"):
+        export.main([*given, "--layer", "2"])

@@ -1,65 +1,120 @@
-"""Write a training checkpoint as the folder that ships: configuration, tokenizer and weights stored in float16.
+"""Write a training checkpoint as a folder that ships: configuration, tokenizer, and weights stored as int8.
 
-    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT
+    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT --blocks 7 --layer 7
+    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT --layer 5 --head
 
-`OUT` loads with ``BertForMaskedLM.from_pretrained(OUT)``, in float32 unless asked otherwise; the prediction head is
-included, pooler and next-sentence head are not. Files are written beside their final place and renamed.
+``model="OUT"`` scores with it; `estime_metric.engine.int8` says how weights are stored.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from transformers import BertConfig, BertForMaskedLM
+from torch import Tensor
+from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, PretrainedConfig
 
+from estime_metric.engine.int8 import write_int8
+from estime_metric.engine.loading import load_pretrained
 from estime_metric.studies.embedded_encoder.data import load_tokenizer
 
+#: The parts of a `Trainee` -> names of BERT's prediction head.
+_HEAD = {"head.": "cls.predictions.transform.", "bias": "cls.predictions.bias"}
 
-def tokenizer_settings(positions: int) -> dict[str, object]:
-    """What ``tokenizer_config.json`` says: an uncased BERT tokenizer of `positions` positions."""
-    special = {f"{name.lower()}_token": f"[{name}]" for name in ("UNK", "SEP", "PAD", "CLS", "MASK")}
-    return {
-        "tokenizer_class": "BertTokenizer",
-        "do_lower_case": True,
-        "strip_accents": None,
-        "tokenize_chinese_chars": True,
-        "model_max_length": positions,
-        **special,
-    }
+#: What ``tokenizer_config.json`` says of the machine on which it was written.
+_LOCAL = ("name_or_path", "special_tokens_map_file", "tokenizer_file")
 
 
-def export(checkpoint: Path, start: Path, out: Path) -> None:
-    """Write `checkpoint` with the configuration and tokenizer of `start` into the folder `out`."""
-    model = BertForMaskedLM(BertConfig.from_pretrained(start))
-    model.load_state_dict(torch.load(checkpoint, weights_only=False)["model"])
+def export(
+    weights: Mapping[str, Tensor],
+    config: PretrainedConfig,
+    tokenizer_folder: Path,
+    out: Path,
+    *,
+    layer: int,
+    blocks: int | None = None,
+    head: bool = False,
+) -> None:
+    """Write an encoder into the folder `out`.
+
+    Args:
+        weights: of the base model, named as in `transformers` without the family's prefix
+            (``embeddings.word_embeddings.weight``); with `head` those of the prediction head too, under their whole
+            names (``cls.predictions.bias``). Poolers and blocks that are left out may be among them.
+        config: its configuration.
+        tokenizer_folder: folder of ``tokenizer.json`` and ``tokenizer_config.json``.
+        out: where to; each file is written beside its final place and moved.
+        layer: the layer that ESTIME reads by default.
+        blocks: lowest blocks to keep; ``None`` for all.
+        head: keep the prediction head; its decoder is tied to the input embeddings.
+
+    Raises:
+        ValueError: `layer` exceeds `blocks`, or a weight is missing.
+    """
+    blocks = blocks or config.num_hidden_layers
+    if not 0 <= layer <= blocks:
+        raise ValueError(f"Expected argument `layer` to lie within 0..{blocks}, the blocks kept, but got {layer}.")
+    family = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
+    kept = {}
+    for name, weight in weights.items():
+        of_head = name.startswith(("cls.", "lm_head."))
+        block = re.match(r"encoder\.layer\.(\d+)\.", name)
+        if name.startswith("pooler.") or (of_head and not head) or (block and int(block[1]) >= blocks):
+            continue
+        kept[name if of_head else f"{family.base_model_prefix}.{name}"] = weight
+    settings = {
+        **config.to_diff_dict(), "num_hidden_layers": blocks, "estime_layer": layer, "dtype": "float32",
+        "architectures": [family.__name__],
+    }  # fmt: skip
+    tokenizer = json.loads((tokenizer_folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out) as name:
         folder = Path(name)
-        model.to(torch.float16).save_pretrained(folder)
-        config = json.loads((folder / "config.json").read_text())
-        config["dtype"] = "float32"
-        (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-        settings = tokenizer_settings(model.config.max_position_embeddings)
-        (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
-        load_tokenizer(start).save(str(folder / "tokenizer.json"), pretty=False)
-        for file in ("config.json", "tokenizer_config.json", "tokenizer.json", "model.safetensors"):
-            (folder / file).chmod(0o644)
-            shutil.move(folder / file, out / file)
+        write_int8(kept, folder / "model.safetensors")
+        for file, content in (
+            ("config.json", {key: value for key, value in settings.items() if key != "_name_or_path"}),
+            ("tokenizer_config.json", {key: value for key, value in tokenizer.items() if key not in _LOCAL}),
+        ):
+            (folder / file).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        load_tokenizer(tokenizer_folder).save(str(folder / "tokenizer.json"), pretty=False)
+        if load_pretrained(name, None, torch.float32).headed is None and head:
+            raise ValueError("Expected argument `weights` to hold the prediction head, but part of it is missing.")
+        for path in list(folder.iterdir()):
+            path.chmod(0o644)
+            shutil.move(path, out / path.name)
 
 
-def main() -> None:
-    """Command line."""
+def read_checkpoint(path: Path) -> dict[str, Tensor]:
+    """The weights of a checkpoint of `train`, named as `export` takes them; the head is taken for BERT's."""
+    named = {}
+    for name, weight in torch.load(path, map_location="cpu", weights_only=True)["model"].items():
+        part = next((part for part in _HEAD if name.startswith(part)), None)
+        named[name.removeprefix("body.") if part is None else _HEAD[part] + name.removeprefix(part)] = weight
+    return named
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Command line; ``arguments`` in place of those of the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path, help="checkpoint.pt of train.py")
     parser.add_argument("start", type=Path, help="folder the training started from")
     parser.add_argument("out", type=Path, help="folder to write")
-    args = parser.parse_args()
-    export(args.checkpoint, args.start, args.out)
+    parser.add_argument("--blocks", type=int, help="lowest blocks to keep; left out: all that were trained")
+    parser.add_argument("--layer", type=int, required=True, help="the layer that is read by default")
+    parser.add_argument("--head", action="store_true", help="keep the prediction head (BERT only)")
+    given = parser.parse_args(arguments)
+    weights = read_checkpoint(given.checkpoint)
+    trained = 1 + max(int(found[1]) for name in weights if (found := re.match(r"encoder\.layer\.(\d+)\.", name)))
+    export(
+        weights, AutoConfig.from_pretrained(given.start), given.start, given.out,
+        layer=given.layer, blocks=given.blocks or trained, head=given.head,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -33,9 +33,10 @@ class PredictionHead:
 
     def __init__(self, config: EstimeConfig) -> None:
         loaded = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
-        if loaded.headless:
+        if loaded.headed is None:
             raise ValueError(
-                f"Expected argument `model` to name a model with its prediction head, but {config.model!r} has none."
+                f"Expected argument `model` to name a model with its prediction head, such as 'embedded-small', "
+                f"but {config.model!r} has none."
             )
         self.tokenizer: Any = loaded.tokenizer
         self.ignores_case = ignores_case(loaded.tokenizer)
