@@ -9,11 +9,9 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from estime_metric._version import __version__
-from estime_metric.inputs import check_choice
-from estime_metric.measures import MEASURES
-from estime_metric.signature import callable_name, escape, versioned
-from estime_metric.validation import (
+from estime_metric.inputs import (
     check_callable,
+    check_choice,
     check_name,
     dtype_name,
     integer,
@@ -21,6 +19,8 @@ from estime_metric.validation import (
     measure_tuple,
     tag_set,
 )
+from estime_metric.measures import MEASURES
+from estime_metric.signature import callable_name, escape, versioned
 
 if TYPE_CHECKING:
     import torch
@@ -270,14 +270,20 @@ class EstimeConfig:
 OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
 
 
+#: What other metrics call their options -> ours; a language is chosen by its encoder.
+_ELSEWHERE = {"batch_size": "token_budget", "max_tokens": "token_budget", "lang": "model", "language": "model"}
+
+
 def similar_option(name: str) -> str | None:
     """The option that ``name`` was probably meant to be, if any.
 
     Example:
-        >>> similar_option("layer")
-        'layers'
+        >>> [similar_option(name) for name in ("layer", "model_name", "batch_size", "use_stemmer")]
+        ['layers', 'model', 'token_budget', None]
     """
-    return next(iter(get_close_matches(name, OPTIONS, n=1, cutoff=0.8)), None)
+    parts = (option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS)
+    close = get_close_matches(name, OPTIONS, n=1, cutoff=0.8)
+    return _ELSEWHERE.get(name) or next(iter(close), None) or next(parts, None)
 
 
 def default_layer(blocks: int) -> int:

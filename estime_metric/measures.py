@@ -212,5 +212,5 @@ def compute(measure: str, statistics: Tensor) -> Tensor:
     Raises:
         ValueError: there is no such measure.
     """
-    check_choice("measure", measure, tuple(MEASURES))
+    check_choice("measure", measure, MEASURES)
     return MEASURES[measure](dict(zip(STATISTICS, statistics.unbind(-1), strict=True)))

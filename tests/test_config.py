@@ -81,14 +81,23 @@ def test_the_typed_keywords_are_the_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("layer", "layers"), ("measure", "measures"), ("keep_tag", "keep_tags"), ("dtypes", "dtype")]
+    ("name", "meant"),
+    [
+        ("layer_index", "layers"),
+        ("measure", "measures"),
+        ("keep_tag", "keep_tags"),
+        ("dtypes", "dtype"),
+        ("model_name", "model"),
+        ("lang", "model"),
+        ("batch_size", "token_budget"),
+    ],
 )
 def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
     for make in (EstimeScorer, EstimeConfig.fast, lambda **options: estime([], [], **options)):
         with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
             make(**{name: 3})
-    with pytest.raises(TypeError, match=r"but got `batch_size`\.$"):
-        EstimeScorer(batch_size=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"but got `stemmer`\.$"):
+        EstimeScorer(stemmer=3)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import numpy as np
 
 from estime_metric.comparison.rows import Row, join_rows, one_signature
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
+from estime_metric.inputs import check_choice
 from estime_metric.measures import RECOMMENDED
-from estime_metric.meta.checks import check_choice
 from estime_metric.meta.paired import compare_each
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from estime_metric.config import LOW_COVERAGE
+from estime_metric.inputs import check_choice
 from estime_metric.measures import HIGHER_IS_BETTER
-from estime_metric.meta.checks import Floats, check_choice
+from estime_metric.meta.checks import Floats
 from estime_metric.meta.paired import LEVEL, PairedComparison, PairedTest, paired_bootstrap
 
 #: Measures whose means stand beside the scores, since they can explain a difference.

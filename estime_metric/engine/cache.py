@@ -17,7 +17,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from torch import Tensor
 
 from estime_metric.engine.chunking import EncodedUnits
 from estime_metric.engine.memory import to_host
+from estime_metric.inputs import integer
 
 #: Sources with their keys, and with embeddings that were found.
 Keys = list[tuple[EncodedUnits, str]]
@@ -79,18 +80,13 @@ class SourceCache:
         folder: str | os.PathLike[str] | None = None,
         folder_bytes: int = FOLDER_BYTES,
     ) -> None:
-        for name, value in (("memory_bytes", memory_bytes), ("folder_bytes", folder_bytes)):
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
-            if value < 0:
-                raise ValueError(f"Expected argument `{name}` to be at least 0, but got {value}.")
-        self.memory_bytes = memory_bytes
+        self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
         self.folder = None if folder is None else Path(folder).expanduser()
-        self.folder_bytes = folder_bytes
+        self.folder_bytes = integer("folder_bytes", folder_bytes, least=0)
         self.hits = self.misses = 0
         self._entries: OrderedDict[str, Tensor] = OrderedDict()
         self._held = 0
-        self._unchecked = folder_bytes  # bytes written since the folder was last looked through
+        self._unchecked = self.folder_bytes  # bytes written since the folder was last looked through
         self._warned = False
         self._lock = threading.Lock()
         if self.folder is not None:
@@ -105,12 +101,10 @@ class SourceCache:
         """
         if cache is None or isinstance(cache, SourceCache):
             return cache
-        if isinstance(cache, int) and not isinstance(cache, bool):
-            if cache < 0:
-                raise ValueError(f"Expected argument `cache` to be at least 0 bytes, but got {cache}.")
-            return cls(memory_bytes=cache)
         if isinstance(cache, (str, os.PathLike)):
             return cls(folder=cache)
+        if isinstance(cache, SupportsIndex) and not isinstance(cache, bool):
+            return cls(memory_bytes=integer("cache", cache, least=0))
         raise TypeError(
             f"Expected argument `cache` to be bytes of memory, a folder, a SourceCache or None, but got {cache!r}."
         )

@@ -148,7 +148,7 @@ class ESTIME(Metric):
             if name not in MetricOptions.__annotations__ and (meant := similar_option(name)):
                 raise TypeError(f"Expected an option of ESTIME, but got `{name}`. Did you mean `{meant}`?")
         super().__init__(**given)
-        check_choice("measure", measure, tuple(MEASURES))
+        check_choice("measure", measure, MEASURES)
         check_choice("reduction", reduction, self._REDUCTIONS)
         self.config = EstimeConfig.from_options(config, options)
         if measure in FURTHER_MEASURES:

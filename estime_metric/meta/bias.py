@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estime_metric.meta.checks import Floats, check_choice, two_grids
+from estime_metric.inputs import check_choice
+from estime_metric.meta.checks import Floats, two_grids
 
 Counts = NDArray[np.int64]
 

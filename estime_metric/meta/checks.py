@@ -1,8 +1,8 @@
-"""Checks of what users pass in: the argument, what was expected, what came."""
+"""Checks of scores and judgements: the argument, what was expected, what came."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,30 +12,6 @@ Floats = npt.NDArray[np.float64]
 
 #: Offending cells or names that a message lists before it only counts.
 LISTED = 5
-
-
-def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
-    """Refuses a value that is none of ``choices``.
-
-    Raises:
-        ValueError: the message names argument, choices and value.
-    """
-    if value not in (known := list(choices)):
-        listed = ", ".join(map(str, known))
-        raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
-
-
-def check_at_least(name: str, value: Any, least: int) -> None:
-    """Refuses what is not an integer of at least ``least``.
-
-    Raises:
-        TypeError: it is no integer.
-        ValueError: it is less.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"Expected argument `{name}` to be an int, but got {type(value).__name__}.")
-    if value < least:
-        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
 
 
 def check_share(name: str, value: float) -> None:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from estime_metric.inputs import integer
 from estime_metric.meta.bias import MEAN_DIGITS
-from estime_metric.meta.checks import Floats, check_at_least, finite
+from estime_metric.meta.checks import Floats, finite
 from estime_metric.meta.lengths import count_in_texts
 
 #: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding of means.
@@ -41,7 +42,7 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
                [1., 0., 1.]])
     """
     row = finite("values", values, 1)
-    check_at_least("documents", documents, 0)
+    integer("documents", documents, 0)
     return np.tile(row, (documents, 1))
 
 
@@ -138,5 +139,5 @@ def mean_over_noise(
     Raises:
         TypeError, ValueError: as `break_ties`, or ``runs`` is not positive.
     """
-    check_at_least("runs", runs, 1)
+    integer("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

@@ -33,7 +33,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.meta.checks import Floats, check_choice, two_grids
+from estime_metric.inputs import check_choice
+from estime_metric.meta.checks import Floats, two_grids
 from estime_metric.meta.concordance import METHODS, Tally, mean_over_groups, tally
 
 #: level -> what it is.

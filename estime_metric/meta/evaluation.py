@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.meta.checks import check_choice
+from estime_metric.inputs import check_choice
 from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, UndefinedCorrelationError
 from estime_metric.meta.grid import Grid

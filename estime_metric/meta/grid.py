@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from estime_metric.meta.checks import Floats, check_choice, finite, listed
+from estime_metric.inputs import check_choice
+from estime_metric.meta.checks import Floats, finite, listed
 
 #: What `join` does about cells that one of the tables lacks.
 MISSING = ("error", "drop")

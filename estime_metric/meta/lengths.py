@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from estime_metric.inputs import check_choice, integer
 from estime_metric.meta.bias import check_systems
-from estime_metric.meta.checks import Floats, check_at_least, check_choice, finite, two_grids
+from estime_metric.meta.checks import Floats, finite, two_grids
 from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, weighted
 from estime_metric.meta.shuffle import LengthCurve, length_curve, split_sentences, wins
@@ -190,7 +191,7 @@ def agreement_by_length_difference(
     """
     table, gold = two_grids(scores, judgements)
     sizes = _check_lengths(lengths, table).ravel()
-    check_at_least("pairs", pairs, 1)
+    integer("pairs", pairs, 1)
     better, worse = np.nonzero(gold.ravel()[:, None] > gold.ravel()[None, :])
     if len(better) > pairs:
         drawn = np.random.default_rng(seed).choice(len(better), size=pairs, replace=False)

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from estime_metric.meta.checks import Floats, check_at_least, check_share, finite
+from estime_metric.inputs import integer
+from estime_metric.meta.checks import Floats, check_share, finite
 
 #: What a p-value has to stay below to be called a difference.
 LEVEL = 0.05
@@ -73,7 +74,7 @@ def paired_bootstrap(
         TypeError, ValueError: no numbers, NaN, other lengths, no example, or a bad option; the message names it.
     """
     differences = _differences(first, second)
-    check_at_least("n", n, 1)
+    integer("n", n, 1)
     check_share("confidence", confidence)
     mean = float(differences.mean())
     if len(differences) == 1:  # scipy wants two
@@ -105,7 +106,7 @@ def approximate_randomization(
         PairedTest(difference=2.0, p_value=0.25, trials=8, low=None, high=None, exact=True)
     """
     differences = _differences(first, second)
-    check_at_least("n", n, 1)
+    integer("n", n, 1)
     moving = differences[differences != 0]
     found = float(differences.mean())
     least = abs(moving.sum()) - _ROUNDING * np.abs(moving).sum()
@@ -189,7 +190,7 @@ def compare_paired(
     a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"Expected arguments `first` and `second` to be of one length, but got {a.shape}, {b.shape}.")
-    check_at_least("n", n, 1)
+    integer("n", n, 1)
     check_share("confidence", confidence)
     known = ~(np.isnan(a) | np.isnan(b))
     a, b = a[known], b[known]

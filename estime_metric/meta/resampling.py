@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from estime_metric.meta.checks import Floats, check_at_least, check_choice, check_share
+from estime_metric.inputs import check_choice, integer
+from estime_metric.meta.checks import Floats, check_share
 from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, group_values, tallies, weighted
 from estime_metric.meta.grid import Grid
@@ -43,7 +44,7 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
         TypeError, ValueError: ``resample`` is none of `RESAMPLES`, ``n`` is less than 1, or nothing is there to draw.
     """
     check_choice("resample", resample, RESAMPLES)
-    check_at_least("n", n, 1)
+    integer("n", n, 1)
     if 0 in shape:
         raise ValueError(f"Expected at least one document and one system to resample, but got {shape}.")
     rng = np.random.default_rng(seed)

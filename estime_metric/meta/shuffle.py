@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estime_metric.meta.checks import Floats, check_at_least, finite
+from estime_metric.inputs import integer
+from estime_metric.meta.checks import Floats, finite
 
 #: Text -> its sentences in order.
 SentenceSplitter = Callable[[str], Sequence[str]]
@@ -205,7 +206,7 @@ def accuracy_by_length_difference(
     number = len(better)
     sizes = _check_lengths(lengths, number, "lengths")
     others = sizes if shuffled_lengths is None else _check_lengths(shuffled_lengths, number, "shuffled_lengths")
-    check_at_least("pairs", pairs, 1)
+    integer("pairs", pairs, 1)
     every = number * (number - 1)
     drawn = np.arange(every)
     if every > pairs:

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from estime_metric.meta.checks import Floats, check_at_least, check_choice
+from estime_metric.inputs import check_choice, integer
+from estime_metric.meta.checks import Floats
 from estime_metric.meta.concordance import METHODS, Tally, mean_over_groups, tally
 from estime_metric.meta.correlations import LEVELS, correlate, tolerance
 from estime_metric.meta.grid import Grid
@@ -137,7 +138,7 @@ def permutation_test(
     _check_same(first, second, level, method)
     check_choice("swap", swap, SWAPS)
     check_choice("alternative", alternative, ALTERNATIVES)
-    check_at_least("n", n, 1)
+    integer("n", n, 1)
     a, b = _standardised(first.scores), _standardised(second.scores)
     found = []
     for swapped in _coins(a.shape, swap, n, seed):
@@ -208,7 +209,7 @@ def williams(
         (-0.891, 0.375)
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    check_at_least("n", n, 4)
+    integer("n", n, 4)
     for name, value in (("first", first), ("second", second), ("between", between)):
         if not -1 - _ROUNDING <= value <= 1 + _ROUNDING:
             raise ValueError(f"Expected argument `{name}` to be a correlation within -1..1, but got {value}.")

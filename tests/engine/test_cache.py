@@ -169,13 +169,14 @@ def test_what_users_may_pass(tmp_path: Path) -> None:
     cache = SourceCache(memory_bytes=5, folder=tmp_path, folder_bytes=7)
     assert SourceCache.of(None) is None
     assert SourceCache.of(cache) is cache
-    assert SourceCache.of(100).memory_bytes == 100  # type: ignore[union-attr]
+    for memory in (100, np.int64(100)):
+        assert SourceCache.of(memory).memory_bytes == 100  # type: ignore[union-attr, arg-type]
     for folder in (tmp_path, str(tmp_path)):
         assert SourceCache.of(folder).folder == tmp_path  # type: ignore[union-attr]
     for bad in (1.5, True, [1]):
         with pytest.raises(TypeError, match="`cache` to be bytes of memory, a folder, a SourceCache or None, but got"):
             SourceCache.of(bad)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`cache` to be at least 0 bytes, but got -1"):
+    with pytest.raises(ValueError, match="`cache` to be at least 0, but got -1"):
         SourceCache.of(-1)
     with pytest.raises(ValueError, match="`memory_bytes` to be at least 0"):
         SourceCache(-1)

@@ -117,7 +117,7 @@ def test_an_interval_of_nothing() -> None:
     [
         ({"resample": "rows"}, ValueError, "`resample` to be one of documents, systems, both"),
         ({"n": 0}, ValueError, "`n` to be at least 1"),
-        ({"n": 1.5}, TypeError, "`n` to be an int, but got float"),
+        ({"n": 1.5}, TypeError, "`n` to be an integer, but got 1.5"),
         ({"confidence": 95}, ValueError, "`confidence` to lie between 0 and 1"),
         ({"levels": ["document"]}, ValueError, "`levels` to be one of summary"),
         ({"methods": ["tau"]}, ValueError, "`methods` to be one of spearman"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import datasets
 import evaluate
 
-from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions
+from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.store import unload_encoders
 from estime_metric.inputs import check_pairs, check_text
 from estime_metric.result import EstimeResult
@@ -182,16 +182,19 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
     def compute(self, *, predictions: Any = None, references: Any = None, **named: Any) -> dict[str, Any] | None:
         """Scores what was added and what is given here, and forgets it.
 
-        Options that are set here count for this call; those set when loading count elsewhere. Keyword arguments that
-        are no options of ESTIME, as those of another metric in `evaluate.combine`, are ignored.
+        Options that are set here count for this call; those set when loading count elsewhere. In a combined evaluation
+        (`evaluate.combine`), which passes every keyword to each metric, the options of the others are left alone.
 
         Raises:
-            TypeError, ValueError: bad texts or options; the message names the argument and the index. What was added
-                before is kept.
+            TypeError, ValueError: bad texts or options, or no option of ESTIME; the message names the argument and the
+                index. What was added before is kept.
             EncoderUnavailableError: the encoder cannot be loaded. What was added before is kept.
         """
         sources = {name: named.pop(name) for name in ("sources",) if name in named}
-        scorer = EstimeScorer(self._config, **_options_among(named))
+        if isinstance(sys._getframe(1).f_locals.get("self"), evaluate.CombinedEvaluations):
+            known = (*OPTIONS, _MODEL_REVISION)
+            named = {name: value for name, value in named.items() if name in known or similar_option(name)}
+        scorer = EstimeScorer(self._config, **_renamed(named))
         inputs: dict[str, list[str]] = {}
         if any(value is not None for value in (predictions, references, *sources.values())):
             inputs = self._texts(predictions, references, sources)
@@ -250,21 +253,6 @@ def _scores(result: EstimeResult) -> dict[str, Any]:
             scores[f"{_LISTS.get(measure, measure)}{ending}"] = result.values(measure, layer).tolist()
     scores["signature"] = result.signature
     return scores
-
-
-def _options_among(named: dict[str, Any]) -> dict[str, Any]:
-    """The options of the measure; other names are dropped, unless they look like an option misspelt.
-
-    Raises:
-        TypeError: one does.
-    """
-    options = {}
-    for name, value in named.items():
-        if name in (*OPTIONS, _MODEL_REVISION):
-            options[name] = value
-        elif close := get_close_matches(name, OPTIONS, n=1, cutoff=0.85):
-            raise TypeError(f"Expected an option of EstimeConfig, but got `{name}`; did you mean `{close[0]}`?")
-    return _renamed(options)
 
 
 def _renamed(options: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from estime_metric.meta.checks import check_at_least, check_choice, listed
+from estime_metric.inputs import check_choice, integer
+from estime_metric.meta.checks import listed
 from estime_metric.studies.shared.baselines import Floats
 
 #: Halves of the benchmark: choices are made on the first, results are reported on the second.
@@ -121,7 +122,7 @@ class Frank:
         Raises:
             TypeError, ValueError: ``documents`` is no integer or less than 1.
         """
-        check_at_least("documents", documents, 1)
+        integer("documents", documents, 1)
         kept: set[str] = set()
         for dataset in DATASETS:
             of_it = dict.fromkeys(key[0] for key, one in zip(self.keys, self.datasets, strict=True) if one == dataset)

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from estime_metric.meta.checks import Floats, check_choice
+from estime_metric.inputs import check_choice
+from estime_metric.meta.checks import Floats
 from estime_metric.meta.concordance import by_class, dense, mid_ranks
 
 #: Pearson's r and Spearman's rho.

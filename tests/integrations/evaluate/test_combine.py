@@ -63,7 +63,9 @@ def test_combined_by_evaluate_in_one_call_where_the_other_takes_more(metric: Est
 
     gold = [summary.upper() for summary in texts["predictions"]]
     both = evaluate.combine([Lenient(), metric])
-    check_combined(both.compute(**texts, references=gold), metric, texts, gold, UnigramRecall())
+    check_combined(both.compute(**texts, references=gold, use_stemmer=True), metric, texts, gold, UnigramRecall())
+    with pytest.raises(TypeError, match="Did you mean `layers`"):
+        both.compute(**texts, references=gold, layer_index=2)
 
 
 def test_combined_with_rouge(metric: Estime, texts: dict, rouge: Callable[[], Any]) -> None:

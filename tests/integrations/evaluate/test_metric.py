@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -244,10 +245,16 @@ def test_nothing_added_is_said(metric: Estime) -> None:
 # Options
 
 
-def test_foreign_keywords_are_ignored_misspelt_options_are_not(metric: Estime, texts: dict) -> None:
-    assert metric.compute(**texts, rouge_types=["rouge1"], use_stemmer=True) == metric.compute(**texts)
-    with pytest.raises(TypeError, match="`layer`; did you mean `layers`"):
-        metric.compute(**texts, layer=2)
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("model_name", " Did you mean `model`?"), ("layer_index", " Did you mean `layers`?"), ("use_stemmer", ""),
+     ("lang", " Did you mean `model`?"), ("batch_size", " Did you mean `token_budget`?")],
+)  # fmt: skip
+def test_an_unknown_option_is_refused_and_the_one_meant_is_named(
+    metric: Estime, texts: dict, name: str, hint: str
+) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"but got `{name}`.{hint}") + "$"):
+        metric.compute(**texts, **{name: 2})
 
 
 def test_bad_options_are_named(metric: Estime, texts: dict) -> None:
