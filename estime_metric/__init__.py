@@ -5,6 +5,7 @@ Importing this package loads no model and no toolkit; names are looked up when t
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -45,9 +46,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY_EXPORTS:
+    if name not in _LAZY_EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
         return getattr(import_module(_LAZY_EXPORTS[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    except ImportError as error:
+        # Without the extra, `hasattr` is False; `from estime_metric import ESTIME` says what to install.
+        if sys._getframe(1).f_code.co_name == "_handle_fromlist":
+            raise
+        raise AttributeError(str(error)) from error
 
 
 def __dir__() -> list[str]:

@@ -230,6 +230,11 @@ class EstimeConfig:
         """Whether a measure is asked for that needs every unit of the summary encoded."""
         return any(MEASURES[name].needs_every_unit for name in self.measures)
 
+    @property
+    def needs_fragments(self) -> bool:
+        """Whether a measure is asked for that needs the extractive fragments of the summary."""
+        return any(MEASURES[name].needs_fragments for name in self.measures)
+
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def estime(predictions: Sequence[str], sources: Sequence[str], **options: Unpack[EstimeOptions]) -> EstimeResult:
     """Scores summaries against their sources.
 
-    The encoder is held only while the call runs: to score again and again, keep an `EstimeScorer`.
+    The encoder is loaded by the first call and stays in memory for the next one, until two others were used or
+    `unload_encoders` is called.
 
     Args:
         predictions: the summaries.

@@ -17,9 +17,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 #: What is kept of a pair, for each layer, in this order: alarms, winners and verdicts within rounding over the units
-#: checked, how many units occur in the source, how many there are; then, over all units, alarms, the sum of cosines,
-#: and the order of their matches (NaN where these were not asked for).
-STATISTICS = ("alarms", "winners", "ties", "overlap", "tokens", "alarms_alltokens", "cosines", "coherence")
+#: checked, how many units occur in the source, how many there are; then, NaN where these were not asked for, the
+#: lengths of the extractive fragments and their squares, summed, and over all units alarms, the sum of cosines, and the
+#: order of their matches.
+STATISTICS = (
+    *("alarms", "winners", "ties", "overlap", "tokens"),
+    *("copied", "copied_squares", "alarms_alltokens", "cosines", "coherence"),
+)
+
+#: Statistics of the extractive fragments.
+_OF_FRAGMENTS = {"copied", "copied_squares"}
 
 #: Statistics for which every unit of the summary is encoded, also units that do not occur in the source.
 _OF_EVERY_UNIT = {"alarms_alltokens", "cosines", "coherence"}
@@ -58,6 +65,11 @@ class Measure:
     def statistics(self) -> tuple[str, ...]:
         """The statistics that the formula needs: the names of its arguments."""
         return tuple(inspect.signature(self.formula).parameters)
+
+    @property
+    def needs_fragments(self) -> bool:
+        """Whether the extractive fragments of the summary are looked for."""
+        return not _OF_FRAGMENTS.isdisjoint(self.statistics)
 
     @property
     def needs_every_unit(self) -> bool:
@@ -169,6 +181,16 @@ MEASURES: dict[str, Measure] = {
             "this package",
         ),
         Measure(
+            "copied", lambda copied, tokens: copied / tokens, "share", 0, 1, None,
+            "share of the tokens that stand in extractive fragments, runs copied from the source",
+            "Grusky, Naaman & Artzi 2018 (Newsroom), coverage",
+        ),
+        Measure(
+            "copied_density", lambda copied_squares, tokens: copied_squares / tokens, "share", 0, "tokens", None,
+            "mean length of the fragment that a token stands in, 0 for a token in none",
+            "Grusky, Naaman & Artzi 2018 (Newsroom), density",
+        ),
+        Measure(
             "alarms_alltokens", lambda alarms_alltokens: alarms_alltokens, "count", 0, "tokens", False,
             "alarms over all summary tokens; one that the source lacks always is one",
             "blanc 0.3.4",
@@ -190,8 +212,8 @@ MEASURES: dict[str, Measure] = {
 RECOMMENDED = "inconsistency"
 
 #: Those that every result holds, and those that `EstimeConfig.measures` has to name.
-BASE_MEASURES = tuple(name for name, measure in MEASURES.items() if not measure.needs_every_unit)
-FURTHER_MEASURES = tuple(name for name in MEASURES if name not in BASE_MEASURES)
+FURTHER_MEASURES = tuple(name for name, one in MEASURES.items() if one.needs_every_unit or one.needs_fragments)
+BASE_MEASURES = tuple(name for name in MEASURES if name not in FURTHER_MEASURES)
 
 #: Direction of the measures that judge a summary; the others say how long it is and how much of it is checked.
 HIGHER_IS_BETTER = {

@@ -40,7 +40,8 @@ ENGINE = {
     "store": {"encoder", "loading", "memory"},
     "cache": {"chunking", "memory"},
     "matching": {"chunking", "memory"},
-    "statistics": {"matching", "memory"},
+    "fragments": set(),
+    "statistics": {"fragments", "matching", "memory"},
 }
 
 #: module or package below the integrations -> those that it may import.

@@ -5,7 +5,9 @@ Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 import torch
@@ -13,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.fragments import automaton_of, fragment_lengths
 from estime_metric.engine.matching import CHUNK, MatchedPair, Matches
 from estime_metric.engine.memory import put, put_all
 from estime_metric.measures import STATISTICS
@@ -55,6 +58,11 @@ def count_statistics(
     named |= {"alarms": alarms, "winners": winners, "ties": ties, "overlap": overlap, "tokens": tokens}
     if config.needs_every_unit:
         named |= {"alarms_alltokens": alarms_of_all, "coherence": _tau_c(order[0], order[1], tokens)}
+    if config.needs_fragments:
+        lengths = list(_fragments(pairs))
+        for name, power in (("copied", 1), ("copied_squares", 2)):
+            summed = torch.tensor([sum(length**power for length in of) for of in lengths], dtype=torch.float64)
+            named[name] = summed[:, None].expand(shape)
     if "soft" in config.measures:
         texts = [units.ids for pair in pairs for units in (pair.summary.units, pair.source.units)]
         ids = put_all(texts, flags.device)
@@ -111,6 +119,16 @@ def kendall_tau_c(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
     """
     order, distinct = _order(best_at, chunk).cpu().to(torch.float64)
     return _tau_c(order, distinct, torch.full_like(order, best_at.shape[1]))
+
+
+def _fragments(pairs: Sequence[MatchedPair]) -> Iterator[list[int]]:
+    """The lengths of each summary's extractive fragments; the pairs of a source follow one another."""
+    for source, of_source in groupby(pairs, key=attrgetter("source")):
+        automaton = automaton_of(source.units.names.tolist())
+        for pair in of_source:
+            units = pair.summary.units
+            names = [name if known else None for name, known in zip(units.names.tolist(), units.known, strict=True)]
+            yield fragment_lengths(names, automaton)
 
 
 def _order(best_at: Tensor, chunk: int = CHUNK) -> Tensor:

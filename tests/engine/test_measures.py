@@ -22,8 +22,11 @@ def row(**named: float) -> torch.Tensor:
     return torch.tensor([named.get(name, 0.0) for name in STATISTICS], dtype=torch.float64)
 
 
-#: Ten summary units, eight of which occur in the source, three of these alarms; and five of all ten.
-PAIR = row(alarms=3, winners=7, ties=1, overlap=8, tokens=10, alarms_alltokens=5, cosines=6.5, coherence=0.25)
+#: Ten summary units, eight of which occur in the source, three of these alarms, five of all ten; fragments: 3, 2, 1.
+PAIR = row(
+    alarms=3, winners=7, ties=1, overlap=8, tokens=10, alarms_alltokens=5, cosines=6.5, coherence=0.25,
+    copied=6, copied_squares=14,
+)  # fmt: skip
 #: Its value, and that of a summary without units; each measure has its line.
 BY_HAND = {
     "alarms": (3, 0),
@@ -37,6 +40,8 @@ BY_HAND = {
     "tokens": (10, 0),
     "coverage": (0.8, 0),
     "blank": (0, 1),
+    "copied": (0.6, 0),
+    "copied_density": (1.4, 0),
     "alarms_alltokens": (5, 0),
     "soft": (0.65, 0),
     "coherence": (0.25, 0),
@@ -94,6 +99,7 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
     """Statistics that a pair can have."""
     tokens = draw(st.integers(0, 200))
     overlap = draw(st.integers(0, tokens))
+    lengths = draw(st.lists(st.integers(1, 20), max_size=overlap // 20))
     return row(
         tokens=tokens,
         overlap=overlap,
@@ -102,6 +108,8 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
         alarms_alltokens=draw(st.integers(0, tokens)),
         cosines=draw(st.floats(-tokens, tokens)),
         coherence=draw(st.floats(-1, 1)),
+        copied=sum(lengths),
+        copied_squares=sum(length**2 for length in lengths),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import re
 import sys
@@ -14,6 +15,7 @@ import torch
 
 torchmetrics = pytest.importorskip("torchmetrics")
 
+import estime_metric  # noqa: E402
 from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer, estime  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 from tests.oracle import Oracle  # noqa: E402
@@ -172,6 +174,17 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
             found = metric.compute()
         assert found.pop("blank") == 2  # a number, not a share
         assert found == pytest.approx({name: float(result[name].nanmean()) for name in found}, rel=1e-12)
+
+
+def test_without_torchmetrics_the_package_has_no_such_name_and_its_import_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torchmetrics", None)  # cannot be imported
+    monkeypatch.delitem(sys.modules, "estime_metric.integrations.torchmetrics")
+    assert not hasattr(estime_metric, "ESTIME")
+    assert "ESTIME" not in dict(inspect.getmembers(estime_metric))
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
+        from estime_metric import ESTIME  # noqa: F401
 
 
 DIRECTIONS = [("alarms", False), ("unsupported_rate", False), ("coverage", None), ("soft", True), ("coherence", True)]

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
-from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.measures import HIGHER_IS_BETTER
 
 #: Table on the screen; the others are for files.
 SHOWN = "frank"
@@ -49,7 +49,7 @@ def frank(
 
     found = data.read(folder, split, limit)
     own = others.blocks(measure.device)
-    scorer = EstimeScorer(measures=FURTHER_MEASURES, **measure.given())
+    scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), **measure.given())
     blocks = [*study.blocks(scorer, found, progress=not quiet), *own]
     result = study.run(found, blocks, folder=output, resume=resume, resamples=resamples, seed=seed, progress=not quiet)
     shared.print_tables([result.tables[SHOWN]], result.scores.reused)

@@ -15,7 +15,7 @@ from estime_metric.cli.benchmark import shared
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
 from estime_metric.config import EMBEDDED_MODEL
-from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.measures import HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
     from estime_metric.studies.subtle_errors.study import Study
@@ -103,7 +103,7 @@ def subtle_errors(
     from estime_metric.studies.subtle_errors.study import run
 
     own = own_blocks(others.scores, others.lower)
-    scorer = EstimeScorer(measures=FURTHER_MEASURES, cache=CACHE_BYTES, **given)
+    scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), cache=CACHE_BYTES, **given)
     maker = SubtleErrors(
         generator or (EMBEDDED_MODEL if measure.model == EMBEDDED_MODEL else PAPER_GENERATOR),
         n_errors=numbers[-1],

@@ -139,7 +139,7 @@ def run(
     texts, originals = check_pairs(sources, summaries, "sources", "summaries")
     numbers = _check_numbers(numbers, corrupt)
     for wanted in FURTHER_MEASURES:
-        if wanted not in scorer.config.measures:
+        if wanted in HIGHER_IS_BETTER and wanted not in scorer.config.measures:
             raise ValueError(f"Expected argument `scorer` to compute {wanted!r}, but it does not.")
     corrupted = corrupt(originals, progress=progress)
     versions = [one.first(number).text for one in corrupted for number in (0, *numbers)]

@@ -113,7 +113,7 @@ def test_the_guides_trainer(monkeypatch: pytest.MonkeyPatch, bert_folder: str) -
     sources = tokenizer.batch_decode([row["input_ids"] for row in data], skip_special_tokens=True)
     expected = estime(names["texts"](output.predictions), sources, model=bert_folder)
     assert output.metrics["test_estime"] == expected.mean("alarms")
-    assert output.metrics["test_unsupported_rate"] == expected.mean("unsupported_rate")
+    assert output.metrics["test_inconsistency"] == expected.mean("inconsistency")
     assert output.metrics["test_coverage"] == expected.coverage
     assert expected.mean("overlap") > 0
     assert trainer.evaluate()["eval_estime"] == expected.mean("alarms")
