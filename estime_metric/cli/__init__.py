@@ -9,6 +9,7 @@ from typing import NoReturn
 from estime_metric._version import __version__
 from estime_metric.cli import (
     benchmark,
+    calibrate,
     coherence,
     compare,
     console,
@@ -28,6 +29,7 @@ console.add(app, score.score)
 console.add(app, explain.explain)
 console.add(app, demo.demo)
 console.add(app, compare.compare)
+console.add(app, calibrate.calibrate)
 console.add(app, corrupt.corrupt)
 console.add(app, coherence.coherence)
 console.add(app, meta_evaluate.meta_evaluate)

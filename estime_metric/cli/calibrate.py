@@ -1,0 +1,123 @@
+"""``estime calibrate``: from which score on is a summary worth a look? A threshold from judged summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from estime_metric import files
+from estime_metric.cli import options
+from estime_metric.cli.console import say, warn
+from estime_metric.cli.screen import print_table
+from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from estime_metric.meta.detection import Calibration
+
+#: Fewer summaries of a class make a threshold that the next sample would move far.
+FEW = 10
+
+
+def calibrate(
+    judged: Annotated[Path, Parameter(help="CSV, JSON Lines or Parquet with a row for each judged summary.")],
+    /,
+    *,
+    label: Annotated[
+        str, Parameter(help="Column of judgements: 1 or true for a consistent summary, else 0.")
+    ] = "label",
+    score: Annotated[
+        str | None,
+        Parameter(help=f"Column of scores. (default: {RECOMMENDED}; where there is none, the texts are scored)"),
+    ] = None,
+    higher: Annotated[bool, Parameter(help="Higher scores are better; known for our measures.")] = False,
+    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the interval.")] = 1000,
+    seed: options.Seed = 0,
+    output: Annotated[
+        Path | None, Parameter(alias="-o", help="The whole curve: .csv, .jsonl or .parquet, or drawn: .png, .svg.")
+    ] = None,
+    overwrite: options.Overwrite = False,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False,
+    measured: options.MeasureOptions = options.MeasureOptions(),
+) -> int:
+    """Choose a threshold for your texts: the one with the best balanced accuracy on summaries that you judged.
+
+    Fifty judged summaries, some of them inconsistent, tell roughly. What the threshold reaches on other summaries is
+    estimated by a bootstrap: it is chosen on those that were drawn and tried on the rest.
+    """
+    drawn = output is not None and output.suffix.lower() in (".png", ".svg")
+    if output is not None and drawn and output.exists() and not overwrite:
+        raise FileExistsError(f"{output} exists: replace it with --overwrite.")
+    if output is not None and not drawn:
+        files.check_writable(output, [judged], overwrite=overwrite)
+    from estime_metric.meta.checks import listed  # imports pandas: slow
+    from estime_metric.meta.detection import calibrate as find
+    from estime_metric.meta.reading import read_table
+
+    table = read_table(judged)
+    column = score or RECOMMENDED
+    texts = [source_column, summary_column]
+    asked = [label] if column in table.columns else [label, *([column] if score else texts)]
+    for name in asked:
+        if name not in table.columns:
+            raise ValueError(f"Expected {judged.name} to have the column {name!r}, but it has {listed(list(table))}.")
+    if column not in table.columns:
+        from estime_metric.scorer import EstimeScorer
+
+        scorer = EstimeScorer(**measured.given())
+        result = scorer.score(*(list(table[name]) for name in reversed(texts)), progress=not quiet)
+        table[column] = result.values(column).numpy()
+        say(result.signature)
+    better = HIGHER_IS_BETTER.get(column, higher)
+    found = find(table[column], _labels(table[label]), higher_is_better=better, resamples=resamples, seed=seed)
+    _print(found, column, better, table[label])
+    if output is not None:
+        _write(found, output, column, drawn)
+    return 0
+
+
+def _labels(cells: pd.Series) -> list[Any]:
+    words = {"true": 1, "false": 0}
+    return [words.get(str(cell).strip().lower(), cell) for cell in cells]
+
+
+def _print(found: Calibration, column: str, better: bool, labels: pd.Series) -> None:
+    from estime_metric.tables import Column, Section, Table
+
+    curve = found.curve
+    rows = curve.iloc[sorted({round(place * (len(curve) - 1) / 10) for place in range(11)})]
+    names = ("threshold", "accuracy", "found", "spared", "flagged")
+    columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in names)
+    cells = tuple(tuple(float(row[name]) for name in names) for row in rows.to_dict("records"))
+    notes = (
+        "found: share of the inconsistent summaries that are flagged; spared: share of the consistent ones that are "
+        "not; accuracy: their mean; flagged: share of all.",
+    )
+    print_table(Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),), notes))
+    for note in notes:
+        say(note)
+    consistent = sum(label == 1 for label in _labels(labels))
+    say(f"{len(labels)} summaries, {consistent} consistent; area under the ROC curve {found.area:.3f}")
+    side = "at most" if better else "at least"
+    others = f"{found.expected:.3f} [{found.low:.3f}, {found.high:.3f}] on others"
+    say(f"threshold {found.threshold:.4f}: look at summaries with {column} of {side} that")
+    say(f"balanced accuracy {found.accuracy:.3f} on these, which flatters; {others}")
+    if min(consistent, len(labels) - consistent) < FEW:
+        warn(f"fewer than {FEW} summaries of a class: judge more before you rely on this threshold")
+
+
+def _write(found: Calibration, output: Path, column: str, drawn: bool) -> None:
+    if drawn:
+        from estime_metric.meta.plots.detection import plot_calibration
+        from estime_metric.meta.plots.style import save
+
+        paths = save(plot_calibration(found, column), output)
+        say(f"wrote {', '.join(map(str, paths))}")
+    else:
+        files.write_rows(output, found.curve.to_dict("records"))
+        say(f"wrote {len(found.curve)} rows to {output}")

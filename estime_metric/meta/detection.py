@@ -1,0 +1,192 @@
+"""Scores and labels -> thresholds, balanced accuracy, area under the ROC curve, also of resamples.
+
+Scores are oriented: the higher, the more consistent. Axes: n weightings, k summaries; a weight says how often a
+resample takes a summary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from estime_metric.meta.checks import Floats, finite
+from estime_metric.meta.concordance import by_class, dense
+from estime_metric.meta.resampling import draw, interval
+
+Labels = npt.NDArray[np.int64]
+
+#: Percentiles of the scores that are tried as thresholds by `choose_threshold`.
+PERCENTILES = np.arange(0, 100, 0.2)
+
+
+def choose_threshold(labels: Labels, scores: Floats) -> float:
+    """The threshold of the authors of AggreFact (after Laban et al. 2022): of the percentiles 0, .2, ... 99.8 of the
+    scores the highest with the best balanced accuracy, where summaries with a higher score count as consistent.
+
+    Args:
+        labels: 1 for a consistent summary, else 0, of shape (k,).
+        scores: likewise, finite.
+
+    Example:
+        >>> round(choose_threshold(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])), 3)
+        2.998
+    """
+    tried = np.percentile(scores, PERCENTILES)
+    reached = balanced_accuracies(labels, scores[None, :] > tried[:, None])
+    return float(tried[len(tried) - 1 - int(np.argmax(reached[::-1]))])
+
+
+def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weights: Floats | None = None) -> Floats:
+    """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is chance.
+
+    Args:
+        labels: 1 for a consistent summary, else 0, of shape (k,).
+        predicted: whether summaries were taken for consistent, of shape (n, k), or (k,) for the same throughout.
+        weights: of shape (n, k); ``None`` for each summary once.
+
+    Returns:
+        float64 of shape (n,). A class without a summary is left out of the mean, as scikit-learn does; NaN where there
+        is no summary at all.
+    """
+    predicted = np.atleast_2d(predicted)
+    weights = np.ones((len(predicted), len(labels))) if weights is None else weights
+    recalls = []
+    for label in (0, 1):
+        of_class = weights * (labels == label)
+        count = of_class.sum(axis=1)
+        right = (of_class * (predicted == label)).sum(axis=1)
+        recalls.append(_ratio(right, count))
+    both = np.stack(recalls)
+    there = np.isfinite(both)
+    number = there.sum(axis=0)
+    total = np.where(there, both, 0).sum(axis=0)
+    return _ratio(total, number)
+
+
+def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floats:
+    """Area under the ROC curve: how often a consistent summary scores above another, ties half; .5 is chance.
+
+    Args:
+        labels, scores: as `choose_threshold`.
+        weights: of shape (n, k); ``None`` for each summary once.
+
+    Returns:
+        float64 of shape (n,), NaN where a class has no summary.
+
+    Example:
+        >>> areas(np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 2.0, 3.0])).tolist()
+        [0.875]
+    """
+    weights = np.ones((1, len(labels))) if weights is None else weights
+    codes = dense(scores)
+    consistent, other = (by_class(weights * (labels == label), codes) for label in (1, 0))
+    above = (consistent * (np.cumsum(other, axis=1) - other / 2)).sum(axis=1)
+    pairs = consistent.sum(axis=1) * other.sum(axis=1)
+    return _ratio(above, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """A threshold for scores like those that were judged.
+
+    Attributes:
+        threshold: a summary is flagged from here on (down to here where higher is better): midway between two scores.
+        accuracy: balanced accuracy on the summaries that it was chosen on, which flatters it.
+        expected: mean balanced accuracy of a bootstrap in which the threshold is chosen on the summaries that were
+            drawn and tried on the others.
+        low: lower end of the 95% interval of that.
+        high: its upper end.
+        area: area under the ROC curve.
+        curve: a row for each possible threshold: ``threshold``, ``accuracy``, ``found`` (share of the inconsistent
+            summaries that are flagged), ``spared`` (share of the consistent ones that are not), ``flagged`` (share of
+            all).
+    """
+
+    threshold: float
+    accuracy: float
+    expected: float
+    low: float
+    high: float
+    area: float
+    curve: pd.DataFrame
+
+
+def calibrate(
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    *,
+    higher_is_better: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Calibration:
+    """Finds the threshold with the best balanced accuracy, of several the middle one.
+
+    Args:
+        scores: of shape (k,).
+        labels: 1 for a consistent summary, 0 for another, of shape (k,).
+        higher_is_better: the direction of the scores.
+        resamples: for the interval.
+        seed: of the random numbers.
+
+    Raises:
+        TypeError, ValueError: scores are no finite numbers, labels are not 0 and 1, or one of them does not occur;
+            lengths differ, or all scores are equal.
+
+    Example:
+        >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
+        >>> found.threshold, round(found.accuracy, 3)
+        (0.25, 0.833)
+    """
+    values, judged = finite("scores", scores, 1), finite("labels", labels, 1)
+    if len(values) != len(judged):
+        raise ValueError(f"Expected argument `labels` to have {len(values)} entries, but got {len(judged)}.")
+    for label in (0, 1):
+        if not (judged == label).any():
+            raise ValueError(f"Expected argument `labels` to hold both 0 and 1, but got no {label}.")
+    wrong = judged[(judged != 0) & (judged != 1)]
+    if len(wrong):
+        raise ValueError(f"Expected argument `labels` to hold 0 and 1, but got {wrong[0]:g}.")
+    kinds = np.unique(values)
+    if len(kinds) < 2:
+        raise ValueError(f"Expected argument `scores` to hold different numbers, but all are {values[0]:g}.")
+    drawn = draw((len(values), 1), "documents", resamples, seed)[0]
+    assert drawn is not None
+    weights = np.concatenate([np.ones((1, len(values))), drawn, (drawn == 0).astype(np.float64)])
+    codes = dense(-values if higher_is_better else values)
+    ends = (kinds[1:] + kinds[:-1]) / 2
+    consistent, other = (by_class(weights * (judged == label), codes) for label in (1, 0))
+    spared = _share(np.cumsum(consistent, axis=1)[:, :-1], consistent)
+    found = _share(other.sum(axis=1, keepdims=True) - np.cumsum(other, axis=1)[:, :-1], other)
+    accuracy = (spared + found) / 2  # (1 + 2 * resamples, thresholds)
+    own, chosen, tried = accuracy[0], accuracy[1 : 1 + resamples], accuracy[1 + resamples :]
+    best = np.flatnonzero(own == own.max())
+    place = int(best[(len(best) - 1) // 2])
+    usable = np.flatnonzero(np.isfinite(chosen[:, 0]) & np.isfinite(tried[:, 0]))
+    outside = tried[usable, np.argmax(chosen[usable], axis=1)]
+    low, high, _ = interval(outside, 0.95)
+    flagged = 1 - np.cumsum(by_class(np.ones((1, len(values))), codes), axis=1)[0, :-1] / len(values)
+    columns = {"accuracy": own, "found": found[0], "spared": spared[0], "flagged": flagged}
+    thresholds = ends[::-1] if higher_is_better else ends
+    return Calibration(
+        threshold=float(thresholds[place]),
+        accuracy=float(own[place]),
+        expected=float(outside.mean()) if len(outside) else float("nan"),
+        low=low,
+        high=high,
+        area=float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0]),
+        curve=pd.DataFrame({"threshold": thresholds, **columns}),
+    )
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    """``part``, of shape (n, m), by the sums of the rows of ``whole``; NaN where these are 0."""
+    return _ratio(part, np.broadcast_to(whole.sum(axis=1, keepdims=True), part.shape))
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """``part / whole``, NaN where that is 0."""
+    ratio: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return ratio

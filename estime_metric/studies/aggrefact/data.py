@@ -1,0 +1,273 @@
+"""AggreFact (Tang et al. 2023): summaries of nine data sets, labelled consistent or not, by the class of their system.
+
+Two layouts are read: the authors' repository (github.com/Liyan06/AggreFact), and a folder with CLIFF (Cao & Wang 2021)
+and FRANK (Pagnoni et al. 2021) as JSON Lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from estime_metric.checks import check_choice
+from estime_metric.meta.checks import listed
+from estime_metric.studies.frank import data as frank
+
+#: Halves of every data set: thresholds are chosen on the first, results are reported on the second.
+SPLITS = ("val", "test")
+
+#: Where the articles are from -> the name for readers.
+ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
+
+#: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as references and
+#: LEAD-3, belong to no class and are left out.
+CLASSES = {
+    "recent": ("BART", "PegasusDynamic", "T5", "Pegasus", "bart", "pegasus"),
+    "transformers": ("BertSum", "BertExtAbs", "BertExt", "GPT2", "BERTS2S", "TranS2S", "bert_sum"),
+    "older": (
+        *("FastAbsRl", "TConvS2S", "PtGen", "PtGenCoverage", "Summa", "BottomUp", "Seq2Seq", "TextRank", "missing"),
+        *("ImproveAbs", "NEUSUM", "ClosedBookDecoder", "RNES", "BanditSum", "ROUGESal", "MultiTask", "UnifiedExtAbs"),
+        *("pgn", "bus", "s2s"),
+    ),
+}
+_CLASS_OF = {system: name for name, systems in CLASSES.items() for system in systems}
+
+#: The authors' files, in the folder ``data``; the second holds only the class ``recent``.
+TABLES, SPANS = ("aggre_fact_final.csv", "aggre_fact_sota.csv"), Path("error_type_mapping", "CLIFF_error_types.csv")
+
+#: What ends the name of a detector's column.
+SCORE = "_score"
+
+#: Columns of `AggreFact.table`, before those of published scores.
+COLUMNS = ("dataset", "origin", "document", "system", "group", "split", "source", "summary", "label", "spans")
+
+
+@dataclass(frozen=True, eq=False)
+class AggreFact:
+    """Labelled summaries.
+
+    Attributes:
+        folder: where they come from.
+        table: a row for each summary, with `COLUMNS`: ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent
+            summary, else 0; ``spans`` the list of texts that annotators marked, in CLIFF, else ``None``. Further
+            columns are published scores, higher is better.
+        left_out: how many summaries of the file are of no class or no split.
+
+    Raises:
+        ValueError: there is no summary, or a label is neither 0 nor 1.
+    """
+
+    folder: str
+    table: pd.DataFrame
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        if not len(self.table):
+            raise ValueError(f"Expected {self.folder!r} to hold labelled summaries, but there is none.")
+        wrong = self.table.loc[~self.table["label"].isin((0, 1)), "label"]
+        if len(wrong):
+            raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
+
+    @property
+    def origin(self) -> str:
+        """Where they come from."""
+        return self.folder
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Document (data set, slash, its name) and system of each summary."""
+        return list(zip(self.table["document"], self.table["system"], strict=True))
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Names of the documents, each once, in order."""
+        return tuple(dict.fromkeys(self.table["document"]))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, each once, in order."""
+        return tuple(dict.fromkeys(self.table["system"]))
+
+    @property
+    def summaries(self) -> tuple[str, ...]:
+        """The text of each summary."""
+        return tuple(self.table["summary"])
+
+    @property
+    def source_of_each(self) -> list[str]:
+        """The source of each summary."""
+        return list(self.table["source"])
+
+    @property
+    def published(self) -> list[str]:
+        """Detectors whose scores the data have."""
+        return [str(name) for name in self.table.columns[len(COLUMNS) :]]
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve digits that change with any text, name, label or score."""
+        content = json.dumps(self.table.to_numpy().tolist(), default=str)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def cells(self) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+        """The rows of the authors' table 8: origin, data set, class; and its summaries."""
+        order = {name: number for number, name in enumerate(("CLIFF", "FRANK"))}
+        names = ["origin", "dataset", "group"]
+        found = dict(list(self.table.groupby(names, sort=False)))
+
+        def place(key: tuple[str, str, str]) -> tuple[Any, ...]:
+            origin, dataset, group = key
+            return list(ORIGINS).index(origin), list(CLASSES).index(group), order.get(dataset, len(order)), dataset
+
+        for key in sorted(found, key=place):
+            yield key, found[key]
+
+
+def read(folder: str | Path) -> AggreFact:
+    """Reads a folder of either layout.
+
+    Args:
+        folder: the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or ``aggre_fact_sota.csv``,
+            with ``error_type_mapping/CLIFF_error_types.csv`` for the marked words; this alone for CLIFF alone). Or it
+            has ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``, ``system``, ``split``, ``source``, ``summary``,
+            ``label``, ``spans``), ``frank`` as `estime_metric.studies.frank.data.read` takes it, or both. Of FRANK
+            the summaries of CNN/DailyMail are taken, since AggreFact has those of XSum under XSumFaith, and those
+            without an error in any sentence are consistent.
+
+    Raises:
+        OSError: a file is missing.
+        ValueError: a table lacks a column, or holds a label that is neither 0 nor 1.
+    """
+    folder = Path(folder)
+    for place in (folder, folder / "data"):
+        if any((place / name).is_file() for name in (*TABLES, SPANS)):
+            return _frame(folder, _read_authors(place))
+    parts = [_read_cliff(folder / "cliff" / "cliff.jsonl")] if (folder / "cliff").is_dir() else []
+    parts += [_read_frank(folder / "frank")] if (folder / "frank").is_dir() else []
+    if not parts:
+        raise FileNotFoundError(
+            f"Expected {str(folder)!r} to hold {TABLES[0]}, or the folders cliff and frank, but it has neither."
+        )
+    return _frame(folder, pd.concat(parts, ignore_index=True))
+
+
+def of_split(data: AggreFact, split: str) -> AggreFact:
+    """One half.
+
+    Raises:
+        ValueError: ``split`` is none of `SPLITS`, or that half is empty.
+    """
+    check_choice("split", split, SPLITS)
+    return AggreFact(f"{data.folder} ({split})", data.table[data.table["split"] == split].reset_index(drop=True))
+
+
+def with_spans(data: AggreFact) -> AggreFact:
+    """The summaries whose words were judged, those of CLIFF.
+
+    Raises:
+        ValueError: there is none.
+    """
+    return AggreFact(f"{data.folder} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True))
+
+
+def _frame(folder: Path, table: pd.DataFrame) -> AggreFact:
+    """The table in order, with classes, and a number behind documents that one system summarized several times."""
+    kept = table["system"].isin(_CLASS_OF) & table["split"].isin(SPLITS) & table["origin"].isin(ORIGINS)
+    found = table[kept].copy()
+    found["group"] = found["system"].map(_CLASS_OF)
+    found["document"] = found["dataset"] + "/" + found["document"].astype(str)
+    again = found.groupby(["document", "system"]).cumcount()
+    found["document"] = [
+        name if not number else f"{name}#{number + 1}" for name, number in zip(found["document"], again, strict=True)
+    ]
+    scores = [column for column in found.columns if column not in COLUMNS]
+    return AggreFact(folder.name or str(folder), found[[*COLUMNS, *scores]].reset_index(drop=True), int((~kept).sum()))
+
+
+def _read_authors(folder: Path) -> pd.DataFrame:
+    marked = _read_marked(folder / SPANS)
+    path = next((folder / name for name in TABLES if (folder / name).is_file()), None)
+    if path is None:
+        assert marked is not None
+        return marked
+    table = pd.read_csv(path, keep_default_na=False, dtype={"id": str, "doc": str, "summary": str})
+    _check_columns(path, table, ("dataset", "origin", "id", "doc", "summary", "model_name", "label", "cut"))
+    found = table.rename(columns={"id": "document", "doc": "source", "model_name": "system", "cut": "split"})
+    found["spans"] = None
+    if marked is not None:
+        spans = dict(zip(_identity(marked), marked["spans"], strict=True))
+        cliff = found["dataset"] == "CLIFF"
+        found["spans"] = [spans.get(key) if one else None for key, one in zip(_identity(found), cliff, strict=True)]
+    scores = [column for column in table.columns if column.endswith(SCORE)]
+    found = found.rename(columns={column: column.removesuffix(SCORE) for column in scores})
+    names = [column.removesuffix(SCORE) for column in scores]
+    found[names] = found[names].apply(pd.to_numeric)
+    return found[[*(column for column in COLUMNS if column != "group"), *names]]
+
+
+def _read_marked(path: Path) -> pd.DataFrame | None:
+    """CLIFF with the words that annotators marked, from the authors' list of its errors."""
+    if not path.is_file():
+        return None
+    table = pd.read_csv(path, keep_default_na=False, dtype=str)
+    _check_columns(
+        path, table, ("dataset", "origin", "id", "doc", "summ", "model_name", "cut", "error_type", "annotated_span")
+    )
+    names = {"id": "document", "doc": "source", "summ": "summary", "model_name": "system", "cut": "split"}
+    found = table.rename(columns=names)
+    found["label"] = (table["error_type"] == "correct").astype(int)
+    found["spans"] = [ast.literal_eval(cell) if cell else [] for cell in table["annotated_span"]]
+    return found[[column for column in COLUMNS if column != "group"]]
+
+
+def _identity(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(zip(table["origin"], table["document"], table["system"], strict=True))
+
+
+def _read_cliff(path: Path) -> pd.DataFrame:
+    with path.open(encoding="utf-8") as stream:
+        table = pd.DataFrame([json.loads(line) for line in stream if line.strip()])
+    _check_columns(path, table, ("doc_id", "dataset", "system", "split", "source", "summary", "label", "spans"))
+    found = table.rename(columns={"dataset": "origin", "doc_id": "document"})
+    return found.assign(dataset="CLIFF")[[column for column in COLUMNS if column != "group"]]
+
+
+def _read_frank(folder: Path) -> pd.DataFrame:
+    parts = []
+    for split, name in zip(SPLITS, frank.SPLITS, strict=True):
+        data = frank.read(folder, name)
+        documents, systems = zip(*data.keys, strict=True)
+        part = pd.DataFrame(
+            {
+                "dataset": "FRANK",
+                "origin": data.datasets,
+                "document": documents,
+                "system": systems,
+                "split": split,
+                "source": data.source_of_each,
+                "summary": data.summaries,
+                "label": (data.factuality == 1).astype(int),
+                "spans": None,
+            }
+        )
+        parts.append(part[part["origin"] == "cnndm"])
+    return pd.concat(parts)
+
+
+def _check_columns(path: Path, table: pd.DataFrame, names: Sequence[str]) -> None:
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise ValueError(
+            f"Expected {path.name} to have the column {missing[0]!r}, but its columns are {listed(table.columns)}."
+        )

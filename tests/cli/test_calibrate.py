@@ -1,0 +1,58 @@
+"""``estime calibrate`` as its user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from estime_metric.meta.detection import calibrate
+from tests.command import csv_rows, run_command
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    labels = rng.random(50) < 0.6
+    rows = [
+        {"inconsistency": round(0.4 * float(rng.random()) + 0.2 * (not label), 3), "label": bool(label), "mine": index}
+        for index, label in enumerate(labels)
+    ]
+    path = tmp_path / "judged.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_scores_of_a_file(judged: Path, tmp_path: Path) -> None:
+    shown = run_command("calibrate", judged, "-o", tmp_path / "curve.csv")
+    rows = [json.loads(line) for line in judged.read_text().splitlines()]
+    expected = calibrate([row["inconsistency"] for row in rows], [row["label"] for row in rows])
+    out = " ".join(shown.stdout.split())
+    assert f"threshold {expected.threshold:.4f}: look at summaries with inconsistency of at least that" in out
+    assert f"{expected.expected:.3f} [{expected.low:.3f}, {expected.high:.3f}] on others" in out
+    assert len(csv_rows(tmp_path / "curve.csv")) == len(expected.curve)
+    shown = run_command("calibrate", judged, "--score", "mine", "--higher", "-o", tmp_path / "curve.png")
+    assert "with mine of at most that" in shown.stdout
+    assert (tmp_path / "curve.png").stat().st_size > 5000
+
+
+def test_texts_are_scored_where_there_is_no_score(bert_folder: str, tmp_path: Path) -> None:
+    source = "Anna bought the red boat. Peter sold the old house."
+    rows = [
+        {"source": source, "summary": "Anna bought the red boat.", "label": 1},
+        {"source": source, "summary": "Nobody knows anything about zebras.", "label": 0},
+    ]
+    path = tmp_path / "judged.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = run_command("calibrate", path, "-m", bert_folder, "-q")
+    assert "2 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
+    assert "fewer than 10 summaries of a class" in shown.stderr
+
+
+def test_what_cannot_be_calibrated_ends_with_status_2(judged: Path, tmp_path: Path) -> None:
+    assert "column 'verdict'" in run_command("calibrate", judged, "--label", "verdict", status=2).stderr
+    assert "column 'no'" in run_command("calibrate", judged, "--score", "no", status=2).stderr
+    (tmp_path / "old.png").write_text("mine")
+    assert "old.png exists" in run_command("calibrate", judged, "-o", tmp_path / "old.png", status=2).stderr
