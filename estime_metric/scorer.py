@@ -157,8 +157,13 @@ class EstimeScorer:
         return self._score(texts, [check_text("source", source)] * len(texts), progress)
 
     def map_batch(
-        self, batch: Mapping[str, Sequence[str]], *, source_column: str = "source", summary_column: str = "summary"
-    ) -> dict[str, list[float]]:
+        self,
+        batch: Mapping[str, Sequence[str]],
+        *,
+        source_column: str = "source",
+        summary_column: str = "summary",
+        signature_column: str | None = None,
+    ) -> dict[str, Any]:
         """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(..., batched=True)``.
 
         `datasets` finds its cache again where the configuration is equal, whether or not the encoder is loaded.
@@ -166,6 +171,7 @@ class EstimeScorer:
         Args:
             batch: columns by name.
             source_column, summary_column: the columns that are scored; ``map`` takes them as ``fn_kwargs``.
+            signature_column: a column for the signature, the same in every row; ``None`` for none.
 
         Returns:
             A list for each measure, named as it is; with several layers ``alarms@12`` and so on.
@@ -177,11 +183,12 @@ class EstimeScorer:
             check_column(column, batch)
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
         several = len(result.layers) > 1
-        return {
+        columns: dict[str, Any] = {
             f"{measure}@{layer}" if several else measure: result.values(measure, layer).tolist()
             for layer in result.layers
             for measure in result.measures
         }
+        return columns if signature_column is None else {**columns, signature_column: [self.signature] * len(result)}
 
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.

@@ -193,7 +193,7 @@ def test_half_a_character_is_a_problem_of_its_row(tmp_path: Path) -> None:
     text = json.dumps(PAIR) + "\n" + json.dumps({**PAIR, "summary": "a \ud800"}) + "\n"
     pairs = files.read_pairs(write(tmp_path / "p.jsonl", text), "source", "summary")
     assert pairs.lines == [1]
-    assert pairs.problems == ["line 2: column 'summary' holds half a character (a lone surrogate)"]
+    assert pairs.problems == ["line 2: column 'summary' holds a lone surrogate, which is no character"]
 
 
 def test_parquet_is_written_with_columns_that_only_some_rows_have(tmp_path: Path) -> None:
@@ -205,3 +205,17 @@ def test_parquet_is_written_with_columns_that_only_some_rows_have(tmp_path: Path
         {"line": 2, "rate": 0.5, "note": "x"},
         {"line": 3, "rate": None, "note": None},
     ]
+
+
+def test_damaged_parquet_is_named(tmp_path: Path) -> None:
+    files.write_rows(tmp_path / "whole.parquet", [{"line": number} for number in range(50_000)])
+    data = (tmp_path / "whole.parquet").read_bytes()
+    for name, damaged in (("empty", b""), ("cut", data[:-9]), ("holes", data[:500] + b"x" * 500 + data[1000:])):
+        path = write(tmp_path / f"{name}.parquet", damaged)
+        with pytest.raises(ValueError, match=rf"Expected {name}\.parquet to be Parquet"):
+            list(files.read_rows(path))
+
+
+def test_one_column_may_hold_both_texts(tmp_path: Path) -> None:
+    pairs = files.read_pairs(write(tmp_path / "p.jsonl", '{"text": "a", "id": 1}'), "text", "text")
+    assert (pairs.sources, pairs.summaries, pairs.others, pairs.problems) == (["a"], ["a"], [{"id": 1}], [])

@@ -61,7 +61,7 @@ LAYERS = {
     "meta": {"files", "inputs"},
     "tables": {"files"},
     "files": set(),
-    "jobs": {"config", "engine", "files", "measures", "result", "scorer"},
+    "jobs": {"_version", "config", "engine", "files", "measures", "result", "scorer", "thresholds"},
     "comparison": {"config", "files", "inputs", "measures", "meta", "scorer", "tables"},
 }
 

@@ -24,7 +24,7 @@ def coherence(
     file: Annotated[Path, Parameter(help="JSON Lines, CSV or Parquet with a summary in each row.")],
     /,
     *,
-    measure: Annotated[
+    measures: Annotated[
         str,
         Parameter(
             help="Comma-separated: entity_graph, which needs nothing; classifier, which needs --classifier; "
@@ -57,17 +57,17 @@ def coherence(
     These are the measures of Steen & Markert 2022 that need no checkpoint of their authors. 'estime benchmark
     coherence' compares published scores of such measures with human judgements.
 
-    Exit status: 0, all rows scored; 1, some rows hold no summary, the rest is scored; 2, nothing could be scored.
+    Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed.
     """
     from estime_metric.studies.coherence import BARTSCORE_MODEL, scoring  # imports pandas: slow
 
-    asked = tuple(dict.fromkeys(options.parse_names(measure) or ()))
+    asked = tuple(dict.fromkeys(options.parse_names(measures) or ()))
     needed = scoring.CoherenceOptions(classifier, bartscore_model or BARTSCORE_MODEL, tagger, device, truncate, seed)
     scoring.check_measures(asked, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
     columns = [summary_column, *([source_column] if "bartscore" in asked else [])]
-    lines, rows, problems = _read(file, columns, reserved=("line", *asked, "signature"))
+    lines, rows, problems = _read(file, columns, reserved=("line", *asked))
     for problem in problems:
         warn(f"skipped {problem}")
     if not rows:
@@ -76,7 +76,8 @@ def coherence(
     found = scoring.coherence_scores([row[summary_column] for row in rows], asked, sources=sources, options=needed)
     signature = scoring.coherence_signature(asked, needed)
     if output is not None:
-        files.write_rows(output, _output_rows(lines, rows, found, signature, (source_column, summary_column)))
+        written = _output_rows(lines, rows, found, (source_column, summary_column))
+        files.write_rows(output, written, {"signature": signature})
     elif len(rows) <= LISTED:
         _print_rows(lines, [row[summary_column] for row in rows], found)
     if str(output) != "-":
@@ -114,16 +115,14 @@ def _output_rows(
     lines: Sequence[int],
     rows: Sequence[Mapping[str, Any]],
     found: Mapping[str, NDArray[Any]],
-    signature: str,
     texts: Sequence[str],
 ) -> list[files.Row]:
-    """As ``estime score`` writes them: line, further columns, measures, signature."""
+    """As ``estime score`` writes them: line, further columns, measures."""
     return [
         {
             "line": line,
             **{name: value for name, value in row.items() if name not in texts},
             **{name: files.plain(float(scores[index])) for name, scores in found.items()},
-            "signature": signature,
         }
         for index, (line, row) in enumerate(zip(lines, rows, strict=True))
     ]

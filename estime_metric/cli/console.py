@@ -13,12 +13,12 @@ from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 from rich.text import Text
 
-#: What a user can put right, or the machine cannot do: one line on stderr and exit status 2. Torch reports an
-#: unavailable device and lack of memory as RuntimeError or AssertionError.
-EXPECTED = (
-    ValueError, TypeError, OSError, ImportError, LookupError, ArithmeticError, MemoryError, RuntimeError,
-    AssertionError,
-)  # fmt: skip
+#: What you can put right, or the machine cannot do: one line on stderr.
+OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
+
+#: May be a mistake in this package: one line, which names its class and how to see the traceback. Torch reports an
+#: unavailable device and lack of memory as RuntimeError or AssertionError, so these are no bugs by themselves.
+OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
 #: Options whose value may be left out: what a value looks like, and the value without one.
 OPTIONAL_VALUES = {"--ray": (re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+"), "any")}
@@ -54,7 +54,7 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     """Runs the command that ``tokens`` (of this process, where left out) name.
 
     Returns:
-        The exit status: what the command returns; 2 after an error, which is said in one line; 130 after Ctrl-C.
+        The exit status: what the command returns; 2 after an error, which is printed in one line; 130 after Ctrl-C.
     """
     # A lone "-" means standard input or output; Cyclopts would take it for an option. Path("./-") is Path("-").
     given = ["./-" if token == "-" else token for token in (sys.argv[1:] if tokens is None else tokens)]
@@ -70,7 +70,7 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # what reads our output has enough of it: no error, but nothing more can be printed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except EXPECTED as error:
+    except (*OF_USE, *OTHERS) as error:
         if os.environ.get(TRACEBACK):
             raise
         return _fail(_message(error))
@@ -78,14 +78,14 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
 
 def _message(error: BaseException) -> str:
     text = str(error).strip()
-    if isinstance(error, KeyError):  # its text is the key alone
-        text = f"there is no {text}"
     if _is_out_of_memory(error):
         first = text.splitlines()[0] if text else "no memory left"
         return f"out of memory ({first}): try a smaller --token-budget."
-    if isinstance(error, (RuntimeError, AssertionError)):
-        text = f"{text or type(error).__name__} ({TRACEBACK}=1 shows where)"
-    return text or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {str(error.filename)!r}" if error.filename else error.strerror
+    if isinstance(error, OF_USE) or text.startswith("Expected "):
+        return text or type(error).__name__
+    return f"{type(error).__name__}: {text} ({TRACEBACK}=1 shows the traceback)"
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -52,8 +52,7 @@ def corrupt(
 ) -> int:
     """Put subtle errors into summaries: each row becomes a clean one (label 1) and corrupted ones (label 0).
 
-    Exit status: 0, all rows have all their errors; 1, some rows hold no pair or too few words, the rest is written; 2,
-    nothing could be written.
+    Exit status: 0, all rows have all their errors; 1, invalid rows skipped, or summaries with too few words; 2, failed.
     """
     numbers = parse_numbers(errors)
     files.check_writable(output, [file], overwrite=overwrite)
@@ -80,7 +79,7 @@ def corrupt(
     rows = labelled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
-    files.write_rows(output, rows)
+    files.write_rows(output, rows, {"signature": signature})
     if not files.is_standard(output):
         clean = sum(row["label"] for row in rows)
         say(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")

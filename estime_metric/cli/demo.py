@@ -16,26 +16,25 @@ def demo(
         list[str] | None,
         Parameter(
             alias="-m",
-            help="Encoder to open with; may be given several times, and joins the choice. (default: embedded)",
+            help="Encoder to offer, the first one selected; may be repeated. (default: embedded)",
         ),
     ] = None,
     host: Annotated[str, Parameter(help="Address to listen on; 0.0.0.0 for all of them.")] = "127.0.0.1",
     port: Annotated[int | None, Parameter(help="Port. (default: the first free one from 7860 on)")] = None,
     browser: Annotated[bool, Parameter(negative="--no-browser", help="Open the page in a browser.")] = True,
-    share: Annotated[bool, Parameter(help="Let Gradio give the page a public address.")] = False,
+    share: Annotated[bool, Parameter(help="Create a public Gradio link.")] = False,
     any_model: Annotated[
         bool | None,
         Parameter(
             negative="--listed-models",
-            help="Load any encoder whose name is typed into the list. (default: only where the page is served to this "
-            "machine alone)",
+            help="Load any encoder whose name is typed in. (default: only if the page is served to this machine alone)",
         ),
     ] = None,
     limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = Limits(),
 ) -> None:
     """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a file.
 
-    Stop it with Ctrl-C. Exit status: 2, it could not be started.
+    Stop it with Ctrl-C. Exit status: 2, it could not start.
     """
     if port is not None:
         _check_port(host, port)

@@ -58,8 +58,7 @@ def explain(
 ) -> int:
     """Show the per-word verdicts behind the alarms, each with its evidence in the source.
 
-    Exit status: 0, all that was asked for is shown; 1, some rows hold no pair, the rest is shown; 2, nothing could be
-    shown.
+    Exit status: 0, all pairs shown; 1, invalid rows skipped, the rest shown; 2, failed.
     """
     typed = summary is not None or source is not None
     if (file is not None) + example + typed != 1 or (summary is None) != (source is None):
@@ -92,7 +91,7 @@ def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
     """The pairs on some lines, in the order asked for; all where none is named.
 
     Raises:
-        ValueError: a line holds no pair; the message says why.
+        ValueError: there is no valid pair on a line; the message says why.
     """
     if not rows:
         return pairs

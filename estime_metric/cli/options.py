@@ -70,9 +70,11 @@ class UnitOptions(EncoderOptions):
 
     unit: Annotated[str | None, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")] = None
     window: Annotated[int | None, Parameter(help="Tokens the encoder sees at once. (default: 450)")] = None
-    margin: Annotated[int | None, Parameter(help="Unmasked tokens at a window's edge. (default: 50)")] = None
-    distance: Annotated[int | None, Parameter(help="Least distance of two masked units. (default: 8)")] = None
-    normalize: Annotated[bool, Parameter(help="Compare embeddings scaled to length one.")] = False
+    margin: Annotated[int | None, Parameter(help="Tokens at a window's edge that stay unmasked. (default: 50)")] = (
+        None
+    )
+    distance: Annotated[int | None, Parameter(help="Least distance between two masked units. (default: 8)")] = None
+    normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False
     splitter: Annotated[
         str | None,
         Parameter(help=f"Text to words, for --unit word or --tagger: {', '.join(SPLITTERS)}. (default: regex)"),
@@ -83,7 +85,7 @@ class UnitOptions(EncoderOptions):
     drop_tags: Annotated[
         str | None, Parameter(help="Parts of speech to leave out, comma-separated; needs --tagger.")
     ] = None
-    token_budget: Annotated[int | None, Parameter(help="Tokens in one forward pass; sets memory and speed only.")] = (
+    token_budget: Annotated[int | None, Parameter(help="Tokens in a forward pass; affects memory and speed only.")] = (
         None
     )
 
@@ -91,10 +93,10 @@ class UnitOptions(EncoderOptions):
         """As `EncoderOptions.given`.
 
         Raises:
-            ValueError: a splitter, and nothing that is split.
+            ValueError: a splitter without anything to split.
         """
         if self.splitter is not None and self.tagger is None and "word" not in (parse_names(self.unit) or ()):
-            raise ValueError("Expected --splitter with --unit word or --tagger: else nothing is split into words.")
+            raise ValueError("Expected --splitter with --unit word or --tagger: otherwise nothing is split into words.")
         return super().given()
 
 
@@ -111,7 +113,9 @@ class MeasureOptions(UnitOptions):
     soft_model: Annotated[
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
     ] = None
-    fast: Annotated[bool, Parameter(help="Preset: distance 2, where it is not given; another measure.")] = False
+    fast: Annotated[
+        bool, Parameter(help="Preset: distance 2 unless given. Another measure than the paper's.")
+    ] = False
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:

@@ -20,7 +20,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.jobs import Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
+from estime_metric.jobs import Alone, Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: More pairs than this are not listed on the screen.
 LISTED = 30
 
-#: Rows that hold no pair which are named before they are only counted.
+#: Invalid rows that are listed before they are only counted.
 NAMED = 20
 
 
@@ -47,49 +47,58 @@ def score(
         Path | None,
         Parameter(alias="-o", help="Write scores to a .jsonl, .csv or .parquet file; '-' for standard output."),
     ] = None,
-    resume: Annotated[bool, Parameter(help="Go on with an output that a stopped run has left unfinished.")] = False,
+    resume: Annotated[
+        bool, Parameter(help="Resume the output of a stopped run, if there is one.")
+    ] = False,
     overwrite: options.Overwrite = False,
     dry_run: Annotated[
         bool,
-        Parameter(help="Count the work, time a few pairs, and say what the job would take; nothing is written."),
+        Parameter(help="Count the work, time a few pairs, and print what the job would take; write nothing."),
     ] = False,
     keep_texts: Annotated[bool, Parameter(help="Write the sources and summaries beside the scores.")] = False,
-    prefix: Annotated[str, Parameter(help="What the names of our columns begin with, such as estime_.")] = "",
+    prefix: Annotated[str, Parameter(help="Prefix of the output columns, such as estime_.")] = "",
+    with_signature: Annotated[
+        bool,
+        Parameter(help="Write the signature into each row, not only beside the rows (.meta.json; Parquet's metadata)."),
+    ] = False,
     look_ahead: Annotated[
-        options.PositiveCount,
-        Parameter(help="Pairs scored and written together; equal sources among them are encoded once."),
-    ] = 256,
+        options.PositiveCount | None,
+        Parameter(
+            help="Pairs scored and written together; equal sources among them are encoded once. (default: as many as "
+            "take about half a minute, 256 at most)"
+        ),
+    ] = None,
     ray: Annotated[
         str | None,
         Parameter(
             metavar="[ADDRESS]",
-            help="Score on a Ray cluster: an actor for each GPU, or for each CPU where it has none. ADDRESS is "
-            "HOST:PORT, 'auto' or 'local'; without it RAY_ADDRESS, the cluster that runs here, or one that is started "
-            "here. Neither under torchrun nor with --dry-run.",
+            help="Score on a Ray cluster: an actor for each GPU, or for each CPU if it has none. ADDRESS is HOST:PORT, "
+            "'auto' or 'local'; without it RAY_ADDRESS, the cluster that runs here, or a new one here. Not under "
+            "torchrun, not with --dry-run.",
         ),
     ] = None,
-    ray_cpus: Annotated[options.PositiveCount, Parameter(help="CPUs of each actor of --ray.")] = 1,
+    ray_cpus: Annotated[options.PositiveCount, Parameter(help="CPUs for each actor of --ray.")] = 1,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False,
     measure: options.MeasureOptions = options.MeasureOptions(),
 ) -> int:
-    """Score summaries against their sources: the number of alarms, lower is better.
+    """Score summaries against their sources; lower is better.
 
-    Pairs are read, scored and written a chunk at a time. A run that was stopped, even by kill -9, goes on with the same
-    command and --resume.
+    Pairs are read, scored and written a chunk at a time. To resume a run that was stopped, even by kill -9, repeat the
+    command with --resume.
 
     Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster: --ray.
 
-    Exit status: 0, all rows scored; 1, some rows hold no pair, the rest is scored; 2, it could not be done, or not to
-    the end; 130 or 143, stopped by Ctrl-C or SIGTERM after the chunk at hand.
+    Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed or incomplete; 130 or 143,
+    stopped by Ctrl-C or SIGTERM after the current chunk.
     """
     if bool(inputs) == example:
         raise ValueError("Give a FILE or --example, one of the two.")
     if resume and overwrite:
         raise ValueError("Give --resume or --overwrite, not both.")
     if resume and output is None:
-        raise ValueError("Expected --resume with --output, the file to go on with.")
+        raise ValueError("Expected --resume with --output, the file to resume.")
     if ray is not None and (dry_run or int(os.environ.get("WORLD_SIZE", "1")) > 1):
         raise ValueError("Expected --ray without torchrun and without --dry-run: Ray has processes of its own.")
     job = Job(
@@ -99,6 +108,7 @@ def score(
         summary_column=summary_column,
         prefix=prefix,
         keep_texts=keep_texts,
+        with_signature=with_signature,
         look_ahead=look_ahead,
     )
     given = {**({"model": EMBEDDED_MODEL} if example else {}), **measure.given()}
@@ -112,21 +122,21 @@ def score(
             return _run(job, given, existing, quiet, actors)
     team = Team.of_environment()
     if team is None:
-        return _run(job, given, existing, quiet, None)
+        return _run(job, given, existing, quiet, Alone())
     if "device" not in given:
         given = {**given, **_own_device()}
     status = _run(job, given, existing, quiet or team.rank > 0, team)
     if status < 128:  # no signal has ended a process: all come to this
         team.leave()
     if status == 1:
-        note("as some rows hold no pair, torchrun will call this process failed; the output is whole")
+        note("because of invalid rows torchrun will report this process as failed; the output is complete")
     return status
 
 
-def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, team: Workers | None) -> int:
+def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, workers: Workers) -> int:
     from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
-    first = team is None or team.rank == 0  # the others score, and say nothing but errors
+    first = workers.rank == 0  # the others score, and say nothing but errors
     shown: list[tuple[files.Pairs, EstimeResult]] = []
     scored = skipped = 0
 
@@ -134,7 +144,7 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, team: W
         nonlocal scored
         scored = pairs
         if pairs:
-            note(f"{pairs} pairs are scored already")
+            note(f"{pairs} pairs were scored before")
         bar.total = None if quiet else count_pairs(job)
         bar.update(pairs)
 
@@ -149,7 +159,7 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, team: W
         bar.update(len(pairs))
 
     with (
-        Stop(lambda: note("stopping after the chunk at hand; Ctrl-C once more stops at once")) as stop,
+        Stop(lambda: note("stopping after the current chunk; press Ctrl-C again to stop at once")) as stop,
         tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001) as bar,
     ):
         try:
@@ -160,12 +170,12 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, team: W
                 on_start=on_start,
                 on_chunk=on_chunk,
                 stop=lambda: stop.asked,
-                team=team,
+                workers=workers,
             )
             bar.refresh()
         except BaseException:
             bar.close()
-            _say_how_to_go_on(job, scored)
+            _say_how_to_resume(job, scored)
             raise
     if skipped > NAMED:
         warn(f"skipped {skipped - NAMED} more rows")
@@ -174,13 +184,15 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, team: W
     if not first:
         return 0
     if not report.done:
-        _say_how_to_go_on(job, scored)
+        _say_how_to_resume(job, scored)
         return 128 + stop.signal
     if not report.totals.pairs:
         raise ValueError("There is no pair on standard input.")
     if job.output is None and len(shown) and report.totals.pairs <= LISTED:
         _print_pairs(shown)
-    if not job.streams:
+    if job.streams:
+        note(report.signature)
+    else:
         _print_totals(report)
         if job.output is not None:
             say(f"wrote {report.totals.pairs} rows to {job.output}")
@@ -197,9 +209,10 @@ def _estimate(job: Job, given: dict[str, object], quiet: bool) -> int:
             on_chunk=lambda pairs: bar.update(len(pairs)),
         )
     say(f"{found.pairs} pairs of {found.sources} different sources, {found.skipped} rows skipped")
-    say(f"{found.tokens} tokens in {found.windows} windows ({found.positions} positions), equal texts removed")
+    say(f"{found.tokens} tokens in {found.windows} windows ({found.positions} positions), equal texts counted once")
+    say(f"longest source: {found.longest} tokens, {_duration(found.longest_seconds)} of the time below")
     memory = "" if found.memory is None else f" and at least {found.memory / 1e9:.1f} GB of memory"
-    say(f"expected: {_duration(found.seconds)}{memory}, by scoring {found.calibrated} of the pairs")
+    say(f"expected: {_duration(found.seconds)}{memory}; {found.calibrated} pairs were timed")
     return 1 if found.skipped else 0
 
 
@@ -217,9 +230,9 @@ def _own_device() -> dict[str, str]:
     return {"device": f"cuda:{os.environ.get('LOCAL_RANK', '0')}"} if torch.cuda.is_available() else {}
 
 
-def _say_how_to_go_on(job: Job, scored: int) -> None:
+def _say_how_to_resume(job: Job, scored: int) -> None:
     if scored and job.output is not None and not job.streams:
-        note(f"{scored} pairs are scored in {job.output}; the same command with --resume goes on")
+        note(f"{scored} pairs are scored in {job.output}; repeat the command with --resume")
 
 
 def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:

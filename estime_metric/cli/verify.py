@@ -21,7 +21,7 @@ GOLDEN = EXAMPLES.parent / "golden.json"
 def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False) -> int:
     """Score the example pairs with the embedded encoder and compare with the numbers recorded at release.
 
-    Exit status: 0, all equal; 1, some differ; they are listed.
+    Exit status: 0, all equal; 1, some differ, and are listed; 2, failed.
     """
     measured = _measure()
     if record:
@@ -40,7 +40,11 @@ def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the num
         differing.insert(0, f"encoder: expected {recorded['encoder']}, got {measured['encoder']}")
     for line in differing:
         warn(line)
-    say(f"{len(differing)} differences from the recorded numbers" if differing else "all recorded numbers met")
+    say(
+        f"{len(differing)} differences from the recorded numbers"
+        if differing
+        else "all equal the recorded numbers"
+    )
     say(measured["versions"])
     return 1 if differing else 0
 

@@ -46,7 +46,7 @@ def read_systems(
     problems: list[str] = []
     unscored: dict[int, files.Pairs] = {}
     for index, path in enumerate(given):
-        rows = list(files.read_rows(path))
+        rows = list(files.read_scored(path))
         sides[index] = [row for _, row in rows if isinstance(row, dict) and "signature" in row]
         if sides[index]:
             problems += [

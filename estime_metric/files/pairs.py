@@ -22,7 +22,8 @@ class Pairs:
         lines: where each pair stands: line of the file, counted from 1 (row for Parquet and JSON arrays).
         sources, summaries: the texts, one for each of ``lines``.
         others: the further columns of each pair.
-        problems: one sentence for each row that holds no pair, with its line.
+        problems: one sentence for each invalid row, with its line.
+        size: bytes of the texts that `add` has added, each source counted once.
     """
 
     lines: list[int] = field(default_factory=list)
@@ -30,6 +31,8 @@ class Pairs:
     summaries: list[str] = field(default_factory=list)
     others: list[Row] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    size: int = field(default=0, compare=False)
+    _known: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -40,11 +43,20 @@ class Pairs:
         self.sources.append(source)
         self.summaries.append(summary)
         self.others.append(others)
+        self.size += len(summary.encode()) + (0 if source in self._known else len(source.encode()))
+        self._known.add(source)
 
-    def ends_before(self, source: str, look_ahead: int) -> bool:
-        """Whether a chunk ends before a pair of this source: it holds ``look_ahead`` pairs, or twice as many of it."""
-        size = len(self)
-        return size >= look_ahead and (source != self.sources[-1] or size >= 2 * look_ahead)
+    def ends_before(self, source: str, pairs: int, size: int) -> bool:
+        """Whether a chunk ends before a pair of ``source``.
+
+        It ends once it has so many ``pairs``, or its texts are of that ``size`` in bytes, and the next pair has another
+        source. It goes on while the source is the same, but to no more than twice of either; of a source that alone is
+        larger than ``size``, its summaries go on until they are as large as it is.
+        """
+        if len(self) < pairs and self.size < size:
+            return False
+        last = self.sources[-1]
+        return source != last or len(self) >= 2 * pairs or self.size >= 2 * max(size, len(last.encode()))
 
     def chunks(self, size: int) -> Iterator[Pairs]:
         """The pairs in their order, ``size`` at a time, without the problems."""
@@ -60,7 +72,8 @@ def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
         if isinstance(row, str):
             pairs.problems.append(f"line {line}: {row}")
         else:
-            pairs.add(line, row.pop(source_column), row.pop(summary_column), row)
+            others = {name: value for name, value in row.items() if name not in (source_column, summary_column)}
+            pairs.add(line, row[source_column], row[summary_column], others)
     return pairs
 
 
@@ -79,7 +92,7 @@ def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterat
         if found and column not in found:
             raise ValueError(
                 f"Expected a column {column!r} in {path.name}, but its columns are {', '.join(found)}: "
-                "say which of them holds it."
+                f"name the right one with {'--source-column' if column == source_column else '--summary-column'}."
             )
     for line, row in chain(head, rows):
         if isinstance(row, dict):
@@ -103,5 +116,5 @@ def pair_problem(row: Row, source_column: str, summary_column: str, empty_is_mis
             came = "nothing" if text is None else type(text).__name__
             return f"column {column!r} should hold a text, but holds {came}"
         if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-            return f"column {column!r} holds half a character (a lone surrogate)"
+            return f"column {column!r} holds a lone surrogate, which is no character"
     return None

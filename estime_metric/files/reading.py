@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -133,13 +134,32 @@ def _csv_rows(text: TextIO, name: str, delimiter: str) -> Iterator[Numbered]:
         raise ValueError(f"Expected {name} to be CSV, but line {reader.line_num} is not: {error}.") from error
 
 
-def _parquet_rows(path: Path) -> Iterator[Numbered]:
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """A Parquet file, as a ``pyarrow.parquet.ParquetFile``.
+
+    Raises:
+        ValueError: it is no Parquet, or damaged.
+        ImportError: pyarrow is not installed.
+        OSError: it cannot be read.
+    """
     try:
+        from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
+    try:
+        with path.open("rb") as stream, ParquetFile(stream) as table:
+            yield table
+    except (ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        raise ValueError(f"Expected {path.name} to be Parquet, but it cannot be read: {error}.") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[Numbered]:
     number = 0
-    with ParquetFile(path) as table:
+    with open_parquet(path) as table:
         for batch in table.iter_batches(batch_size=1024):
             for row in batch.to_pylist():
                 number += 1

@@ -1,10 +1,14 @@
-"""Outputs that are whole or not there: written beside their name, and renamed once they are done."""
+"""Outputs that are whole or not there: written beside their name, and renamed once they are done; one writer each."""
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
+import sys
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -19,13 +23,55 @@ def replaced(path: Path) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    unfinished = target.with_name(f".{target.stem}.part{target.suffix}")
+    unfinished = target.with_name(f".{target.stem}.{secrets.token_hex(4)}.part{target.suffix}")
     try:
         with named(path):
             yield unfinished
             unfinished.replace(target)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keeps other processes that call this from writing to ``path`` within the block.
+
+    The operating system locks the file ``PATH.lock``, and unlocks it when the process ends, however it ends: a lock
+    file that a killed process leaves behind stops nobody.
+
+    Raises:
+        BlockingIOError: another process, or another block of this one, writes to ``path``.
+    """
+    name = Path(f"{os.path.realpath(path)}.lock")
+    while True:
+        with name.open("ab") as stream:
+            try:
+                _lock(stream.fileno())
+            except (BlockingIOError, PermissionError) as error:
+                raise BlockingIOError(f"Another run is writing to {path}: wait until it ends.") from error
+            except OSError as error:
+                if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
+                    raise
+                warnings.warn(f"The file system of {path} has no locks: start no second run.", stacklevel=3)
+            if not name.exists() or not os.path.samestat(os.fstat(stream.fileno()), name.stat()):
+                continue  # the run that held it has just removed it
+            try:
+                yield
+            finally:
+                with suppress(OSError):
+                    name.unlink()
+            return
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager

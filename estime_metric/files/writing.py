@@ -7,14 +7,15 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.files.formats import WRITABLE, is_standard
+from estime_metric.files.meta import KEY, meta_path
 from estime_metric.files.pairs import Pairs
 from estime_metric.files.reading import Row
-from estime_metric.files.replacing import replaced
+from estime_metric.files.replacing import replaced, write_text
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -23,38 +24,56 @@ if TYPE_CHECKING:
 _ROW_GROUP = 10_000
 
 
+def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
+    """Names of the columns of measures; with several layers they end in the layer: ``alarms@12``."""
+    return [name if len(layers) == 1 else f"{name}@{layer}" for layer in layers for name in measures]
+
+
 def score_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
-    """Names of the columns that `score_rows` adds; with several layers they end in the layer: ``alarms@12``."""
-    names = [name if len(layers) == 1 else f"{name}@{layer}" for layer in layers for name in measures]
-    return ["line", *names, "signature"]
+    """Names of the columns that `score_rows` adds: the line, the measures, the signature."""
+    return ["line", *measure_columns(measures, layers), "signature"]
 
 
-def score_rows(pairs: Pairs, result: EstimeResult, prefix: str = "") -> list[Row]:
-    """One row a pair: its line, its further columns, its measures, the signature.
+def check_names(row: Row, ours: Iterable[str], where: str) -> None:
+    """Refuses a row that has a column of one of our names (ValueError)."""
+    for name in ours:
+        if name in row:
+            raise ValueError(
+                f"{where} has the column {name!r}, whose name clashes with an output column: give the output columns "
+                "other names with --prefix."
+            )
+
+
+def score_rows(
+    pairs: Pairs,
+    result: EstimeResult,
+    prefix: str = "",
+    *,
+    flags: Sequence[int] | None = None,
+    signature: bool = True,
+) -> list[Row]:
+    """One row a pair: its line, its further columns, its measures, its flag, the signature.
 
     Args:
         pairs: what was scored.
         result: its scores.
         prefix: what the names of our columns begin with.
+        flags: for each pair 1 or 0, the column ``flag``; ``None`` for no such column.
+        signature: whether each row says the signature.
 
     Raises:
         ValueError: a pair has a column of one of our names.
     """
     columns = [result.values(measure, layer).tolist() for layer in result.layers for measure in result.measures]
-    line_column, *names, signature_column = [
-        f"{prefix}{name}" for name in score_columns(result.measures, result.layers)
-    ]
-    ours = {line_column, signature_column, *names}
+    names = [f"{prefix}{name}" for name in measure_columns(result.measures, result.layers)]
+    ends: Row = {f"{prefix}signature": result.signature} if signature else {}
     rows = []
     for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
-        clash = ours & others.keys()
-        if clash:
-            raise ValueError(
-                f"Expected the input to have no column of a name of ours, but line {line} has {sorted(clash)[0]!r}: "
-                "name ours differently with --prefix."
-            )
-        scores = {name: plain(values[index]) for name, values in zip(names, columns, strict=True)}
-        rows.append({line_column: line, **others, **scores, signature_column: result.signature})
+        row: Row = {f"{prefix}line": line}
+        row |= {name: plain(values[index]) for name, values in zip(names, columns, strict=True)}
+        row |= ({} if flags is None else {f"{prefix}flag": flags[index]}) | ends
+        check_names(others, row, f"line {line}")
+        rows.append({f"{prefix}line": line, **others, **row})
     return rows
 
 
@@ -80,14 +99,15 @@ def encode_rows(rows: Iterable[Row], ending: str, columns: Sequence[str] = (), h
     else:
         for row in rows:
             stream.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
-    # Half a character (a lone surrogate) has no UTF-8; it is written as JSON writes it, \ud800.
+    # A lone surrogate has no UTF-8; it is written as JSON writes it, \ud800.
     return stream.getvalue().encode("utf-8", errors="backslashreplace")
 
 
-def write_rows(path: Path, rows: Sequence[Row]) -> None:
+def write_rows(path: Path, rows: Sequence[Row], meta: Mapping[str, Any] | None = None) -> None:
     """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on standard output.
 
-    A file that exists is replaced in one step, once all rows are written.
+    A file that exists is replaced in one step, once all rows are written. ``meta``, such as the signature, is for
+    `read_meta`; standard output has no place for it.
 
     Raises:
         ValueError: the ending is none of ``WRITABLE``.
@@ -100,15 +120,25 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
         return
     with replaced(path) as unfinished:
         if ending == ".parquet":
-            write_parquet(unfinished, lambda: iter(rows))
+            write_parquet(unfinished, lambda: iter(rows), meta)
         else:
             columns = list(dict.fromkeys(name for row in rows for name in row))
             unfinished.write_bytes(encode_rows(rows, ending, columns, header=True))
+    if ending != ".parquet":
+        write_meta(path, meta)
 
 
-def write_parquet(path: Path, rows: Any) -> None:
-    """Writes rows as Parquet; ``rows`` is a function that can be called twice, as they are read twice: for the
-    types of the columns, then for the values.
+def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
+    """Writes what is said of a table beside it; removes what is said of an earlier one where there is nothing."""
+    if meta:
+        write_text(meta_path(path), json.dumps(meta, ensure_ascii=False, indent=1, default=str) + "\n")
+    else:
+        meta_path(path).unlink(missing_ok=True)
+
+
+def write_parquet(path: Path, rows: Callable[[], Iterator[Row]], meta: Mapping[str, Any] | None = None) -> None:
+    """Writes rows as Parquet; ``rows`` is called twice, as they are read twice: for the types of the columns, then
+    for the values.
 
     Raises:
         ImportError: pyarrow is not installed.
@@ -123,6 +153,8 @@ def write_parquet(path: Path, rows: Any) -> None:
     for group in _groups(rows()):
         found = pyarrow.Table.from_pylist(group, schema=_columns_schema(pyarrow, group)).schema
         schema = pyarrow.unify_schemas([schema, found], promote_options="permissive")
+    if meta:
+        schema = schema.with_metadata({KEY: json.dumps(meta, ensure_ascii=False, default=str)})
     with ParquetWriter(path, schema) as writer:
         for group in _groups(rows()):
             writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))

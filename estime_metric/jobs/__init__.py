@@ -7,10 +7,11 @@ from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.run import Report, score_files
 from estime_metric.jobs.stopping import Stop
-from estime_metric.jobs.team import Team, Workers
+from estime_metric.jobs.team import Alone, Team, Workers
 from estime_metric.jobs.totals import Totals
 
 __all__ = [
+    "Alone",
     "Estimate",
     "Job",
     "Report",

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import torch
-
 from estime_metric import files
-from estime_metric.engine.masking import mask_units
-from estime_metric.jobs.inputs import first_rows, read_chunks
-from estime_metric.jobs.job import Job
+from estime_metric.jobs.inputs import chunks, first_pairs, read_lines
+from estime_metric.jobs.job import Job, bytes_of_work
 
 if TYPE_CHECKING:
+    import torch
+
     from estime_metric.scorer import EstimeScorer
 
 #: Pairs of the first timed call; each further one takes twice as many, so that full batches weigh most.
@@ -26,7 +25,7 @@ _FIRST = 4
 _SAMPLE = 124
 
 #: Seconds of calibration after which no further call is timed.
-_ENOUGH = 5.0
+_ENOUGH = 8.0
 
 
 @dataclass(frozen=True)
@@ -35,13 +34,15 @@ class Estimate:
 
     Attributes:
         pairs: pairs to score.
-        skipped: rows that hold no pair.
+        skipped: invalid rows.
         sources: different sources in the whole input.
-        tokens: tokens of the texts once equal ones are removed, as far as the job does it: within ``look_ahead``.
+        tokens: tokens of the texts once equal ones are removed, as far as the job does it: within a chunk.
         windows: inputs of the encoder.
-        positions: tokens in all windows, special ones included; time is taken to grow with them.
+        positions: tokens in all windows, special ones included.
         calibrated: pairs that were scored to find out how long they take.
         seconds: expected time on this machine, without loading the encoder.
+        longest: tokens of the longest source.
+        longest_seconds: those of ``seconds`` that this source takes, once.
         memory: bytes that it takes at least, of the GPU where the encoder runs on one, else of the process; ``None``
             where the system does not tell. Batches of further shapes add to it.
     """
@@ -54,30 +55,46 @@ class Estimate:
     positions: int
     calibrated: int
     seconds: float
+    longest: int
+    longest_seconds: float
     memory: int | None
 
 
-@dataclass
 class _Work:
-    """What some pairs give the encoder to do; ``units`` are those embedded at once, at most."""
+    """What pairs give the encoder to do.
 
-    tokens: int = 0
-    windows: int = 0
-    positions: int = 0
-    units: int = 0
+    Attributes:
+        tokens, windows, positions: as in `Estimate`.
+        cost: what time is taken to grow with: the products of a position with the weights, and with all positions of
+            its window.
+        units: those embedded at once, at most.
+        longest: tokens and cost of the longest source.
+    """
 
-    def add(self, pairs: files.Pairs, scorer: EstimeScorer) -> None:
+    def __init__(self, scorer: EstimeScorer) -> None:
+        self._scorer = scorer
+        self.tokens = self.windows = self.positions = self.units = 0
+        self.cost = 0.0
+        self.longest = (0, 0.0)
+
+    def add(self, pairs: files.Pairs) -> None:
         """Counts pairs that are scored in one call: tokenized and planned as they would be, but not encoded."""
-        config, around = scorer.resolved_config, scorer.encoder.info.special.around
-        for chunk in scorer.plan(pairs.summaries, pairs.sources):
-            encoded = chunk.sources + chunk.summaries
+        from estime_metric.engine.masking import mask_units
+
+        config, info = self._scorer.resolved_config, self._scorer.encoder.info
+        for chunk in self._scorer.plan(pairs.summaries, pairs.sources):
             self.tokens += sum(len(source.units.tokens) for source in chunk.sources)
             self.tokens += sum(len(one.units.tokens) for _, summaries in chunk.groups for one in summaries)
+            encoded = chunk.sources + chunk.summaries
             self.units = max(self.units, sum(len(one.units) for one in encoded))
-            for one in encoded:
-                windows = mask_units(one.units, config).windows
-                self.windows += len(windows)
-                self.positions += sum(len(window) + around for window in windows)
+            for number, one in enumerate(encoded):
+                lengths = [len(window) + info.special.around for window in mask_units(one.units, config).windows]
+                cost = sum(length * (6 * info.width + length) for length in lengths)
+                self.windows += len(lengths)
+                self.positions += sum(lengths)
+                self.cost += cost
+                if number < len(chunk.sources):
+                    self.longest = max(self.longest, (len(one.units.tokens), cost))
 
 
 def estimate_job(
@@ -96,13 +113,13 @@ def estimate_job(
     Raises:
         ValueError, OSError: the input cannot be read, or holds no pair.
     """
-    first_rows(job)
+    first_pairs(job)
     rng = random.Random(0)
-    work, sample = _Work(), files.Pairs()
+    work, sample = _Work(scorer), files.Pairs()
     pairs = skipped = 0
     sources: set[int] = set()
-    for chunk in read_chunks(job):
-        work.add(chunk, scorer)
+    for chunk in chunks(read_lines(job), job, job.limits(scorer)):
+        work.add(chunk)
         skipped += len(chunk.problems)
         sources.update(map(hash, chunk.sources))
         for line, source, summary in zip(chunk.lines, chunk.sources, chunk.summaries, strict=True):
@@ -116,40 +133,49 @@ def estimate_job(
     if not pairs:
         raise ValueError("There is no pair on standard input.")
     calibrated, seconds, timed = _calibrate(sample, scorer, rng)
-    share = work.positions / timed.positions if timed.positions else pairs / calibrated
+    rate = seconds / timed.cost if timed.cost else 0.0
     memory = _peak_memory(scorer.encoder.device)
     if memory is not None:
         memory += max(work.units - timed.units, 0) * scorer.bytes_per_unit
     return Estimate(
-        pairs, skipped, len(sources), work.tokens, work.windows, work.positions, calibrated, seconds * share, memory
+        pairs=pairs,
+        skipped=skipped,
+        sources=len(sources),
+        tokens=work.tokens,
+        windows=work.windows,
+        positions=work.positions,
+        calibrated=calibrated,
+        seconds=rate * work.cost if rate else seconds * pairs / calibrated,
+        longest=work.longest[0],
+        longest_seconds=rate * work.longest[1],
+        memory=memory,
     )
 
 
 def _calibrate(sample: files.Pairs, scorer: EstimeScorer, rng: random.Random) -> tuple[int, float, _Work]:
-    """How many pairs were scored, in how many seconds, and what work they were."""
+    """How many pairs were scored, in how many seconds, and what work they were. Long texts are cut."""
+    longest = bytes_of_work(scorer) // 8
     order = rng.sample(range(len(sample)), len(sample))
     middle = sorted(order, key=lambda index: len(sample.sources[index]) + len(sample.summaries[index]))[len(order) // 2]
-    scorer.score([sample.summaries[middle]], [sample.sources[middle]])
-    work, seconds, start, size = _Work(), 0.0, 0, _FIRST
+    scorer.score([sample.summaries[middle][:longest]], [sample.sources[middle][:longest]])
+    work, seconds, start, size = _Work(scorer), 0.0, 0, _FIRST
     while start < len(order) and seconds < _ENOUGH:
-        chosen = order[start : start + size]
-        group = files.Pairs(
-            [sample.lines[index] for index in chosen],
-            [sample.sources[index] for index in chosen],
-            [sample.summaries[index] for index in chosen],
-            [{}] * len(chosen),
-        )
+        group = files.Pairs()
+        for index in order[start : start + size]:
+            group.add(sample.lines[index], sample.sources[index][:longest], sample.summaries[index][:longest], {})
         began = perf_counter()
         scorer.score(group.summaries, group.sources)
         seconds += perf_counter() - began
-        work.add(group, scorer)
-        start, size = start + len(chosen), 2 * size
+        work.add(group)
+        start, size = start + len(group), 2 * size
     return start, seconds, work
 
 
 def _peak_memory(device: torch.device) -> int | None:
     """The most bytes that were in use so far."""
     if device.type == "cuda":
+        import torch
+
         return torch.cuda.max_memory_allocated(device)
     if sys.platform == "win32":
         return None

@@ -1,25 +1,44 @@
-"""Input files -> chunks of pairs, whose boundaries depend on the input alone."""
+"""Input files -> chunks of pairs, whose boundaries depend on the input and the job alone."""
 
 from __future__ import annotations
 
 import glob
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from estime_metric import files
 from estime_metric.jobs.job import Job
-
-#: Characters of text in a chunk, but for its last pair: bounds the memory where texts are books.
-_CHARACTERS = 32_000_000
 
 #: Blocks of a large input that are looked at to see whether it is still the same, and bytes of each.
 _BLOCKS, _BLOCK = 64, 1 << 16
 
 #: Bytes of an input up to which all of it is looked at.
 WHOLE = _BLOCKS * _BLOCK
+
+
+class Line(NamedTuple):
+    """A row of an input, or a sentence that says what is wrong with it."""
+
+    path: Path
+    number: int
+    row: files.Row | str
+
+
+class Digest:
+    """A running digest of the rows that were read, to see later whether the input is still the same."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    def add(self, line: Line) -> None:
+        """Takes a row in."""
+        self._hash.update(json.dumps([line.number, line.row], default=str).encode("utf-8"))
+
+    def __str__(self) -> str:
+        return self._hash.hexdigest()
 
 
 def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
@@ -43,8 +62,8 @@ def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def first_rows(job: Job) -> list[tuple[Path, int, files.Row]]:
-    """The first pair of each input, with its line; what cannot be read is said before anything is scored.
+def first_pairs(job: Job) -> list[Line]:
+    """The first pair of each input; what cannot be read is said before anything is scored.
 
     Standard input and pipes are left alone, since what is read from them is gone.
 
@@ -52,14 +71,14 @@ def first_rows(job: Job) -> list[tuple[Path, int, files.Row]]:
         OSError, ImportError: an input cannot be read.
         ValueError: as `files.iterate_pairs`; or no input holds a pair.
     """
-    found: list[tuple[Path, int, files.Row]] = []
+    found: list[Line] = []
     problem = ""
     for path in job.inputs:
         if _is_stream(path):
             continue
         for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
             if isinstance(row, dict):
-                found.append((path, line, row))
+                found.append(Line(path, line, row))
                 break
             problem = problem or f" (line {line}: {row})"
     if not found and not any(map(_is_stream, job.inputs)):
@@ -71,46 +90,45 @@ def _is_stream(path: Path) -> bool:
     return files.is_standard(path) or path.is_fifo()
 
 
-def check_names(row: files.Row, ours: Sequence[str], where: str) -> None:
-    """Refuses a row that has a column of one of our names.
-
-    Raises:
-        ValueError: it has; the message says how to name ours differently.
-    """
-    for name in ours:
-        if name in row:
-            raise ValueError(
-                f"Expected the input to have no column named as ours are, but {where} has {name!r}: "
-                "name ours differently with --prefix."
-            )
-
-
-def read_chunks(job: Job) -> Iterator[files.Pairs]:
-    """The pairs of all inputs in their order, in chunks.
-
-    A chunk ends after ``look_ahead`` pairs where the next pair has another source, after twice as many, or where it
-    holds much text. The last chunk may be empty but for its problems.
-    """
-    chunk, characters = files.Pairs(), 0
+def read_lines(job: Job) -> Iterator[Line]:
+    """The rows of all inputs, in their order."""
     for path in job.inputs:
-        origin = f"{path} " if len(job.inputs) > 1 else ""
         for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
-            if isinstance(row, str):
-                chunk.problems.append(f"{origin}line {line}: {row}")
-                continue
-            source, summary = row[job.source_column], row[job.summary_column]
-            if chunk.ends_before(source, job.look_ahead) or characters > _CHARACTERS:
-                yield chunk
-                chunk, characters = files.Pairs(), 0
-            if not job.keep_texts:
-                del row[job.source_column]
-                row.pop(job.summary_column, None)  # one column may hold both
-            if origin:
-                check_names(row, [f"{job.prefix}file"], f"{origin}line {line}")
-                row = {f"{job.prefix}file": str(path), **row}
-            chunk.add(line, source, summary, row)
-            characters += len(source) + len(summary)
-    yield chunk
+            yield Line(path, line, row)
+
+
+def further(job: Job, path: Path, row: files.Row) -> files.Row:
+    """The columns of a pair that the output keeps, with the file where there are several."""
+    texts = () if job.keep_texts else (job.source_column, job.summary_column)
+    kept = {name: value for name, value in row.items() if name not in texts}
+    return {f"{job.prefix}file": str(path), **kept} if len(job.inputs) > 1 else kept
+
+
+def chunks(
+    lines: Iterable[Line], job: Job, limits: tuple[int, int], digest: Digest | None = None
+) -> Iterator[files.Pairs]:
+    """Pairs in chunks within the limits of `Job.limits`; the last one may hold problems alone.
+
+    ``digest`` is at each chunk that of all rows up to its end.
+    """
+    chunk = files.Pairs()
+    several = len(job.inputs) > 1
+    for line in lines:
+        path, number, row = line
+        if isinstance(row, dict) and chunk.ends_before(row[job.source_column], *limits):
+            yield chunk
+            chunk = files.Pairs()
+        if digest is not None:
+            digest.add(line)
+        where = f"{path} line {number}" if several else f"line {number}"
+        if isinstance(row, str):
+            chunk.problems.append(f"{where}: {row}")
+            continue
+        if several:
+            files.check_names(row, [f"{job.prefix}file"], where)
+        chunk.add(number, row[job.source_column], row[job.summary_column], further(job, path, row))
+    if len(chunk) or chunk.problems:
+        yield chunk
 
 
 def fingerprint(path: Path) -> list[Any] | None:
@@ -130,25 +148,8 @@ def fingerprint(path: Path) -> list[Any] | None:
     return [size, taken.hexdigest(), path.stat().st_mtime_ns]
 
 
-class Digest:
-    """A running digest of the pairs that were read, to see later whether the input is still the same."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=16)
-
-    def add(self, chunk: files.Pairs) -> str:
-        """Takes a chunk in; the digest of all so far."""
-        content: list[Any] = [chunk.lines, chunk.sources, chunk.summaries, chunk.others, chunk.problems]
-        self._hash.update(json.dumps(content, default=str).encode("utf-8"))
-        return self._hash.hexdigest()
-
-
 def count_pairs(job: Job) -> int | None:
     """The number of pairs in all inputs; ``None`` where one is standard input or not a plain file."""
     if not all(path.is_file() for path in job.inputs):
         return None
-    return sum(
-        isinstance(row, dict)
-        for path in job.inputs
-        for _, row in files.iterate_pairs(path, job.source_column, job.summary_column)
-    )
+    return sum(isinstance(line.row, dict) for line in read_lines(job))

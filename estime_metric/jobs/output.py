@@ -1,23 +1,27 @@
-"""The output of a job: committed chunk by chunk, so that a killed run goes on where it was.
+"""The output of a job: committed chunk by chunk, so that a killed run is resumed where it was.
 
 Beside the output stands ``OUTPUT.progress`` while a run is unfinished. It says up to which byte the output is
-committed; what is behind that, such as half a line, is cut off by the run that goes on.
+committed; what is behind that, such as half a line, is cut off by the run that resumes it. Once the job is done, the
+same record is what `files.read_meta` reads. Only one run at a time holds an output.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, BinaryIO
 
 from estime_metric import files
-from estime_metric.files.writing import write_parquet
+from estime_metric._version import __version__
+from estime_metric.config import EstimeConfig
 from estime_metric.jobs.inputs import WHOLE, fingerprint
 from estime_metric.jobs.job import Job
 from estime_metric.jobs.totals import Totals
@@ -25,36 +29,49 @@ from estime_metric.jobs.totals import Totals
 #: What may be done with an output that exists.
 EXISTING = ("refuse", "overwrite", "resume")
 
+#: Packages whose versions are noted.
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
+
 
 @dataclass
-class Progress:
-    """How far a job is.
+class Record:
+    """How far a job is, and of what it is.
 
     Attributes:
-        signature, options, columns: what has to be equal to go on. ``columns`` are those of CSV, else none.
+        signature, options: what has to be equal where it is resumed.
+        config: the options of the measure.
         inputs: each input with its `fingerprint`.
-        chunks: how many are committed.
-        bytes: how long the output is with them.
-        digest: that of the pairs in them.
+        columns: those of CSV, once the first rows are read.
+        bytes: how long the output is.
+        digest: that of the rows of the input that are scored.
         totals: those of the pairs in them.
+        finished: whether the whole input is scored.
     """
 
     signature: str
     options: dict[str, Any]
+    config: dict[str, Any]
     inputs: list[list[Any]]
     columns: list[str] = field(default_factory=list)
-    chunks: int = 0
     bytes: int = 0
     digest: str = ""
     totals: dict[str, Any] = field(default_factory=dict)
+    finished: bool = False
 
     @classmethod
-    def start(cls, job: Job, signature: str) -> Progress:
+    def start(cls, job: Job, config: EstimeConfig) -> Record:
         """That of a job of which nothing is done."""
-        return cls(signature, dict(job.options()), [[str(path), fingerprint(path)] for path in job.inputs])
+        options = {name: _shown(value) for name, value in asdict(config).items() if value is not None}
+        inputs = [[str(path), fingerprint(path)] for path in job.inputs]
+        return cls(config.signature(), job.options(), options, inputs)
 
-    def check(self, earlier: Progress) -> None:
-        """Refuses to go on with a run of other settings; warns where an input may have been changed.
+    @classmethod
+    def read(cls, found: dict[str, Any]) -> Record:
+        """A record as it was written."""
+        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+
+    def check(self, earlier: Record) -> None:
+        """Refuses to resume a run of other settings; warns where an input may have been changed.
 
         Raises:
             ValueError: the signature, an option or the inputs differ; the message shows both.
@@ -65,88 +82,100 @@ class Progress:
         for name, own, other in pairs:
             if own != other:
                 raise ValueError(
-                    f"Expected the {name} of the unfinished run, to go on with it, but it differs:\n"
-                    f"  then: {other}\n  now:  {own}\nStart anew with --overwrite."
+                    f"Expected the {name} of the earlier run, to resume it, but got another:\n"
+                    f"  then: {other}\n  now:  {own}\nStart again with --overwrite."
                 )
         for (path, own), (_, other) in zip(self.inputs, earlier.inputs, strict=True):
             if own is not None and own[0] > WHOLE and own != other:
                 warnings.warn(
-                    f"{path} was written to since the unfinished run began. Its scored rows and what was looked at of "
-                    "the others are as they were; if it was changed elsewhere, the rest is scored as it is now.",
+                    f"{path} was written to since the unfinished run began. Its scored rows and the compared blocks of "
+                    "the others are unchanged; if it was changed elsewhere, the rest is scored as it is now.",
                     RuntimeWarning,
                     stacklevel=2,
                 )
 
 
 class Output:
-    """Where the rows of a job go.
+    """Where the rows of a job go; a context manager, which lets go of the output.
 
     Args:
         job: the job.
-        fresh: the progress of a run that starts.
-        existing: ``refuse`` raises where there is an output already, ``overwrite`` replaces it, ``resume`` goes on
-            with it if there is one.
+        record: that of a run that starts.
+        existing: ``refuse`` raises where there is an output already, ``overwrite`` replaces it, ``resume`` resumes it
+            if there is one.
 
     Attributes:
-        progress: how far the job is.
-        finished: whether there is an output of this name that no run has left unfinished.
+        record: how far the job is.
 
     Raises:
+        BlockingIOError: another run writes to it.
         FileExistsError: there is an output already.
         ValueError: it is of other settings.
         OSError: it cannot be written.
     """
 
-    def __init__(self, job: Job, fresh: Progress, existing: str = "refuse") -> None:
+    def __init__(self, job: Job, record: Record, existing: str = "refuse") -> None:
         self.job = job
-        self.progress = fresh
-        self.finished = False
+        self.record = record
         self._stream: BinaryIO | None = None
         if job.output is None or job.streams:
             return
         self._final = job.output
-        parquet = job.output.suffix.lower() == ".parquet"
-        self._path = job.output.with_name(f"{job.output.name}.rows.jsonl") if parquet else job.output
-        self._record = job.output.with_name(f"{job.output.name}.progress")
-        unfinished = self._record.exists()
+        self._parquet = job.output.suffix.lower() == ".parquet"
+        self._path = job.output.with_name(f"{job.output.name}.rows.jsonl") if self._parquet else job.output
+        self._progress = job.output.with_name(f"{job.output.name}.progress")
+        with ExitStack() as held:
+            held.enter_context(files.locked(self._final))
+            self._open(existing)
+            self._held = held.pop_all()
+
+    def _open(self, existing: str) -> None:
+        unfinished = self._progress.exists()
         if existing == "refuse" and unfinished:
             raise FileExistsError(
-                f"{self._final} exists and is unfinished: go on with --resume, or replace it with --overwrite."
+                f"{self._final} exists and is unfinished: resume it with --resume, or replace it with --overwrite."
             )
         files.check_writable(self._final, overwrite=existing != "refuse")
         if existing == "resume" and unfinished:
-            self._resume(Progress(**json.loads(self._record.read_text(encoding="utf-8"))))
+            self._resume(Record.read(json.loads(self._progress.read_text(encoding="utf-8"))))
         elif existing == "resume" and self._final.exists() and self._final.stat().st_size:
-            self.finished = True
-            if parquet:
+            found = files.read_meta(self._final)
+            if not found.get("finished"):
+                raise ValueError(f"{self._final} has no unfinished run to resume: replace it with --overwrite.")
+            self._take(Record.read(found))
+            if self._parquet:
                 self._path.unlink(missing_ok=True)
         else:
             self._stream = self._path.open("ab")
             try:
-                self._save()  # an old result is only touched once this one can go on
+                self._save()  # an old result is only touched once this one can begin
             except OSError:
-                self.close()
+                self._stream.close()
                 raise
             self._stream.truncate(0)
-            if parquet:
+            if self._parquet:
                 self._final.unlink(missing_ok=True)
+            else:
+                files.write_meta(self._final, None)
 
-    def _resume(self, earlier: Progress) -> None:
-        self.progress.check(earlier)
+    def _resume(self, earlier: Record) -> None:
         size = self._path.stat().st_size if self._path.exists() else 0
         if size < earlier.bytes:
             raise ValueError(
                 f"Expected {self._path} to hold the {earlier.bytes} bytes that are scored, but it holds {size}: "
-                "start anew with --overwrite."
+                "start again with --overwrite."
             )
-        earlier.inputs = self.progress.inputs
-        self.progress = earlier
+        self._take(earlier)
         self._stream = self._path.open("ab")
         self._stream.truncate(earlier.bytes)
 
+    def _take(self, earlier: Record) -> None:
+        self.record.check(earlier)
+        earlier.inputs = self.record.inputs
+        self.record = earlier
+
     def commit(self, data: bytes, digest: str, totals: Totals) -> None:
         """Writes the rows of the next chunk; only then do they count."""
-        progress = self.progress
         if self._stream is not None:
             with files.named(self._path):  # where the disk is full, what is behind the last commit is cut off later
                 self._stream.write(data)
@@ -155,41 +184,68 @@ class Output:
         elif self.job.streams:
             sys.stdout.write(data.decode("utf-8"))
             sys.stdout.flush()
-        progress.chunks += 1
-        progress.bytes += len(data)
-        progress.digest = digest
-        progress.totals = totals.as_dict()
+        self.record.bytes += len(data)
+        self.record.digest = digest
+        self.record.totals = totals.as_dict()
         if self._stream is not None:
             self._save()
 
     def finish(self) -> None:
-        """Closes the output of a job that is done; nothing but the output is left."""
+        """Closes the output of a job that is done, and says of it what `files.read_meta` reads."""
         if self._stream is None:
             return
         self._stream.close()
-        if self._path != self._final:
+        self.record.finished = True
+        meta = {**asdict(self.record), "versions": _versions(), "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}"}
+        if self._parquet:
             with files.replaced(self._final) as unfinished:
-                write_parquet(unfinished, self._rows)
+                files.write_parquet(unfinished, self._rows, meta)
+        else:
+            files.write_meta(self._final, meta)
         with suppress(FileNotFoundError):
-            self._record.unlink()
-        if self._path != self._final:
+            self._progress.unlink()
+        if self._parquet:
             self._path.unlink()
 
-    def close(self) -> None:
-        """Lets go of the output of a job that is not done."""
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._stream is not None:
             with suppress(OSError):  # it still holds what a full disk did not take
                 self._stream.close()
+        if self.job.output is not None and not self.job.streams:
+            self._held.close()
 
     def _rows(self) -> Iterator[files.Row]:
         return (row for _, row in files.read_rows(self._path) if isinstance(row, dict))
 
     def _save(self) -> None:
         """Replaces the record in one step: it is the old one or the new one, whenever the process is killed."""
-        with files.replaced(self._record) as unfinished, unfinished.open("w", encoding="utf-8") as stream:
-            json.dump(asdict(self.progress), stream)
-            stream.flush()
-            os.fsync(stream.fileno())
+        unfinished = self._progress.with_name(f"{self._progress.name}.part")  # one name, since one run holds it
+        try:
+            with files.named(self._progress), unfinished.open("w", encoding="utf-8") as stream:
+                json.dump(asdict(self.record), stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            unfinished.replace(self._progress)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return getattr(value, "__qualname__", str(value)) if callable(value) else value
+
+
+def _versions() -> dict[str, str]:
+    """Of this package, of Python and of the packages that scores depend on, as far as they are installed."""
+    found = {"estime-metric": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def _listed(inputs: list[list[Any]]) -> str:
@@ -198,12 +254,3 @@ def _listed(inputs: list[list[Any]]) -> str:
         f"{path} ({found[0]} bytes, digest {found[1][:8]})" if isinstance(found, list) else str(path)
         for path, found in inputs
     )
-
-
-def holds_all(path: Path, chunks: Iterator[files.Pairs], prefix: str) -> bool:
-    """Whether an output holds a row for each pair of the input, in order, and no other."""
-    lines = (line for chunk in chunks for line in chunk.lines)
-    for _, row in files.read_rows(path):
-        if not isinstance(row, dict) or str(row.get(f"{prefix}line")) != str(next(lines, None)):
-            return False
-    return next(lines, None) is None

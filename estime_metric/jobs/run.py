@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.jobs.inputs import Digest, check_names, first_rows, read_chunks
+from estime_metric.jobs.inputs import Digest, chunks, first_pairs, further, read_lines
 from estime_metric.jobs.job import Job
-from estime_metric.jobs.output import EXISTING, Output, Progress, holds_all
-from estime_metric.jobs.team import Workers
+from estime_metric.jobs.output import EXISTING, Output, Record
+from estime_metric.jobs.team import Alone, Workers
 from estime_metric.jobs.totals import Totals
 from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
 
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 
 #: Called after each chunk: its pairs, its scores.
 OnChunk = Callable[[files.Pairs, "EstimeResult"], None]
+
+#: Rows of the input from which the columns of CSV are taken.
+_HEAD = 256
 
 
 @dataclass(frozen=True)
@@ -68,12 +74,12 @@ def score_files(
     on_chunk: OnChunk | None = None,
     on_start: Callable[[int], None] | None = None,
     stop: Callable[[], bool] = lambda: False,
-    team: Workers | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """Scores files into a file, at constant memory, and resumably.
 
-    A process that is killed at any moment loses the chunk at hand and nothing else: with ``existing="resume"`` the next
-    run goes on with it, and the output is byte for byte that of a run that was not killed.
+    A process that is killed at any moment loses the current chunk and nothing else: with ``existing="resume"`` the next
+    run resumes there, and the output is byte for byte that of a run that was not killed.
 
     Args:
         job: what is scored into what.
@@ -82,7 +88,7 @@ def score_files(
         on_chunk: called with each chunk that is scored and its scores.
         on_start: called before the first chunk with the number of pairs that an earlier run has scored.
         stop: asked after each chunk whether to end here.
-        team: what shares the job: the processes of a `Team`, each of which calls this, or Ray's actors; ``None`` for
+        workers: what shares the job: the processes of a `Team`, each of which calls this, or Ray's actors; by default
             this process alone.
 
     Raises:
@@ -90,62 +96,50 @@ def score_files(
     """
     if existing not in EXISTING:
         raise ValueError(f"Expected argument `existing` to be one of {', '.join(EXISTING)}, but got {existing!r}.")
-    heads = first_rows(job)
+    workers = workers or Alone()
+    heads = first_pairs(job)
     empty = scorer.score([], [])  # loads the encoder, which tells layers and signature
-    ours = [f"{job.prefix}{name}" for name in files.score_columns(empty.measures, empty.layers)]
-    for path, line, row in heads if job.output is not None else ():
-        check_names(row, ours, f"{path.name} line {line}")
-    signature, config = empty.signature, empty.config
-    if team is not None and team.rank:
-        shared: Progress | None = team.share(lambda: None)  # that of the first process
-        if shared is not None:
-            for _ in team.run(_unscored(job, shared, ours), lambda task: _score(task, job, scorer), stop):
-                pass
-        return Report(Totals(), not stop(), 0, config)
-    output: Output | None = None
-    totals = Totals()
+    config = empty.config
+    (row,) = _rows(job, files.Pairs([0], [""], [""], [{}]), scorer.score([""], [""]))
+    for path, line, found in heads if job.output is not None else ():
+        if isinstance(found, dict):
+            files.check_names(further(job, path, found), row, f"{path.name} line {line}")
+    with ExitStack() as held:
+        output: Output | None = None
 
-    def open_output() -> Progress | None:
-        nonlocal output
-        output = Output(job, Progress.start(job, signature), existing)
-        if output.finished:
-            totals.add(_finished(job))
-        return None if output.finished else output.progress
+        def start() -> Record:
+            nonlocal output
+            output = held.enter_context(Output(job, Record.start(job, config), existing))
+            return output.record
 
-    try:
-        progress = open_output() if team is None else team.share(open_output)
-        assert output is not None
-        if progress is None:
-            return Report(totals, True, totals.pairs, config)
-        totals = Totals(**progress.totals)
+        record = workers.share(start)
+        totals = Totals(**record.totals)
         resumed = totals.pairs
-        if on_start is not None:
+        if on_start is not None and output is not None:
             on_start(resumed)
-        tasks = _unscored(job, progress, ours)
-        if team is None:
-            scored: Iterator[Scored] = (_score(task, job, scorer) for task in tasks)
-        else:
-            scored = team.run(tasks, lambda task: _score(task, job, scorer), stop)
-        for chunk in scored:
+        tasks = _unscored(job, record, job.limits(scorer), list(row))
+        if record.finished:
+            if next(tasks, None) is not None:
+                raise ValueError(f"{job.output} is done, but its input has grown since: replace it with --overwrite.")
+            return Report(totals, True, resumed, config)
+        for chunk in workers.run(tasks, partial(_score, job=job, scorer=scorer), stop):
+            assert output is not None  # the results go to the first process
             totals.add(chunk.totals)
-            output.progress.columns = chunk.columns
+            output.record.columns = chunk.columns
             output.commit(chunk.data, chunk.digest, totals)
             if on_chunk is not None:
                 on_chunk(chunk.pairs, chunk.result)
             if stop():
                 break
-        if stop():
-            return Report(totals, False, resumed, config)
-        output.finish()
-        return Report(totals, True, resumed, config)
-    finally:
-        if output is not None:
-            output.close()
+        done = not stop()
+        if output is not None and done:
+            output.finish()
+        return Report(totals, done, resumed, config)
 
 
 @dataclass(frozen=True)
 class _Task:
-    """A chunk to score: whether it is the first one, the digest of all pairs to its end, and the columns of CSV."""
+    """A chunk to score: whether it is the first one, the digest of all rows to its end, and the columns of CSV."""
 
     pairs: files.Pairs
     first: bool
@@ -165,54 +159,39 @@ class Scored:
     totals: Totals
 
 
-def _score(task: _Task, job: Job, scorer: EstimeScorer) -> Scored:
+def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> Scored:
     pairs = task.pairs
     result = scorer.score(pairs.summaries, pairs.sources)
     data = b""
     if job.output is not None:
-        rows = files.score_rows(pairs, result, job.prefix)
-        data = files.encode_rows(rows, job.ending, task.columns, header=task.first)
+        data = files.encode_rows(_rows(job, pairs, result), job.ending, task.columns, header=task.first)
     return Scored(pairs, result, data, task.digest, task.columns, Totals.of(pairs, result))
 
 
-def _finished(job: Job) -> Totals:
-    """The totals, without sums, of an output that is of no unfinished run.
-
-    Raises:
-        ValueError: it is not that of this job, done.
-    """
-    assert job.output is not None
-    totals = Totals()
-
-    def chunks() -> Iterator[files.Pairs]:
-        for chunk in read_chunks(job):
-            totals.add(Totals(pairs=len(chunk), skipped=len(chunk.problems)))
-            yield chunk
-
-    if not holds_all(job.output, chunks(), job.prefix):
-        raise ValueError(
-            f"{job.output} is of no unfinished run, and holds other rows than the input: replace it with --overwrite."
-        )
-    return totals
+def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]:
+    return files.score_rows(pairs, result, job.prefix, signature=job.with_signature)
 
 
-def _unscored(job: Job, progress: Progress, ours: list[str]) -> Iterator[_Task]:
-    """The chunks that are not committed yet. The columns of CSV are those of the first chunk, around them ours.
+def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]) -> Iterator[_Task]:
+    """The chunks that are not committed yet. The columns of CSV are those of the first rows, around them ours.
 
     Raises:
         ValueError: the committed part of the input is not what it was.
     """
-    digest = Digest()
-    committed, expected = progress.chunks, progress.digest
-    columns: list[str] = []
-    for number, chunk in enumerate(read_chunks(job), start=1):
-        found = digest.add(chunk)
-        if number == 1 and job.ending == ".csv":
-            columns = [ours[0], *dict.fromkeys(name for others in chunk.others for name in others), *ours[1:]]
-        if number > committed:
-            yield _Task(chunk, number == 1, found, columns)
-        elif number == committed and found != expected:
-            raise ValueError(
-                "Expected the input that the unfinished run has scored, to go on with it, but its rows have changed: "
-                "start anew with --overwrite."
-            )
+    lines, digest = read_lines(job), Digest()
+    done = Totals(**record.totals)
+    for line in islice(lines, done.pairs + done.skipped):
+        digest.add(line)
+    if record.digest not in ("", str(digest)):
+        raise ValueError(
+            "Expected the rows that the earlier run has scored, to resume it, but they have changed: start again with "
+            "--overwrite."
+        )
+    columns = record.columns
+    if job.ending == ".csv" and not columns:
+        head = list(islice(lines, _HEAD))
+        found = [further(job, line.path, line.row) for line in head if isinstance(line.row, dict)]
+        columns = [ours[0], *dict.fromkeys(name for row in found for name in row), *ours[1:]]
+        lines = chain(head, lines)
+    for number, chunk in enumerate(chunks(lines, job, limits, digest)):
+        yield _Task(chunk, not number and not record.digest, str(digest), columns)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a job after the chunk at hand, not in it."""
+"""Ctrl-C and SIGTERM end a job after the current chunk, not in it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Several processes on one job, as ``torchrun`` starts them: each scores whole chunks, the first one writes.
+"""Who scores the chunks of a job: this process, or several as ``torchrun`` starts them, of which the first one writes.
 
 A chunk goes to whichever process is free, so that work is shared by what it costs; it is scored by one process as it
-would be alone, so the file is the same. All read the whole input, which is cheap beside scoring.
+would be alone, so the file is the same. All read the whole input, which is cheap compared with scoring.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PATIENCE = 30.0
 
 
 class Workers(Protocol):
-    """What shares a job: `Team`, or the actors of a Ray cluster."""
+    """What scores the chunks of a job: `Alone`, `Team`, or `estime_metric.integrations.ray.RayTeam`."""
 
     @property
     def rank(self) -> int:
@@ -37,6 +37,20 @@ class Workers(Protocol):
 
     def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
         """Scores the chunks; the first process gets the results of all, in order, the others get none."""
+
+
+class Alone:
+    """This process."""
+
+    rank = 0
+
+    def share(self, make: Callable[[], T]) -> T:
+        """What ``make`` gives: no other process needs it."""
+        return make()
+
+    def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
+        """Scores the chunks, one after the other."""
+        return map(score, chunks)
 
 
 class Team:
@@ -66,12 +80,12 @@ class Team:
         """What ``make`` gives on the first process, on all of them.
 
         Raises:
-            RuntimeError: it failed there.
+            OSError: it failed there.
         """
         if self.rank:
             kind, value = pickle.loads(self._store.get("start"))
             if kind == "failed":
-                raise RuntimeError("the first process could not start")
+                raise OSError("the first process could not start: its message says why.")
             return value  # type: ignore[no-any-return]
         try:
             made = make()
@@ -84,7 +98,7 @@ class Team:
     def leave(self) -> None:
         """Ends the part of this process in the job. The first one waits for the others, for some seconds at most.
 
-        ``torchrun`` ends all processes once one has failed, so the one that says that some rows hold no pair goes last.
+        ``torchrun`` ends all processes once one has failed, so the one that reports invalid rows goes last.
         """
         left = self._store.add("left", 1)
         waited = 0.0

@@ -21,10 +21,10 @@ class Totals:
 
     Attributes:
         pairs: how many were scored.
-        skipped: rows that hold no pair.
+        skipped: invalid rows.
         sums: for each measure (``alarms``, or ``alarms@12`` where there are several layers) the sum of its values and
             the number of pairs for which it is defined.
-        unchecked, blank: how many pairs share no token with their source, and how many summaries have none at all.
+        unchecked, blank: how many summaries have no token in common with their source, and how many have none at all.
         unchecked_lines, blank_lines: the first of them.
     """
 
@@ -39,7 +39,7 @@ class Totals:
     @classmethod
     def of(cls, pairs: files.Pairs, result: EstimeResult) -> Totals:
         """The totals of one chunk."""
-        _, *names, _ = files.score_columns(result.measures, result.layers)
+        names = files.measure_columns(result.measures, result.layers)
         keys = [(measure, layer) for layer in result.layers for measure in result.measures]
         sums = {}
         for name, (measure, layer) in zip(names, keys, strict=True):

@@ -129,13 +129,13 @@ def estimate(options: argparse.Namespace, folder: Path) -> None:
 def reading(options: argparse.Namespace, folder: Path) -> None:
     """What the process that reads and hands out chunks has to do, without what Ray itself does."""
     from estime_metric.jobs import Job
-    from estime_metric.jobs.inputs import Digest, read_chunks
+    from estime_metric.jobs.inputs import Digest, chunks, read_lines
 
     pairs, texts = common.pairs_of(options.summeval, options.sources, options.each[-1])
     path = write_pairs(folder / "pairs.jsonl", pairs * 10)
     start, count, digest = time.process_time(), 0, Digest()
-    for chunk in read_chunks(Job(inputs=(path,))):
-        digest.add(chunk)
+    job = Job(inputs=(path,))
+    for chunk in chunks(read_lines(job), job, (256, 10**9), digest):
         count += len(pickle.loads(pickle.dumps(chunk)))
     common.print_table(
         f"Reading, comparing and passing on: {texts}",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from estime_metric.files import read_signature
 from estime_metric.studies.coherence.classifier import CoherenceClassifier
 from estime_metric.studies.coherence.entity_graph import entity_graph
 from tests.command import Ran, csv_rows, run_command
@@ -27,7 +28,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_the_screen_shows_every_score(table: Path) -> None:
-    shown = run(table, "--measure", "entity_graph,length").stdout
+    shown = run(table, "--measures", "entity_graph,length").stdout
     assert f"{entity_graph(TEXTS[0]):.3f}".lstrip("0") in shown
     assert "2 summaries scored, 0 rows skipped" in shown
     assert "entity_graph: mean 0.3333 (higher is better)" in shown
@@ -39,13 +40,14 @@ def test_the_screen_shows_every_score(table: Path) -> None:
 
 def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "scores.csv"
-    shown = run(table, "-o", out, "--measure", "entity_graph,random", "--seed", 3).stdout
+    shown = run(table, "-o", out, "--measures", "entity_graph,random", "--seed", 3).stdout
     assert f"written: {out}" in shown
     rows = csv_rows(out)
-    assert list(rows[0]) == ["line", "id", "entity_graph", "random", "signature"]
+    assert list(rows[0]) == ["line", "id", "entity_graph", "random"]
+    assert str(read_signature(out)).startswith("COHERENCE|entity_graph:content_words|random")
     assert [row["line"] for row in rows] == ["1", "2"]
     assert float(rows[0]["entity_graph"]) == pytest.approx(entity_graph(TEXTS[0]), abs=1e-6)
-    streamed = run(table, "-o", "-", "--measure", "entity_graph,random", "--seed", 3).stdout.splitlines()
+    streamed = run(table, "-o", "-", "--measures", "entity_graph,random", "--seed", 3).stdout.splitlines()
     assert [json.loads(line)["random"] for line in streamed] == [float(row["random"]) for row in rows]
 
 
@@ -74,7 +76,7 @@ def test_a_classifier(table: Path, bert_folder: str, tmp_path: Path) -> None:
     folder, out = tmp_path / "classifier", tmp_path / "out.jsonl"
     classifier = CoherenceClassifier(bert_folder, device="cpu")
     classifier.save(folder)
-    run(table, "--measure", "classifier", "--classifier", folder, "--device", "cpu", "-o", out)
+    run(table, "--measures", "classifier", "--classifier", folder, "--device", "cpu", "-o", out)
     found = [json.loads(line)["classifier"] for line in out.read_text().splitlines()]
     assert found == pytest.approx(classifier.score(TEXTS).tolist(), abs=1e-5)
 
@@ -82,9 +84,9 @@ def test_a_classifier(table: Path, bert_folder: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--measure", "grammar"], "`measures` to name some of entity_graph, classifier, bartscore, length, random"),
-        (["--measure", "classifier"], "`classifier` to name a trained classifier, since the measure 'classifier'"),
-        (["--measure", "bartscore"], "There is no summary in"),
+        (["--measures", "grammar"], "`measures` to name some of entity_graph, classifier, bartscore, length, random"),
+        (["--measures", "classifier"], "`classifier` to name a trained classifier, since the measure 'classifier'"),
+        (["--measures", "bartscore"], "There is no summary in"),
         (["--summary-column", "text"], "There is no summary in"),
         (["-o", "out.xlsx"], "Expected the output to end in"),
     ],
@@ -101,5 +103,5 @@ def test_columns_of_the_user_are_not_replaced(table: Path) -> None:
 
 
 def test_an_encoder_without_a_head_is_no_classifier(table: Path, bert_folder: str) -> None:
-    shown = run(table, "--measure", "classifier", "--classifier", bert_folder, "--device", "cpu", status=2)
+    shown = run(table, "--measures", "classifier", "--classifier", bert_folder, "--device", "cpu", status=2)
     assert "has no trained head" in shown.stderr

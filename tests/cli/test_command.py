@@ -76,7 +76,9 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], message: str) 
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (KeyError("layer"), "there is no 'layer'"),
+        (KeyError("layer"), "KeyError: 'layer' (ESTIME_TRACEBACK=1 shows the traceback)"),
+        (TypeError("no such argument"), "TypeError: no such argument (ESTIME_TRACEBACK=1 shows the traceback)"),
+        (ValueError("Expected another"), "error: Expected another\n"),
         (MemoryError(), "out of memory"),
         (RuntimeError("could not create a primitive"), "try a smaller --token-budget"),
         (FloatingPointError("not finite"), "not finite"),
@@ -101,8 +103,17 @@ def test_what_goes_wrong_inside_is_one_line_too(
 
 
 def test_an_option_given_twice_takes_the_last_value() -> None:
-    ran = run_command("score", "--example", "-q", "-o", "-", "-m", "nobody/nothing", "-m", "embedded")
+    arguments = ["--with-signature", "-q", "-o", "-", "-m", "nobody/nothing", "-m", "embedded"]
+    ran = run_command("score", "--example", *arguments)
     assert json.loads(ran.stdout.splitlines()[0])["signature"].startswith("ESTIME|model:embedded@")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys; from estime_metric import cli; cli.console.run(cli.app, ['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "meta-evaluate" in done.stdout
+    assert not {"torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib"} & set(loaded)
 
 
 def test_python_m_and_a_reader_that_leaves_early(tmp_path: Path) -> None:

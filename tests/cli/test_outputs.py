@@ -73,7 +73,7 @@ def test_meta_evaluate_replaces_its_output_whole_or_not_at_all(judged: list[Path
     options = ["-n", 5, "--level", "summary", "-o", out, "--overwrite"]
     with full_disk(100):
         shown = run_command("meta-evaluate", *judged, *options, status=2)
-    assert shown.stderr.startswith("error: [Errno 27] File too large")
+    assert shown.stderr.startswith("error: File too large")
     assert out.read_text() == "of an earlier run"
     assert set(tmp_path.iterdir()) == before
     run_command("meta-evaluate", *judged, *options)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric import EstimeScorer, __version__
+from estime_metric import EstimeScorer, __version__, files
 from estime_metric.examples import PATH as EXAMPLES
 from tests.command import Ran, run_command
 
@@ -45,8 +45,9 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     for good, bad in zip(rows[::2], rows[1::2], strict=True):
         assert good["alarm_rate"] < bad["alarm_rate"]
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
-    assert rows[0]["signature"] in shown.stdout.splitlines()
-    assert rows[0]["signature"].startswith("ESTIME|model:embedded@sha256-")
+    signature = files.read_signature(out)
+    assert signature in shown.stdout.splitlines()
+    assert str(signature).startswith("ESTIME|model:embedded@sha256-")
 
 
 def test_the_examples_are_what_the_package_says() -> None:
@@ -81,13 +82,14 @@ def test_scores_go_to_a_file_beside_the_further_columns(
     )
     for layer in (2, 1):
         assert [float(row[f"winners@{layer}"]) for row in rows] == expected.values("winners", layer).tolist()
-    assert {row["signature"] for row in rows} == {expected.signature}
+    assert files.read_signature(out) == expected.signature
     assert not any("summary" in row or "source" in row for row in rows)
 
 
 def test_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
     shown = run("score", table, "-m", bert_folder, "-q", "-o", "-", *SHORT, status=1)
     assert [json.loads(line)["id"] for line in shown.stdout.splitlines()] == ["a", "c"]
+    assert shown.stderr.splitlines()[-1].startswith("ESTIME|model:")
 
 
 def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> None:
@@ -113,7 +115,11 @@ def test_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
         (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
         (["--measures", "rouge"], "`measures` to be one of"),
         (["-o", "scores.xlsx"], "to end in .jsonl or .csv or .parquet"),
-        (["--source-column", "text"], "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
+        (
+            ["--source-column", "text"],
+            "Expected a column 'text' in pairs.jsonl, but its columns are id, source",
+        ),
+        (["--summary-column", "text"], "name the right one with --summary-column."),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(
@@ -127,7 +133,9 @@ def test_what_cannot_be_done_is_said_in_one_line(
 
 
 def test_a_missing_file_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
-    assert "nothing.jsonl" in run("score", tmp_path / "nothing.jsonl", "-m", "embedded", status=2).stderr
+    for name in ("nothing.jsonl", "nothing.parquet"):
+        said = run("score", tmp_path / name, "-m", "embedded", status=2).stderr
+        assert said == f"error: No such file or directory: '{tmp_path / name}'\n"
     assert "FILE or --example" in run("score", status=2).stderr
     assert "FILE or --example" in run("score", tmp_path / "x.jsonl", "--example", status=2).stderr
 
@@ -145,13 +153,13 @@ def test_version() -> None:
 def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
     out = tmp_path / "scores.jsonl"
     run("score", "--example", "--fast", "-q", "-o", out)
-    first = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
-    assert "|distance:2|" in first["signature"]
-    assert "|preset:fast|" in first["signature"]
+    signature = str(files.read_signature(out))
+    assert "|distance:2|" in signature
+    assert "|preset:fast|" in signature
     run("score", "--example", "--fast", "--distance", 4, "-q", "-o", out, "--overwrite")
-    first = json.loads(out.read_text(encoding="utf-8").splitlines()[0])
-    assert "|distance:4|" in first["signature"]
-    assert "|dtype:float32|version" in first["signature"]
+    signature = str(files.read_signature(out))
+    assert "|distance:4|" in signature
+    assert "|dtype:float32|version" in signature
 
 
 def test_standard_input_is_json_lines(table: Path, bert_folder: str) -> None:

@@ -15,7 +15,7 @@ from tests.command import run_command
 def test_the_recorded_numbers_are_met() -> None:
     shown = run_command("verify", status=None)
     assert shown.exit_code == 0, shown.output
-    assert shown.stdout.startswith("all recorded numbers met\n")
+    assert shown.stdout.startswith("all equal the recorded numbers\n")
 
 
 def test_none_of_them_hangs_on_rounding() -> None:

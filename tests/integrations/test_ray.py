@@ -139,7 +139,7 @@ def test_what_a_data_set_lacks_or_has_already_is_named(block_scorer: _BlockScore
     table = pyarrow.table({"article": ["The cat sat."], "text": ["The cat."]})
     with pytest.raises(ValueError, match="Expected a column 'text', but the columns are article"):
         list(block_scorer(table.drop_columns(["text"])))
-    with pytest.raises(ValueError, match="it has 'estime_alarms': name ours differently with `prefix`"):
+    with pytest.raises(ValueError, match="the column 'estime_alarms', whose name clashes with an output column"):
         list(block_scorer(table.append_column("estime_alarms", [[1]])))
 
 

@@ -24,7 +24,7 @@ def scorer_of(folder: str) -> EstimeScorer:
 
 @pytest.mark.filterwarnings("ignore")
 def test_map_adds_the_measures_with_one_process_several_and_a_stream(
-    dataset: datasets.Dataset, bert_folder: str
+    dataset: datasets.Dataset, bert_folder: str, tmp_path: Path
 ) -> None:
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
     expected = scorer.score(dataset["summary"], dataset["source"]).values("winners").tolist()
@@ -37,6 +37,11 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
         scorer.map_batch, batched=True, fn_kwargs={"source_column": "article"}
     )
     assert list(named["winners"]) == expected
+    signed = dataset.map(scorer.map_batch, batched=True, fn_kwargs={"signature_column": "made_by"})
+    assert set(signed["made_by"]) == {scorer.signature}
+    scored.info.description = scorer.signature
+    scored.save_to_disk(tmp_path / "scored")
+    assert datasets.load_from_disk(tmp_path / "scored").info.description == scorer.signature
     with pytest.raises(ValueError, match="Expected a column 'source'"):
         scorer.map_batch({"text": [], "summary": []})
 

@@ -12,12 +12,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from estime_metric import EstimeResult, EstimeScorer, files
-from estime_metric.jobs import Job, Report, expand, score_files
+from estime_metric.jobs import Job, Report, Totals, expand, score_files
 from estime_metric.jobs.inputs import WHOLE
 from tests.command import run_command
 from tests.jobs.conftest import SHORT, rows, write_jsonl
@@ -76,10 +78,41 @@ def test_a_stopped_run_goes_on_and_the_file_is_equal(
     assert second.done
     assert second.resumed == first.totals.pairs
     assert second.totals == straight.totals
-    assert parts.read_bytes() == whole.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["pairs.jsonl", whole.name, parts.name])
-    assert score(job, scorer, "resume").done  # once more changes nothing
-    assert parts.read_bytes() == whole.read_bytes()
+    assert list(files.read_rows(parts)) == list(files.read_rows(whole))
+    beside = [] if ending == "parquet" else ["whole." + ending + ".meta.json", "parts." + ending + ".meta.json"]
+    names = ["pairs.jsonl", whole.name, parts.name, *beside]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+    before = parts.read_bytes()
+    if ending != "parquet":
+        assert before == whole.read_bytes()
+    again = score(job, scorer, "resume")  # once more changes nothing
+    assert (again.done, again.resumed, again.totals) == (True, 40, straight.totals)
+    assert parts.read_bytes() == before
+    assert files.read_signature(parts) == scorer.signature
+    with pytest.raises(ValueError, match="signature of the earlier run"):
+        score(job, EstimeScorer(scorer.config, distance=4), "resume")
+
+
+def test_what_holds_for_all_rows_stands_beside_them(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+    for ending in ("jsonl", "csv", "parquet"):
+        job = Job(inputs=(table,), output=tmp_path / f"out.{ending}")
+        report = score(job, scorer)
+        assert job.output is not None
+        said = files.read_meta(job.output)
+        assert said["signature"] == report.signature
+        assert Totals(**said["totals"]) == report.totals
+        assert said["config"]["window"] == 60
+        assert said["options"]["summary_column"] == "summary"
+        assert said["versions"]["torch"] == torch.__version__
+        assert said["date"].startswith("20")
+        assert {"signature"} == {*dict(files.read_scored(job.output))[1]} - {*dict(files.read_rows(job.output))[1]}
+        score(replace(job, with_signature=True), scorer, "overwrite")
+        assert dict(files.read_rows(job.output))[1]["signature"] == report.signature
+    (tmp_path / "out.csv.meta.json").unlink()
+    assert files.read_signature(tmp_path / "out.csv") == report.signature
+    assert files.read_signature(table) is None
+    score(Job(inputs=(table,), output=tmp_path / "out.csv"), scorer, "overwrite", stop_after=1)
+    assert files.read_signature(tmp_path / "out.csv") is None
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
@@ -90,7 +123,7 @@ def test_columns_stand_beside_the_measures(table: Path, tmp_path: Path, scorer: 
     assert isinstance(row, dict)
     assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
     assert row["note"] == rows(1)[0]["note"]
-    assert {"estime_alarms", "estime_signature"} <= set(row)
+    assert "estime_alarms" in row
 
 
 def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
@@ -98,18 +131,18 @@ def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scor
     job = Job(inputs=(table,), output=out, look_ahead=8)
     score(job, scorer, stop_after=2)
     before = out.read_bytes()
-    with pytest.raises(ValueError, match=r"(?s)signature of the unfinished run.*distance:8.*distance:4"):
+    with pytest.raises(ValueError, match=r"(?s)signature of the earlier run.*distance:8.*distance:4"):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
-    with pytest.raises(ValueError, match="keep_texts of the unfinished run"):
-        score(Job(inputs=(table,), output=out, look_ahead=8, keep_texts=True), scorer, "resume")
-    with pytest.raises(FileExistsError, match="go on with --resume"):
+    with pytest.raises(ValueError, match="keep_texts of the earlier run"):
+        score(replace(job, keep_texts=True), scorer, "resume")
+    with pytest.raises(FileExistsError, match="resume it with --resume"):
         score(job, scorer)
     content = table.read_text()
     write_jsonl(table, rows(41))
-    with pytest.raises(ValueError, match="inputs of the unfinished run"):
+    with pytest.raises(ValueError, match="inputs of the earlier run"):
         score(job, scorer, "resume")
     table.write_text(content[:-30] + content[-30:].replace("b", "c", 1))  # of the same size, behind what is scored
-    with pytest.raises(ValueError, match=r"inputs of the unfinished run.*\n.*digest"):
+    with pytest.raises(ValueError, match=r"inputs of the earlier run.*\n.*digest"):
         score(job, scorer, "resume")
     assert out.read_bytes() == before
     table.write_text(content)
@@ -129,7 +162,7 @@ def test_a_large_input_that_was_changed_between_what_is_looked_at(tmp_path: Path
         return content[:position] + b"m" + content[position + 1 :]
 
     table.write_bytes(changed(0))
-    with pytest.raises(ValueError, match="its rows have changed"), pytest.warns(RuntimeWarning, match="written to"):
+    with pytest.raises(ValueError, match="they have changed"), pytest.warns(RuntimeWarning, match="written to"):
         score(job, scorer, "resume")
     table.write_bytes(changed(50))
     with pytest.warns(RuntimeWarning, match="was written to since the unfinished run began"):
@@ -142,7 +175,7 @@ def test_an_output_that_exists_is_not_touched_unasked(table: Path, tmp_path: Pat
     job = Job(inputs=(table,), output=out)
     with pytest.raises(FileExistsError, match="--overwrite"):
         score(job, scorer)
-    with pytest.raises(ValueError, match="of no unfinished run"):
+    with pytest.raises(ValueError, match="no unfinished run to resume"):
         score(job, scorer, "resume")
     assert out.read_text() == "precious\n"
     score(job, scorer, "overwrite")
@@ -157,7 +190,7 @@ def test_an_output_that_exists_is_not_touched_unasked(table: Path, tmp_path: Pat
 def test_our_names_in_the_input_are_refused_before_scoring(tmp_path: Path, scorer: EstimeScorer) -> None:
     path = write_jsonl(tmp_path / "p.jsonl", [{**row, "alarms": 1} for row in rows(3)])
     out = tmp_path / "out.jsonl"
-    with pytest.raises(ValueError, match=r"line 1 has 'alarms': name ours differently with --prefix"):
+    with pytest.raises(ValueError, match=r"line 1 has the column 'alarms', whose name clashes .* with --prefix"):
         score(Job(inputs=(path,), output=out), scorer)
     assert not out.exists()
     score(Job(inputs=(path,), output=out, prefix="estime_"), scorer)
@@ -245,5 +278,59 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_go_on(
     assert process.returncode == 128 + number
     written = out.read_text(encoding="utf-8").splitlines()
     assert json.loads(written[-1])["line"] == len(written) < 400
-    assert f"{len(written)} pairs are scored in {out}; the same command with --resume goes on" in said
+    assert f"{len(written)} pairs are scored in {out}; repeat the command with --resume" in said
+    assert not Path(f"{out}.lock").exists()
     assert "Traceback" not in said
+
+
+def test_two_runs_at_once_on_one_output(bert_folder: str, tmp_path: Path) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    run_command("score", table, "-o", whole, "-m", bert_folder, "-q", *SHORT)
+    first = subprocess.Popen(command(table, out, bert_folder), text=True, stderr=subprocess.PIPE)
+    wait_for(lambda: out.exists() and out.stat().st_size > 0, first)
+    first.send_signal(signal.SIGSTOP)
+    for option in ("--resume", "--overwrite"):
+        second = subprocess.run(command(table, out, bert_folder, option), capture_output=True, text=True, check=False)
+        assert (second.returncode, second.stdout) == (2, "")
+        assert second.stderr == f"error: Another run is writing to {out}: wait until it ends.\n"
+    first.send_signal(signal.SIGCONT)
+    first.communicate()
+    assert first.returncode == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert not Path(f"{out}.lock").exists()
+
+
+def test_a_run_that_was_killed_before_its_first_commit_is_resumed(bert_folder: str, tmp_path: Path) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    arguments = ["--look-ahead", "600"]  # one chunk
+    process = subprocess.Popen(command(table, out, bert_folder, *arguments))
+    wait_for(lambda: Path(f"{out}.progress").exists(), process)
+    process.kill()
+    process.wait()
+    assert out.read_bytes() == b""
+    assert Path(f"{out}.lock").exists()  # of the process that is gone: it stops nobody
+    for path, options in ((out, ["--resume"]), (whole, [])):
+        run_command(*command(table, path, bert_folder, *arguments, *options)[3:])
+    assert out.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.jsonl", "out.jsonl.meta.json"]
+
+
+def test_a_chunk_is_bounded_by_its_work(tmp_path: Path, scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless `look_ahead` says how many pairs: the more an encoder has to do for a byte, the fewer bytes."""
+    monkeypatch.setattr("estime_metric.jobs.job.WORK", {"cpu": 1e9})
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(300))
+
+    def sizes(job: Job, scorer: EstimeScorer) -> list[int]:
+        found: list[int] = []
+        score_files(job, scorer, on_chunk=lambda pairs, _: found.append(len(pairs)))
+        return found
+
+    found = sizes(Job(inputs=(table,)), scorer)
+    light = sizes(Job(inputs=(table,)), EstimeScorer(scorer.config, distance=2))
+    assert 2 < max(light) // max(found) < 6
+    assert sum(found) == sum(light) == 300
+    assert max(sizes(Job(inputs=(table,), look_ahead=256), scorer)) >= 256
+    table = write_jsonl(table, [{"source": "the cat sat. " * 4000, "summary": "the cat. " * 100}] * 90)
+    assert 30 < sizes(Job(inputs=(table,)), scorer)[0] < 90  # a source is not encoded anew for each of its summaries

@@ -11,6 +11,7 @@ from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_column
 from estime_metric.integrations.ray.loading import actors_that_fit, import_ray
+from estime_metric.jobs.job import BYTES
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -61,7 +62,8 @@ def score_dataset(
 
     Raises:
         ImportError: Ray is not installed.
-        ValueError: a bad option. A column that is not there, or one of a name of ours, is told by the first block.
+        ValueError: a bad option. A missing column, or one whose name clashes with a measure's, is reported when
+            the first block runs.
     """
     ray = import_ray()
     config = EstimeConfig.from_options(config, options)
@@ -127,7 +129,7 @@ class _BlockScorer:
             if problem:
                 chunk.problems.append(problem)
                 continue
-            if chunk.ends_before(source, self.look_ahead):
+            if chunk.ends_before(source, self.look_ahead, BYTES):
                 yield self._scored(table, chunk)
                 chunk = files.Pairs()
             chunk.add(index, source, summary, {})
@@ -137,13 +139,13 @@ class _BlockScorer:
         import pyarrow
 
         if chunk.problems:
-            _log.warning("left out %d rows that hold no pair; the first %s", len(chunk.problems), chunk.problems[0])
+            _log.warning("left out %d invalid rows; the first %s", len(chunk.problems), chunk.problems[0])
         table = table.take(pyarrow.array(chunk.lines, pyarrow.int64()))
         for name, values in self.scorer.map_batch({"source": chunk.sources, "summary": chunk.summaries}).items():
             if f"{self.prefix}{name}" in table.column_names:
                 raise ValueError(
-                    f"Expected the data set to have no column named as ours are, but it has {self.prefix + name!r}: "
-                    "name ours differently with `prefix`."
+                    f"The data set has the column {self.prefix + name!r}, whose name clashes with an output column: "
+                    "choose other names for the output columns with `prefix`."
                 )
             table = table.append_column(f"{self.prefix}{name}", pyarrow.array(values, pyarrow.float64()))
         return table

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from estime_metric.integrations.ray.loading import actors_that_fit, connect, import_ray
+from estime_metric.jobs.team import Alone
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -25,8 +26,8 @@ _LOST = 5
 _ASKED = 5.0
 
 
-class RayTeam:
-    """The actors of one job, in the place of `estime_metric.jobs.Team`.
+class RayTeam(Alone):
+    """The actors of one job.
 
     Args:
         address: of the cluster, as ``ray.init`` takes it; ``None`` for the one that runs here, else one that is started
@@ -38,8 +39,6 @@ class RayTeam:
         ConnectionError: there is no cluster at the address.
     """
 
-    rank = 0
-
     def __init__(self, address: str | None = None, *, num_gpus: float | None = None, num_cpus: float = 1) -> None:
         self._ray = import_ray()
         self._connected = not self._ray.is_initialized()
@@ -48,10 +47,6 @@ class RayTeam:
         if num_gpus is None:
             num_gpus = 1 if self._ray.cluster_resources().get("GPU", 0) else 0
         self._needs = num_gpus, num_cpus
-
-    def share(self, make: Callable[[], T]) -> T:
-        """What ``make`` gives: no other process needs it."""
-        return make()
 
     def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
         """Scores the chunks on all actors; the results in order.

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.meta.checks import listed
 from estime_metric.meta.reading import read_table
@@ -52,7 +53,7 @@ def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[B
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"Expected files of different names, but several are called {listed(twice)}.")
-    tables = {path.stem: read_table(path, (*DOCUMENT, *SYSTEM)) for path in paths}
+    tables = {path.stem: _read(path) for path in paths}
     unknown = [name for name in lower if not any(name in table.columns for table in tables.values())]
     if unknown:
         raise ValueError(f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}.")
@@ -107,6 +108,13 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
             _signature(table, name, keys, scores), compute, notes=lambda data: _notes(data, rows, scores, name)
         ),
     )
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """A table, with the signature that is stated beside it as a column."""
+    table = read_table(path, (*DOCUMENT, *SYSTEM))
+    beside = {"signature": read_meta(path).get("signature")} if "signature" not in table.columns else {}
+    return table.assign(**beside) if all(beside.values()) else table
 
 
 def _keys(table: pd.DataFrame, name: str) -> list[tuple[str, str]]:
