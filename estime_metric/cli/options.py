@@ -70,9 +70,7 @@ class UnitOptions(EncoderOptions):
 
     unit: Annotated[str | None, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")] = None
     window: Annotated[int | None, Parameter(help="Tokens the encoder sees at once. (default: 450)")] = None
-    margin: Annotated[int | None, Parameter(help="Tokens at a window's edge that stay unmasked. (default: 50)")] = (
-        None
-    )
+    margin: Annotated[int | None, Parameter(help="Tokens at a window's edge that stay unmasked. (default: 50)")] = None
     distance: Annotated[int | None, Parameter(help="Least distance between two masked units. (default: 8)")] = None
     normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False
     splitter: Annotated[
@@ -113,9 +111,7 @@ class MeasureOptions(UnitOptions):
     soft_model: Annotated[
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
     ] = None
-    fast: Annotated[
-        bool, Parameter(help="Preset: distance 2 unless given. Another measure than the paper's.")
-    ] = False
+    fast: Annotated[bool, Parameter(help="Preset: distance 2 unless given. Another measure than the paper's.")] = False
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:

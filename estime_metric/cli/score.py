@@ -21,6 +21,7 @@ from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Alone, Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
+from estime_metric.measures import FURTHER_MEASURES, MEASURES, RECOMMENDED
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -47,9 +48,7 @@ def score(
         Path | None,
         Parameter(alias="-o", help="Write scores to a .jsonl, .csv or .parquet file; '-' for standard output."),
     ] = None,
-    resume: Annotated[
-        bool, Parameter(help="Resume the output of a stopped run, if there is one.")
-    ] = False,
+    resume: Annotated[bool, Parameter(help="Resume the output of a stopped run, if there is one.")] = False,
     overwrite: options.Overwrite = False,
     dry_run: Annotated[
         bool,
@@ -237,46 +236,51 @@ def _say_how_to_resume(job: Job, scored: int) -> None:
 
 def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
     """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it, is shown too."""
-    layers = chunks[0][1].layers
+    first = chunks[0][1]
+    measures = ("alarms", "tokens", RECOMMENDED, *(name for name in first.measures if name in FURTHER_MEASURES))
     judged = any("verdict" in others for pairs, _ in chunks for others in pairs.others)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for name in ("line", *(["layer"] if len(layers) > 1 else []), "alarms", "overlap", "rate"):
+    several = len(first.layers) > 1
+    for name in ("line", *(["layer"] if several else []), *measures):
         table.add_column(name, justify="right", no_wrap=True)
     if judged:
         table.add_column("verdict", no_wrap=True)
     table.add_column("summary", no_wrap=True, overflow="ellipsis")
     table.columns[-1].ratio = 1
     table.expand = True
-    for layer in layers:
+    for layer in first.layers:
         for pairs, result in chunks:
-            alarms, overlap, rate = (result.values(name, layer) for name in ("alarms", "overlap", "alarm_rate"))
+            values = [result.values(name, layer).tolist() for name in measures]
             for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
-                cells = [str(line), *([str(layer)] if len(layers) > 1 else [])]
-                cells += [f"{alarms[index]:.0f}", f"{overlap[index]:.0f}"]
-                cells += ["" if rate[index].isnan() else f"{rate[index]:.3f}"]
+                cells = [str(line), *([str(layer)] if several else [])]
+                cells += [_shown(name, column[index]) for name, column in zip(measures, values, strict=True)]
                 cells += [str(others.get("verdict", ""))] if judged else []
                 cells += [" ".join(pairs.summaries[index].split())]
                 table.add_row(*(Text(printable(cell)) for cell in cells))
     Console().print(table)
 
 
+def _shown(measure: str, value: float) -> str:
+    if math.isnan(value):
+        return ""
+    return f"{value:.0f}" if MEASURES[measure].kind == "count" else f"{value:.3f}"
+
+
 def _print_totals(report: Report) -> None:
     totals = report.totals
-    say(f"{totals.pairs} pairs scored, {totals.skipped} rows skipped")
+    say(f"{totals.pairs} pairs scored, {totals.skipped} rows skipped, {totals.blank} summaries blank")
     several = len(report.layers) > 1
     for layer in report.layers:
         means = {name: totals.mean(f"{name}@{layer}" if several else name) for name in report.measures}
-        if all(map(math.isnan, means.values())):
-            continue  # scored by an earlier run, which has said so
         say(
-            f"layer {layer}: {means['alarms']:.3f} alarms a summary, alarm rate {means['alarm_rate']:.4f}, "
-            f"unsupported rate {means['unsupported_rate']:.4f} (lower is better); coverage {means['coverage']:.4f}"
+            f"layer {layer}: {RECOMMENDED} {means[RECOMMENDED]:.4f}, {means['alarms']:.3f} alarms a summary (lower is "
+            f"better); {means['tokens']:.1f} tokens a summary, coverage {means['coverage']:.4f}"
         )
         for name in report.further:
             say(f"layer {layer}: mean {name} {means[name]:.4f}")
     for number, lines, said in (
-        (totals.unchecked, totals.unchecked_lines, "pairs share no token, so nothing was checked in them"),
-        (totals.blank, totals.blank_lines, "of the summaries are blank, and left out of every rate"),
+        (totals.unchecked, totals.unchecked_lines, "summaries have no token in common with their source (not checked)"),
+        (totals.blank, totals.blank_lines, f"summaries are blank ({RECOMMENDED} {MEASURES[RECOMMENDED].blank:g})"),
     ):
         if number:
             say(f"{number} {said}: line {', '.join(map(str, lines))}{' ...' if number > len(lines) else ''}")

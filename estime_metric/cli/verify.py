@@ -40,11 +40,7 @@ def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the num
         differing.insert(0, f"encoder: expected {recorded['encoder']}, got {measured['encoder']}")
     for line in differing:
         warn(line)
-    say(
-        f"{len(differing)} differences from the recorded numbers"
-        if differing
-        else "all equal the recorded numbers"
-    )
+    say(f"{len(differing)} differences from the recorded numbers" if differing else "all equal the recorded numbers")
     say(measured["versions"])
     return 1 if differing else 0
 

@@ -64,7 +64,9 @@ def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str
     assert "skipped line 2: is not JSON" in shown.stderr
     assert "skipped line 3: column 'source' should hold a text, but holds nothing" in shown.stderr
     assert "2 pairs scored, 2 rows skipped" in shown.stdout
-    assert "1 pairs share no token, so nothing was checked in them: line 4" in shown.stdout
+    assert "2 pairs scored, 2 rows skipped, 1 summaries blank" in shown.stdout
+    assert "1 summaries have no token in common with their source (not checked): line 4" in shown.stdout
+    assert "1 summaries are blank (inconsistency 1): line 4" in shown.stdout
     assert "|" not in shown.stderr  # no progress bar
 
 

@@ -1,0 +1,48 @@
+"""From which value of a measure on a summary is worth a look."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from estime_metric.config import EstimeConfig
+
+#: ``{model: {measure: value}}`` for the encoders that ship, as ``estime calibrate`` found them.
+OPERATING_POINTS = Path(__file__).with_name("operating_points.json")
+
+
+def threshold_value(threshold: float | str, measure: str, config: EstimeConfig) -> float:
+    """A threshold as a number.
+
+    Args:
+        threshold: a number; or ``"balanced"`` for the value that is documented for this encoder and measure.
+        measure: the measure.
+        config: how the scores came about.
+
+    Raises:
+        TypeError: it is neither a number nor a string.
+        ValueError: it is no finite number, or none is documented.
+
+    Example:
+        >>> from estime_metric import EstimeConfig
+        >>> threshold_value(0.25, "inconsistency", EstimeConfig())
+        0.25
+    """
+    if isinstance(threshold, str) and threshold != "balanced":
+        raise ValueError(f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}.")
+    if isinstance(threshold, str):
+        known = json.loads(OPERATING_POINTS.read_text(encoding="utf-8")) if OPERATING_POINTS.exists() else {}
+        threshold = known.get(config.model, {}).get(measure)
+        if threshold is None:
+            raise ValueError(
+                f"Expected argument `threshold` to be a number, since no balanced one of {measure!r} is documented for "
+                f"{config.model!r}."
+            )
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
+        raise TypeError(f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}.")
+    if not math.isfinite(threshold):
+        raise ValueError(f"Expected argument `threshold` to be finite, but got {threshold}.")
+    return float(threshold)
