@@ -10,7 +10,16 @@ from torch import Tensor
 
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
-from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
+from estime_metric.measures import (
+    BASE_MEASURES,
+    FURTHER_MEASURES,
+    HIGHER_IS_BETTER,
+    MEASURES,
+    RECOMMENDED,
+    STATISTICS,
+    compute,
+)
+from estime_metric.thresholds import threshold_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -151,6 +160,29 @@ class EstimeResult:
                 stacklevel=2,
             )
         return float(values.nanmean())
+
+    def flags(
+        self, threshold: float | str = "balanced", measure: str = RECOMMENDED, layer: int | None = None
+    ) -> Tensor:
+        """Which summaries are worth a look: those whose value is at the threshold or worse, or undefined.
+
+        No threshold suits all texts. ``estime calibrate`` finds one for yours from fifty judged summaries.
+
+        Args:
+            threshold: a value of the measure; ``"balanced"`` for the one documented for an encoder that ships.
+            measure: a measure that judges.
+            layer: as for `values`.
+
+        Returns:
+            bool of shape (pairs,), in input order.
+
+        Raises:
+            TypeError: ``threshold`` is neither a number nor a string.
+            ValueError: no threshold is documented, the measure has no direction, or as for `values`.
+        """
+        check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
+        values, limit = self.values(measure, layer), threshold_value(threshold, measure, self.config)
+        return ~(values > limit if HIGHER_IS_BETTER[measure] else values < limit)
 
     def ties(self, layer: int | None = None) -> int:
         """How many verdicts depend on two dot products within 1e-4 of each other, relative.

@@ -180,6 +180,21 @@ def test_no_pairs() -> None:
     assert len(empty.to_pandas()) == 0
 
 
+def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> None:
+    values = result.values("inconsistency", 2)
+    limit = float(values.sort().values[1])
+    assert result.flags(limit, layer=2).tolist() == [value >= limit for value in values.tolist()]
+    rates = result.values("alarm_rate", 2)
+    assert result.flags(1.1, "alarm_rate", 2).tolist() == rates.isnan().tolist()  # nothing was checked
+    for wrong, said in (("good", "a number or 'balanced'"), (float("nan"), "finite")):
+        with pytest.raises(ValueError, match=said):
+            result.flags(wrong, layer=2)
+    with pytest.raises(ValueError, match="`measure` to be one of"):
+        result.flags(1, "tokens", 2)
+    with pytest.raises(ValueError, match="no balanced one of 'winners' is documented"):
+        result.flags("balanced", "winners", 2)
+
+
 def test_the_table_has_a_row_for_each_pair_and_layer(result: EstimeResult) -> None:
     table = result.to_pandas()
     assert list(table.columns) == ["pair", "layer", *BASE_MEASURES]

@@ -67,6 +67,14 @@ def score(
             "take about half a minute, 256 at most)"
         ),
     ] = None,
+    threshold: Annotated[
+        str | None,
+        Parameter(
+            metavar="VALUE|balanced",
+            help=f"Flag summaries with {RECOMMENDED} of at least VALUE in the column 'flag'; 'balanced': the value "
+            "documented for an encoder of the package.",
+        ),
+    ] = None,
     ray: Annotated[
         str | None,
         Parameter(
@@ -109,6 +117,7 @@ def score(
         keep_texts=keep_texts,
         with_signature=with_signature,
         look_ahead=look_ahead,
+        threshold=None if threshold is None else _parse_threshold(threshold),
     )
     given = {**({"model": EMBEDDED_MODEL} if example else {}), **measure.given()}
     if dry_run:
@@ -260,6 +269,13 @@ def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
     Console().print(table)
 
 
+def _parse_threshold(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text  # "balanced", or what is refused by its name
+
+
 def _shown(measure: str, value: float) -> str:
     if math.isnan(value):
         return ""
@@ -278,6 +294,8 @@ def _print_totals(report: Report) -> None:
         )
         for name in report.further:
             say(f"layer {layer}: mean {name} {means[name]:.4f}")
+    if report.flagged_from is not None:
+        say(f"{totals.flagged} summaries flagged: {RECOMMENDED} of at least {report.flagged_from:g}")
     for number, lines, said in (
         (totals.unchecked, totals.unchecked_lines, "summaries have no token in common with their source (not checked)"),
         (totals.blank, totals.blank_lines, f"summaries are blank ({RECOMMENDED} {MEASURES[RECOMMENDED].blank:g})"),

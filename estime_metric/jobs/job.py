@@ -41,6 +41,8 @@ class Job:
         with_signature: whether each row says the signature, which otherwise stands beside the rows (`files.read_meta`).
         look_ahead: pairs that are scored and committed together; equal sources among them are encoded once. ``None``:
             as many as take about half a minute (`WORK`), 256 at most.
+        threshold: as `EstimeResult.flags` takes it, for the column ``flag``, 1 for a summary that is worth a look; or
+            ``None`` for no such column.
 
     Raises:
         ValueError: the output cannot be written, or is one of the inputs; ``look_ahead`` is below 1.
@@ -54,6 +56,7 @@ class Job:
     keep_texts: bool = False
     with_signature: bool = False
     look_ahead: int | None = None
+    threshold: float | str | None = None
 
     def __post_init__(self) -> None:
         if self.look_ahead is not None and self.look_ahead < 1:
@@ -80,6 +83,7 @@ class Job:
             "keep_texts": self.keep_texts,
             "with_signature": self.with_signature,
             "look_ahead": self.look_ahead,
+            "threshold": self.threshold,
         }
 
     def limits(self, scorer: EstimeScorer) -> tuple[int, int]:

@@ -45,6 +45,7 @@ class Record:
         bytes: how long the output is.
         digest: that of the rows of the input that are scored.
         totals: those of the pairs in them.
+        threshold: the measure and the value from which on the column ``flag`` is 1; empty where there is none.
         finished: whether the whole input is scored.
     """
 
@@ -56,6 +57,7 @@ class Record:
     bytes: int = 0
     digest: str = ""
     totals: dict[str, Any] = field(default_factory=dict)
+    threshold: dict[str, float] = field(default_factory=dict)
     finished: bool = False
 
     @classmethod

@@ -16,7 +16,8 @@ from estime_metric.jobs.job import Job
 from estime_metric.jobs.output import EXISTING, Output, Record
 from estime_metric.jobs.team import Alone, Workers
 from estime_metric.jobs.totals import Totals
-from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
+from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, RECOMMENDED
+from estime_metric.thresholds import threshold_value
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -38,12 +39,14 @@ class Report:
         done: whether the whole input is.
         resumed: pairs that an earlier run had scored.
         config: the configuration with nothing left open.
+        flagged_from: the threshold of the flags, if any.
     """
 
     totals: Totals
     done: bool
     resumed: int
     config: EstimeConfig
+    flagged_from: float | None = None
 
     @property
     def layers(self) -> tuple[int, ...]:
@@ -109,7 +112,10 @@ def score_files(
 
         def start() -> Record:
             nonlocal output
-            output = held.enter_context(Output(job, Record.start(job, config), existing))
+            fresh = Record.start(job, config)
+            if job.threshold is not None:
+                fresh.threshold = {RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config)}
+            output = held.enter_context(Output(job, fresh, existing))
             return output.record
 
         record = workers.share(start)
@@ -121,7 +127,7 @@ def score_files(
         if record.finished:
             if next(tasks, None) is not None:
                 raise ValueError(f"{job.output} is done, but its input has grown since: replace it with --overwrite.")
-            return Report(totals, True, resumed, config)
+            return Report(totals, True, resumed, config, record.threshold.get(RECOMMENDED))
         for chunk in workers.run(tasks, partial(_score, job=job, scorer=scorer), stop):
             assert output is not None  # the results go to the first process
             totals.add(chunk.totals)
@@ -134,7 +140,7 @@ def score_files(
         done = not stop()
         if output is not None and done:
             output.finish()
-        return Report(totals, done, resumed, config)
+        return Report(totals, done, resumed, config, record.threshold.get(RECOMMENDED))
 
 
 @dataclass(frozen=True)
@@ -165,11 +171,15 @@ def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> Scored:
     data = b""
     if job.output is not None:
         data = files.encode_rows(_rows(job, pairs, result), job.ending, task.columns, header=task.first)
-    return Scored(pairs, result, data, task.digest, task.columns, Totals.of(pairs, result))
+    totals = Totals.of(pairs, result)
+    if job.threshold is not None:
+        totals.flagged = int(result.flags(job.threshold).sum())
+    return Scored(pairs, result, data, task.digest, task.columns, totals)
 
 
 def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]:
-    return files.score_rows(pairs, result, job.prefix, signature=job.with_signature)
+    flags = None if job.threshold is None else result.flags(job.threshold).int().tolist()
+    return files.score_rows(pairs, result, job.prefix, flags=flags, signature=job.with_signature)
 
 
 def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]) -> Iterator[_Task]:

@@ -25,6 +25,7 @@ class Totals:
         sums: for each measure (``alarms``, or ``alarms@12`` where there are several layers) the sum of its values and
             the number of pairs for which it is defined.
         unchecked, blank: how many summaries have no token in common with their source, and how many have none at all.
+        flagged: how many summaries are flagged.
         unchecked_lines, blank_lines: the first of them.
     """
 
@@ -33,6 +34,7 @@ class Totals:
     sums: dict[str, list[float]] = field(default_factory=dict)
     unchecked: int = 0
     blank: int = 0
+    flagged: int = 0
     unchecked_lines: list[int] = field(default_factory=list)
     blank_lines: list[int] = field(default_factory=list)
 
@@ -61,6 +63,7 @@ class Totals:
         self.skipped += other.skipped
         self.unchecked += other.unchecked
         self.blank += other.blank
+        self.flagged += other.flagged
         self.unchecked_lines = (self.unchecked_lines + other.unchecked_lines)[:_NAMED]
         self.blank_lines = (self.blank_lines + other.blank_lines)[:_NAMED]
         for name, (value, number) in other.sums.items():

@@ -213,3 +213,17 @@ def test_many_bad_rows_are_counted(tmp_path: Path, bert_folder: str) -> None:
     shown = run("score", path, "-m", bert_folder, "-q", *SHORT, status=1)
     assert shown.stderr.count("is not JSON") == 20
     assert "skipped 30 more rows" in shown.stderr
+
+
+def test_a_threshold_flags_the_summaries_to_look_at(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    options = ["-m", bert_folder, "-q", *SHORT]
+    rows = run("score", table, "-o", "-", *options, status=1).stdout.splitlines()
+    values = [json.loads(row)["inconsistency"] for row in rows]
+    shown = run("score", table, "-o", out, "--threshold", max(values), *options, status=1).stdout
+    assert f"1 summaries flagged: inconsistency of at least {max(values):g}" in shown
+    with out.open(encoding="utf-8", newline="") as stream:
+        assert [row["flag"] for row in csv.DictReader(stream)] == [str(int(value == max(values))) for value in values]
+    assert files.read_meta(out)["threshold"] == {"inconsistency": max(values)}
+    refused = run("score", table, "--threshold", "high", *options, status=2).stderr
+    assert "`threshold` to be a number or 'balanced', but got 'high'" in refused
