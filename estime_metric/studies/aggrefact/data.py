@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from estime_metric.checks import check_choice
+from estime_metric.inputs import check_choice
 from estime_metric.meta.checks import listed
 from estime_metric.studies.frank import data as frank
 
