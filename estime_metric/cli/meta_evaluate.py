@@ -34,7 +34,7 @@ def meta_evaluate(
     judgements: Annotated[Path, Parameter(help="CSV, JSON Lines or Parquet, a row for each summary.")],
     /,
     *,
-    measure: Annotated[
+    measures: Annotated[
         str | None,
         Parameter(
             help="Columns of scores, comma-separated. (default: all that hold numbers, but for "
@@ -47,8 +47,9 @@ def meta_evaluate(
     ] = None,
     lower: Annotated[
         str | None,
-        Parameter(help="Measures of which lower is better, as alarms are, comma-separated; they are negated."),
+        Parameter(help="Measures of which lower is better, comma-separated. The directions of ESTIME's are known."),
     ] = None,
+    higher: Annotated[str | None, Parameter(help="Measures of which higher is better, likewise.")] = None,
     document_column: Annotated[
         str | None,
         Parameter(
@@ -84,18 +85,23 @@ def meta_evaluate(
 ) -> None:
     """How well do scores agree with judgements? Correlations on four levels, with bootstrap intervals.
 
-    Exit status: 0, done; 2, it could not be done; the first cells that are in the way are named.
+    Exit status: 0, done; 2, failed; the message names the first cells that are in the way.
     """
     _check_output(output, significance, [scores, judgements], overwrite)
     from estime_metric.meta import compare_all, evaluate_all, read_grids  # imports pandas: slow
 
-    negated = options.parse_names(lower) or ()
+    stated = dict.fromkeys(options.parse_names(lower) or (), False)
+    stated |= dict.fromkeys(options.parse_names(higher) or (), True)
     grids = read_grids(
-        scores, judgements, measures=options.parse_names(measure), qualities=options.parse_names(judgement),
-        lower_is_better=negated, not_measures=NOT_MEASURES, document=_name_pair(document_column),
+        scores, judgements, measures=options.parse_names(measures), qualities=options.parse_names(judgement),
+        directions={**HIGHER_IS_BETTER, **stated}, not_measures=NOT_MEASURES, document=_name_pair(document_column),
         system=_name_pair(system_column), missing="drop" if drop_missing else "error",
     )  # fmt: skip
-    if significance is not None and len({grid.measure for grid in grids}) < 2:
+    known = dict.fromkeys(grid.measure for grid in grids)
+    for name in stated:
+        if name not in known:
+            raise ValueError(f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {name!r}.")
+    if significance is not None and len(known) < 2:
         raise ValueError(f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}.")
     asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
     agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
@@ -111,9 +117,6 @@ def meta_evaluate(
         frames["differences"] = found
     if output is not None:
         _write(output, tables, frames)
-    for name in dict.fromkeys(grid.measure for grid in grids):
-        if not HIGHER_IS_BETTER.get(name.split("@")[0], True) and name not in negated:
-            warn(f"note: {name!r} is taken as higher is better; for ESTIME's say --lower {name}")
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"left out: {line}")
     for table in tables:

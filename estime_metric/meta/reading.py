@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -58,7 +58,7 @@ def read_grids(
     *,
     measures: Sequence[str] | None = None,
     qualities: Sequence[str] | None = None,
-    lower_is_better: Collection[str] = (),
+    directions: Mapping[str, bool] | None = None,
     not_measures: Collection[str] = (),
     document: ColumnNames = None,
     system: ColumnNames = None,
@@ -73,7 +73,8 @@ def read_grids(
         measures: columns of the scores (names of measures where ``scores`` is a folder); all that hold numbers, but
             for ``not_measures``, where left out.
         qualities: columns of the judgements; likewise.
-        lower_is_better: measures that are negated.
+        directions: measure, or column of scores without ``@LAYER`` -> whether higher is better; the others are negated.
+            Where left out, higher is better for all.
         not_measures: columns of numbers that are not taken unasked, such as line numbers.
         document: column of documents; a pair where the tables name it differently. The first of `DOCUMENT_COLUMNS`
             that is there where left out.
@@ -92,12 +93,8 @@ def read_grids(
     judged, judged_ids = _read(Path(judgements), judged_document, judged_system)
     found_qualities = tuple(qualities) if qualities else _numeric(judged, judged_ids, Path(judgements), not_measures)
     found = _measures(Path(scores), measures, not_measures, scored_document, scored_system)
-    for name in lower_is_better:
-        if name not in found:
-            raise ValueError(
-                f"Expected argument `lower_is_better` to name measures ({', '.join(found)}), but got {name!r}."
-            )
-    return [
+    higher = {name: _direction(name, column, directions) for name, (_, column, _) in found.items()}
+    grids = [
         join(
             table.rename(columns={column: name}),
             judged,
@@ -105,12 +102,19 @@ def read_grids(
             quality,
             document=(ids[0], judged_ids[0]),
             system=(ids[1], judged_ids[1]),
-            lower_is_better=name in lower_is_better,
+            lower_is_better=higher[name] is False,
             missing=missing,
         )
         for quality in found_qualities
         for name, (table, column, ids) in found.items()
     ]
+    unknown = [name for name, direction in higher.items() if direction is None]
+    if unknown:
+        raise ValueError(
+            f"Expected the direction of each measure, but {', '.join(unknown)} may be better higher or lower: name "
+            "them in `directions` (--higher, --lower)."
+        )
+    return grids
 
 
 def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
@@ -118,6 +122,13 @@ def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
     names = [name for name in table.columns if name in text_columns]
     texts = pd.read_csv(path, encoding="utf-8-sig", usecols=names, dtype=str, keep_default_na=False)
     return table.assign(**{name: texts[name] for name in names})
+
+
+def _direction(name: str, column: str, directions: Mapping[str, bool] | None) -> bool | None:
+    """Whether higher is better; ``None`` where it is not known."""
+    known = {} if directions is None else directions
+    tried = (name, name.split("@")[0], column, column.split("@")[0])
+    return next((known[each] for each in tried if each in known), True if directions is None else None)
 
 
 def _pair(names: ColumnNames) -> tuple[str | None, str | None]:

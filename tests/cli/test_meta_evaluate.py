@@ -27,7 +27,7 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     cells = [(row, column) for row in range(9) for column in range(6)]
     with scores.open("w", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["doc", "system", "alarms", "bleu", "text"])
+        writer.writerow(["doc", "system", "alarms", "soft", "text"])
         for row, column in cells:
             writer.writerow([f"d{row}", f"s{column}", -grid.scores[row, column], other.scores[row, column], "a text"])
     judgements.write_text(
@@ -49,11 +49,11 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
 def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores, judgements = tables
     out = tmp_path / "agreement.csv"
-    shown = run(scores, judgements, "--lower", "alarms", "--method", "all", "-n", 50, "--seed", 3, "-o", out)
+    shown = run(scores, judgements, "--method", "all", "-n", 50, "--seed", 3, "-o", out)
     table = read_table(out)
     assert len(table) == 2 * 2 * 4 * 6
     read = read_table(scores), read_table(judgements)
-    for measure, judgement in (("alarms", "fluency"), ("bleu", "consistency")):
+    for measure, judgement in (("alarms", "fluency"), ("soft", "consistency")):
         grid = join(*read, measure, judgement, document=("doc", "doc_id"), lower_is_better=measure == "alarms")
         expected = bootstrap(grid, n=50, seed=3)
         found = table[(table["measure"] == measure) & (table["judgement"] == judgement)]
@@ -67,33 +67,44 @@ def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_pat
 
 
 def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
-    shown = run(*tables, "--measure", "bleu", "--judgement", "fluency", "--level", "system", "--method", "kendall_b")
+    shown = run(*tables, "--measures", "soft", "--judgement", "fluency", "--level", "system", "--method", "kendall_b")
     grid = made_up(seed=1)
     value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
-    line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("bleu"))
+    line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("soft"))
     assert f"{value:.3f}".lstrip("0") in line
     assert "summary" not in shown.stdout
     assert "consistency" not in shown.stdout
 
 
-def test_a_measure_of_estime_that_is_not_turned_is_pointed_out(tables: tuple[Path, Path]) -> None:
-    shown = run(*tables, "--judgement", "fluency", "--level", "system", "-n", 5)
-    assert "note: 'alarms' is taken as higher is better; for ESTIME's say --lower alarms" in shown.stderr
-    turned = run(*tables, "--judgement", "fluency", "--level", "system", "-n", 5, "--lower", "alarms")
-    assert "note" not in turned.stderr
+def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    """A column and its negative agree alike, once each is taken in its direction: the difference is no sign."""
+    scores, judgements = tables
+    table = read_table(scores)
+    table.assign(inconsistency=table["alarms"], mine=-table["alarms"]).to_csv(scores, index=False)
+    options = ["--judgement", "fluency", "--level", "system", "-n", 20, "--significance", "permutation"]
+    asked = run(scores, judgements, *options, status=2)
+    assert "direction of each measure, but mine may be better higher or lower" in asked.stderr
+    assert "(--higher, --lower)" in asked.stderr
+    run(scores, judgements, *options, "--higher", "mine", "--lower", "alarms", "-o", tmp_path / "out")
+    found = read_table(tmp_path / "out" / "differences.csv")
+    alike = found[~found["first"].eq("soft") & ~found["second"].eq("soft")]
+    assert list(alike["difference"]) == [0] * 6
+    run(scores, judgements, *options, "--lower", "mine", "-o", tmp_path / "out", "--overwrite")
+    turned = read_table(tmp_path / "out" / "agreement.csv").set_index("measure")["value"]
+    assert list(turned["mine"]) == pytest.approx(list(-turned["alarms"]))
 
 
 def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    options = ["--lower", "alarms", "--method", "kendall_b", "--level", "system,pairwise", "-n", 40]
+    options = ["--method", "kendall_b", "--level", "system,pairwise", "-n", 40]
     shown = run(*tables, *options, "--significance", "permutation", "-o", out)
     names = {f"{table}.{ending}" for table in ("agreement", "differences") for ending in ("csv", "md", "tex")}
     assert {path.name for path in out.iterdir()} == names
     found = read_table(out / "differences.csv")
-    assert list(zip(found["first"], found["second"], strict=True)) == [("alarms", "bleu")] * 4
+    assert list(zip(found["first"], found["second"], strict=True)) == [("alarms", "soft")] * 4
     read = read_table(tables[0]), read_table(tables[1])
     first = join(*read, "alarms", "fluency", document=("doc", "doc_id"), lower_is_better=True)
-    second = join(*read, "bleu", "fluency", document=("doc", "doc_id"))
+    second = join(*read, "soft", "fluency", document=("doc", "doc_id"))
     expected = permutation_test(first, second, level="pairwise", method="kendall_b", n=40)
     row = found[(found["judgement"] == "fluency") & (found["level"] == "pairwise")].iloc[0]
     assert (row["p_value"], row["difference"]) == pytest.approx((expected.p_value, expected.difference))
@@ -104,22 +115,12 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
 
 
 def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    options = [
-        "--judgement",
-        "fluency",
-        "--level",
-        "summary",
-        "--method",
-        "spearman",
-        "-n",
-        40,
-        "--resample",
-        "documents",
-    ]
-    run(*tables, *options, "--significance", "bootstrap", "-o", tmp_path / "out")
+    options = ["--judgement", "fluency", "--level", "summary", "--method", "spearman", "-n", 40]
+    run(*tables, *options, "--resample", "documents", "--significance", "bootstrap", "-o", tmp_path / "out")
     row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
     read = read_table(tables[0]), read_table(tables[1])
-    grids = [join(*read, name, "fluency", document=("doc", "doc_id")) for name in ("alarms", "bleu")]
+    ids = {"document": ("doc", "doc_id")}
+    grids = [join(*read, name, "fluency", **ids, lower_is_better=name == "alarms") for name in ("alarms", "soft")]
     expected = bootstrap_difference(*grids, level="summary", method="spearman", n=40, resample="documents")
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
 
@@ -128,18 +129,18 @@ def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path]
     scores, judgements = tables
     folder, table = tmp_path / "measures", read_table(scores)
     folder.mkdir()
-    for name in ("alarms", "bleu"):
+    for name in ("alarms", "soft"):
         single = table[["doc", "system", name]].rename(columns={name: "score"})
         single.to_csv(folder / f"my-{name}.csv", index=False)
-    table[["doc", "system", "alarms", "bleu"]].to_csv(folder / "both.csv", index=False)
+    table[["doc", "system", "alarms", "soft"]].to_csv(folder / "both.csv", index=False)
     out = tmp_path / "out.csv"
     options = ["--judgement", "fluency", "--level", "system", "-n", 5, "-o", out]
-    run(folder, judgements, *options)
-    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.bleu", "my-alarms", "my-bleu"]
-    run(folder, judgements, "--measure", "my-bleu", *options, "--overwrite")
-    assert set(read_table(out)["measure"]) == {"my-bleu"}
-    assert "(both.alarms, both.bleu, my-alarms, my-bleu), but got mine" in run(
-        folder, judgements, "--measure", "mine", status=2
+    run(folder, judgements, *options, "--higher", "my-soft", "--lower", "my-alarms")
+    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "my-alarms", "my-soft"]
+    run(folder, judgements, "--measures", "my-soft", "--higher", "my-soft", *options, "--overwrite")
+    assert set(read_table(out)["measure"]) == {"my-soft"}
+    assert "(both.alarms, both.soft, my-alarms, my-soft), but got mine" in run(
+        folder, judgements, "--measures", "mine", status=2
     ).stderr.replace("\n", " ")
 
 
@@ -149,7 +150,7 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
     fewer.write_text("\n".join(line for line in judgements.read_text().splitlines() if '"s5"' not in line))
     refused = run(scores, fewer, status=2)
     assert 'system without judgements: s5. With missing="drop" (--drop-missing) they are left out.' in refused.stderr
-    shown = run(scores, fewer, "--drop-missing", "--level", "system", "-n", 5, "--lower", "alarms")
+    shown = run(scores, fewer, "--drop-missing", "--level", "system", "-n", 5)
     assert shown.stderr.splitlines() == ["left out: system without judgements: s5"]
     assert "9 documents, 5 systems" in shown.stdout
 
@@ -157,7 +158,7 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
 def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores = tmp_path / "flat.csv"
     scores.write_text("doc,system,flat\n" + "".join(f"d{d},s{s},{s % 2}\n" for d in range(9) for s in range(6)))
-    shown = run(scores, tables[1], "--judgement", "fluency", "--method", "kendall_b", "-n", 5)
+    shown = run(scores, tables[1], "--higher", "flat", "--judgement", "fluency", "--method", "kendall_b", "-n", 5)
     assert "flat, fluency, intra_system, kendall_b: 6 of 6 groups are constant and left out." in shown.stdout
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("flat"))
     assert line.rstrip().endswith("–")
@@ -166,9 +167,9 @@ def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--measure", "rouge"], "to have a column 'rouge', but its columns are doc, system, alarms, bleu, text"),
-        (["--measure", "text"], "Expected column 'text' of `scores` to hold numbers, but got 'a text' at (d0, s0)"),
-        (["--lower", "rouge"], "Expected argument `lower_is_better` to name measures (alarms, bleu), but got 'rouge'"),
+        (["--measures", "rouge"], "to have a column 'rouge', but its columns are doc, system, alarms, soft, text"),
+        (["--measures", "text"], "Expected column 'text' of `scores` to hold numbers, but got 'a text' at (d0, s0)"),
+        (["--lower", "rouge"], "Expected --lower and --higher to name measures (alarms, soft), but got 'rouge'"),
         (["--level", "document"], "`levels` to be one of summary, system, pairwise, intra_system, but got 'document'"),
         (["--method", "tau"], "`methods` to be one of"),
         (["--resample", "rows"], "`resample` to be one of documents, systems, both"),
@@ -210,9 +211,23 @@ def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Pat
     counts = {"line": range(54), "overlap": range(54), "tokens": range(54), "coverage": range(54)}
     read_table(tables[0]).assign(**counts).to_csv(scores, index=False)
     out = tmp_path / "out.csv"
-    run(scores, tables[1], "--lower", "alarms", "--level", "system", "-n", 5, "-o", out)
-    assert set(read_table(out)["measure"]) == {"alarms", "bleu"}
-    run(scores, tables[1], "--measure", "tokens", "--level", "system", "-n", 5, "-o", out, "--overwrite")
+    run(scores, tables[1], "--level", "system", "-n", 5, "-o", out)
+    assert set(read_table(out)["measure"]) == {"alarms", "soft"}
+    run(
+        scores,
+        tables[1],
+        "--measures",
+        "tokens",
+        "--higher",
+        "tokens",
+        "--level",
+        "system",
+        "-n",
+        5,
+        "-o",
+        out,
+        "--overwrite",
+    )
     assert set(read_table(out)["measure"]) == {"tokens"}
 
 
@@ -227,5 +242,5 @@ def test_tables_are_readable_at_80_columns(tables: tuple[Path, Path]) -> None:
 
 
 def test_a_single_measure_has_no_rival(tables: tuple[Path, Path]) -> None:
-    shown = run(*tables, "--measure", "bleu", "--significance", "permutation", status=2)
-    assert "two measures or more for --significance, but there is only 'bleu'" in shown.stderr
+    shown = run(*tables, "--measures", "soft", "--significance", "permutation", status=2)
+    assert "two measures or more for --significance, but there is only 'soft'" in shown.stderr

@@ -58,9 +58,9 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
 
 @pytest.fixture
 def judged(tmp_path: Path) -> list[Path]:
-    rows = [{"document": row // 3, "system": row % 3, "bleu": row % 7, "fluency": row % 5} for row in range(12)]
+    rows = [{"document": row // 3, "system": row % 3, "soft": row % 7, "fluency": row % 5} for row in range(12)]
     paths = [tmp_path / "scores.jsonl", tmp_path / "judgements.jsonl"]
-    for path, name in zip(paths, ("bleu", "fluency"), strict=True):
+    for path, name in zip(paths, ("soft", "fluency"), strict=True):
         path.write_text("".join(json.dumps({k: row[k] for k in ("document", "system", name)}) + "\n" for row in rows))
     return paths
 
@@ -77,7 +77,7 @@ def test_meta_evaluate_replaces_its_output_whole_or_not_at_all(judged: list[Path
     assert out.read_text() == "of an earlier run"
     assert set(tmp_path.iterdir()) == before
     run_command("meta-evaluate", *judged, *options)
-    assert "bleu" in out.read_text()
+    assert "soft" in out.read_text()
     assert set(tmp_path.iterdir()) == before
 
 

@@ -49,13 +49,13 @@ def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Pat
 
 
 def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path]) -> None:
-    plain, negated = (
-        read_grids(*paths, measures=["alarms"], qualities=["fluency"], lower_is_better=lower)[0]
-        for lower in ((), ("alarms",))
-    )
-    np.testing.assert_array_equal(plain.scores, -negated.scores)
-    with pytest.raises(ValueError, match=r"`lower_is_better` to name measures \(alarms\), but got 'winners'"):
-        read_grids(*paths, measures=["alarms"], lower_is_better=["winners"])
+    SCORES.rename(columns={"alarms": "alarms@3"}).to_csv(paths[0], index=False)
+    directions = {"alarms": False, "winners": True}
+    found = read_grids(*paths, measures=["alarms@3", "winners"], qualities=["fluency"], directions=directions)
+    np.testing.assert_array_equal(found[0].scores.ravel(), -SCORES["alarms"])
+    np.testing.assert_array_equal(found[1].scores.ravel(), SCORES["winners"])
+    with pytest.raises(ValueError, match=r"direction of each measure, but line, winners may .* \(--higher, --lower\)"):
+        read_grids(*paths, directions={"alarms": False})
 
 
 def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path: Path) -> None:
