@@ -95,8 +95,8 @@ class Measure:
         Example:
             >>> import torch
             >>> counts = {"alarms": [3.0, 0], "overlap": [6.0, 0], "tokens": [8.0, 0]}
-            >>> MEASURES["inconsistency"]({name: torch.tensor(values) for name, values in counts.items()})
-            tensor([0.4375, 1.0000])
+            >>> MEASURES["unsupported_rate"]({name: torch.tensor(values) for name, values in counts.items()})
+            tensor([0.6250, 1.0000])
         """
         values = self.formula(**{name: statistics[name] for name in self.statistics})
         return values.where(statistics["tokens"] > 0, self.blank) if self.kind == "share" else values

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeResult
-from estime_metric.measures import BASE_MEASURES, MEASURES, STATISTICS
+from estime_metric.measures import ALARM_WEIGHT, BASE_MEASURES, MEASURES, STATISTICS
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
@@ -53,7 +53,7 @@ def single(**columns: list[float]) -> EstimeResult:
         ("alarm_rate", 5, [0.5, math.nan, 0]),
         ("unsupported", 2, [3, 2, 6]),
         ("unsupported_rate", 2, [0.5, 1, 0.75]),
-        ("inconsistency", 2, [2.5 / 6, 1, 4.5 / 8]),
+        ("inconsistency", 2, [(2 + ALARM_WEIGHT) / 6, 1, (3 + 3 * ALARM_WEIGHT) / 8]),
         ("coverage", 5, [4 / 6, 0, 5 / 8]),
         ("winners", 2, [4, 0, 9]),
         ("winners", 5, [8, 0, 0]),
@@ -115,7 +115,8 @@ def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(monke
 def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> None:
     text = str(single(alarms=[1, 0, 0], overlap=[2, 0, 0], tokens=[4, 3, 0]))
     assert text.splitlines() == [
-        "ESTIME 0.333 alarms a summary, inconsistency 0.8750 (both: lower is better), coverage 0.1667, "
+        f"ESTIME 0.333 alarms a summary, inconsistency {((2 + ALARM_WEIGHT) / 4 + 2) / 3:.4f} (both: lower is better), "
+        "coverage 0.1667, "
         "3 pairs, layer 5",
         "Blank summaries, inconsistency 1: 1 (index 2)",
         "Pairs with no token in common, so nothing was checked: 1 (index 1)",

@@ -12,7 +12,7 @@ from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.screen import print_table
-from estime_metric.measures import BASE_MEASURES, HIGHER_IS_BETTER
+from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WRITABLE = (".csv", ".md", ".tex")
 
 #: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of it was checked.
-NOT_MEASURES = ("line", *(name for name in BASE_MEASURES if name not in HIGHER_IS_BETTER))
+NOT_MEASURES = ("line", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
 
 
 def meta_evaluate(

@@ -34,9 +34,9 @@ Args:
     **options: any option of `estime_metric.EstimeConfig`, for this call only: `model`, `layers`, `measures`, ...
 Returns:
     estime: float, 0 and up, lower is better: the mean number of alarms in a summary.
-    inconsistency: float in [0, 1], lower is better: the mean share of tokens that the source lacks, plus half the share
-        of those that raise an alarm. Take it to select models and to compare systems: a blank summary has 1, the worst
-        value. Copying the source is not penalized, so watch length and ROUGE too.
+    inconsistency: float in [0, 1], lower is better: the mean share of tokens that the source lacks and, with a lower
+        weight, of those that raise an alarm. Take it to select models and to compare systems: a blank summary has 1,
+        the worst value. Copying the source is not penalized, so watch length and ROUGE too, or `copied`.
     unsupported_rate: float in [0, 1], lower is better: the mean share of tokens that raise an alarm or that the source
         lacks.
     alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap, over the summaries that have an overlap.

@@ -26,7 +26,19 @@ DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_nam
 
 #: Columns that hold no score: what ``estime score`` writes beside its measures, and human judgements.
 NO_SCORES = frozenset(
-    {"line", "tokens", "overlap", "signature", "dataset", "split", "factuality", "label", "n_errors", "n_missing"}
+    {
+        "line",
+        "tokens",
+        "overlap",
+        "blank",
+        "signature",
+        "dataset",
+        "split",
+        "factuality",
+        "label",
+        "n_errors",
+        "n_missing",
+    }
     | set(estime_paper.QUALITIES)
 )
 
