@@ -15,10 +15,7 @@ import pytest
 import torch
 import transformers
 
-from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
-from tests.slow import pytest_addoption, pytest_collection_modifyitems, pytest_configure
-
-__all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
+from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_tokenizer, save_encoder
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers: one thread each, in child processes too
     torch.set_num_threads(1)
@@ -61,7 +58,9 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], 
     return folder
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(
+    params=[name if name in TOKENIZERS[:2] else pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES]
+)
 def family(request: pytest.FixtureRequest) -> str:
     """Each family's name in turn."""
     return str(request.param)
@@ -85,10 +84,16 @@ def bert_tokenizer(bert_folder: str) -> transformers.PreTrainedTokenizerFast:
     return transformers.AutoTokenizer.from_pretrained(bert_folder)
 
 
+@pytest.fixture(params=TOKENIZERS)
+def kind_folder(request: pytest.FixtureRequest, encoder_folder: Callable[[str], str]) -> str:
+    """The folder of an encoder with each kind of tokenizer in turn: for what depends on tokens and spans alone."""
+    return encoder_folder(request.param)
+
+
 @pytest.fixture
-def tokenizer(folder: str) -> transformers.PreTrainedTokenizerFast:
-    """Each family's tokenizer in turn, as it is loaded from its folder."""
-    return transformers.AutoTokenizer.from_pretrained(folder)
+def tokenizer(kind_folder: str) -> transformers.PreTrainedTokenizerFast:
+    """Each kind of tokenizer in turn, as it is loaded from its folder."""
+    return transformers.AutoTokenizer.from_pretrained(kind_folder)
 
 
 @pytest.fixture(scope="session")

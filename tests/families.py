@@ -39,6 +39,9 @@ FAMILIES: tuple[str, ...] = ("bert", "roberta", "albert", "distilbert", "electra
 if int(transformers.__version__.split(".")[0]) >= 5:  # below it, the last block of ModernBERT is refused
     FAMILIES += ("modernbert",)
 
+#: Families whose tokenizers stand for all: WordPiece, byte-level BPE, Unigram.
+TOKENIZERS = ("bert", "roberta", "albert")
+
 #: Families with one group of weights for all blocks: no block can be taken off.
 SHARED_WEIGHTS = ("albert",)
 

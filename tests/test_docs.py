@@ -93,6 +93,7 @@ def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             exec(compile(code, str(page), "exec"), scope)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", here("sh", "bash", "shell"), ids=name)
 def test_commands(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

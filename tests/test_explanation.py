@@ -45,7 +45,7 @@ def split(pairs: Pairs) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_the_verdicts_add_up_to_the_score(folder: str, pairs: Pairs, unit: str) -> None:
+def test_the_verdicts_add_up_to_the_score(kind_folder: str, pairs: Pairs, unit: str) -> None:
     texts = [
         *pairs,
         ("Zebra.", "Nothing alike"),
@@ -54,7 +54,7 @@ def test_the_verdicts_add_up_to_the_score(folder: str, pairs: Pairs, unit: str) 
         ("  ", "\n"),
         (ODD_CHARACTERS[1], ODD_CHARACTERS[0]),
     ]
-    scorer = EstimeScorer(model=folder, unit=unit, **SHORT)
+    scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
     result = scorer.score(*split(texts))
     shown = scorer.explain_pairs(*split(texts))
     assert [each.overlap for each in shown] == result.values("overlap").tolist()
@@ -126,8 +126,8 @@ def test_what_is_no_text_is_refused(bert_folder: str) -> None:
 # The evidence
 
 
-def test_tokens_have_the_evidence_that_loops_find(folder: str, pairs: Pairs) -> None:
-    check_evidence(folder, pairs, normalize=False)
+def test_tokens_have_the_evidence_that_loops_find(kind_folder: str, pairs: Pairs) -> None:
+    check_evidence(kind_folder, pairs, normalize=False)
 
 
 def test_so_they_have_with_normalized_embeddings(bert_folder: str, pairs: Pairs) -> None:
@@ -280,8 +280,8 @@ def test_emptiness(bert_folder: str, unit: str, summary: str, source: str) -> No
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_spans_are_exact(folder: str, unit: str) -> None:
-    scorer = EstimeScorer(model=folder, unit=unit, **SHORT)
+def test_spans_are_exact(kind_folder: str, unit: str) -> None:
+    scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
     shown = scorer.explain_pairs([*ODD_CHARACTERS, *SENTENCES[:2]], [*ODD_CHARACTERS[::-1], *SENTENCES[2:4]])
     for each in shown:
         check_spans(each)
@@ -289,10 +289,10 @@ def test_spans_are_exact(folder: str, unit: str) -> None:
             assert each.prediction[word.start : word.end] == each.prediction[word.start : word.end].strip()
 
 
-def test_pieces_of_a_word_are_one_word(folder: str) -> None:
+def test_pieces_of_a_word_are_one_word(kind_folder: str) -> None:
     """The words that are shown are those of the text, whatever the pieces of the encoder are."""
     for text in SENTENCES[:4]:
-        shown = EstimeScorer(model=folder, **SHORT).explain(text, SENTENCES[5])
+        shown = EstimeScorer(model=kind_folder, **SHORT).explain(text, SENTENCES[5])
         assert [text[word.start : word.end] for word in shown.words] == split_words(text)
         assert sum(word.pieces for word in shown.words) == shown.tokens
 

@@ -99,6 +99,7 @@ def test_normalized_verdicts_are_those_of_the_paper(bert_folder: str, pairs: Pai
     compare(bert_folder, [*pairs[:6], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
 def test_verdicts_on_summeval_are_those_of_the_paper(
     family: str, summeval: Pairs, summeval_encoder: Callable[[str], str]
@@ -106,6 +107,7 @@ def test_verdicts_on_summeval_are_those_of_the_paper(
     compare(summeval_encoder(family), summeval[: 7 * 16], [2], f"{family} on SummEval")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not (embedded.PATH / "model.safetensors").is_file(), reason="the embedded encoder has no weights yet"
 )

@@ -126,6 +126,7 @@ def by_source(pairs: list[tuple[str, str]], documents: int, each: int) -> dict[s
     return {source: summaries[:each] for source, summaries in list(grouped.items())[:documents]}
 
 
+@pytest.mark.slow
 def test_it_equals_the_released_code_on_160_pairs(
     released_estime: Callable[..., Any], small_folder: str, summeval: list[tuple[str, str]]
 ) -> None:
@@ -140,6 +141,7 @@ def test_it_equals_the_released_code_on_160_pairs(
     explain(estime, different)
 
 
+@pytest.mark.slow
 def test_it_equals_the_released_code_with_the_embedded_encoder(
     released_estime: Callable[..., Any], summeval: list[tuple[str, str]]
 ) -> None:

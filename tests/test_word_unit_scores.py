@@ -49,8 +49,8 @@ def test_chunks_change_no_score(unit: str, small_folder: str, monkeypatch: pytes
     assert one_by_one.values("winners").tolist() == pytest.approx(winners, rel=0.005)
 
 
-def test_other_encoders_score_words_too(folder: str) -> None:
-    scorer = EstimeScorer(model=folder, unit="word", measures=EVERY, window=100, margin=20)
+def test_other_encoders_score_words_too(kind_folder: str) -> None:
+    scorer = EstimeScorer(model=kind_folder, unit="word", measures=EVERY, window=100, margin=20)
     source = "The cat sat on the mat while the dog slept. " * 12
     result = scorer.score(["The cat slept on the mat", ""], [source, source])
     assert result.values("tokens").tolist() == result.values("overlap").tolist() == [6, 0]

@@ -20,6 +20,7 @@ def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "made-up", made_rows())
 
 
+@pytest.mark.slow
 def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     shown = run(folder, "-m", bert_folder, "--resamples", 5, "-o", out, columns=100)
@@ -35,6 +36,7 @@ def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, 
     assert "Scores of the earlier run: ESTIME by token, Trivial, Published metrics" in again.stdout
 
 
+@pytest.mark.slow
 def test_the_authors_files_and_the_other_half(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     authors = write_authors(tmp_path / "frank", made_rows(), articles=False)
     for number, data in enumerate((folder, authors)):
@@ -43,6 +45,7 @@ def test_the_authors_files_and_the_other_half(folder: Path, bert_folder: str, tm
     assert len(csv_rows(tmp_path / "0" / "scores.csv")) == 5
 
 
+@pytest.mark.slow
 def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     judged = [row for row in made_rows() if row["split"] == "test"]
     table = pd.DataFrame({"document": [row["doc_id"] for row in judged], "system": [row["system"] for row in judged]})

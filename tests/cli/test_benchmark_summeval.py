@@ -35,6 +35,7 @@ def quick(folder: Path, encoder: str) -> list[object]:
     return ["--data", folder, "-m", encoder, "--bertscore-model", encoder, "--resamples", 5]
 
 
+@pytest.mark.slow
 def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     shown = run(*quick(folder, bert_folder), "-o", out, "-l", "all", "--unit", "token,word")
@@ -68,6 +69,7 @@ def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, t
     assert all(len(line) <= 100 for line in shown.stdout.splitlines() if not line.startswith("written to"))
 
 
+@pytest.mark.slow
 def test_numbers_on_the_screen_are_scipys(folder: Path, bert_folder: str) -> None:
     shown = run(*quick(folder, bert_folder), "-l", 2, "-q")
     data = read_folder(folder)
@@ -89,6 +91,7 @@ def test_numbers_on_the_screen_are_scipys(folder: Path, bert_folder: str) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_a_later_run_takes_up_the_scores_only_when_asked(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = [*quick(folder, bert_folder), "-q", "-o", out]
@@ -103,11 +106,13 @@ def test_a_later_run_takes_up_the_scores_only_when_asked(folder: Path, bert_fold
     assert "Scores of the earlier run: ESTIME by token, Jensen-Shannon, Trivial" in others
 
 
+@pytest.mark.slow
 def test_the_first_documents_alone(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     run(*quick(folder, bert_folder), "-q", "--limit", 2, "-o", tmp_path / "out")
     assert len(csv_rows(tmp_path / "out" / "scores.csv")) == 6
 
 
+@pytest.mark.slow
 def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     pytest.importorskip("datasets")
     hub = tmp_path / "hub"
@@ -122,6 +127,7 @@ def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path:
     assert both[0] == both[1]
 
 
+@pytest.mark.slow
 def test_further_measures_become_rows(folder: Path, bert_folder: str) -> None:
     shown = run(
         *quick(folder, bert_folder), "-q", "-l", 2, "--measures", "soft,alarm_rate", "--bertscore-model", "none"
@@ -131,6 +137,7 @@ def test_further_measures_become_rows(folder: Path, bert_folder: str) -> None:
     assert not re.search(r"^ *BERTScore-F1 +here", shown.stdout, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_is_said_and_the_rest_is_there(
     folder: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +174,7 @@ def test_options_that_exclude_each_other(folder: Path) -> None:
     assert "documents.jsonl" in run("--data", folder / "nothing", "-q", status=2).stderr
 
 
+@pytest.mark.slow
 def test_a_missing_extra_is_named(folder: Path) -> None:
     script = (
         "import sys; sys.modules['pandas'] = None; from estime_metric.cli import main; "
@@ -177,6 +185,7 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
     assert "pip install 'estime-metric[meta]'" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
 def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -194,6 +203,7 @@ def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
     assert 0.3 < means["jensen_shannon"] < 0.7
 
 
+@pytest.mark.slow
 def test_scores_of_files_stand_beside_ours_in_any_order(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     data = read_folder(folder)
     lines = [

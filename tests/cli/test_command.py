@@ -25,6 +25,7 @@ def commands(parent: App = app, path: tuple[str, ...] = ()) -> list[tuple[str, .
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", commands(), ids=" ".join)
 def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None:
     help_text = run_command(*command, "--help").stdout
@@ -53,6 +54,7 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     assert EstimeConfig(**MeasureOptions(fast=True, distance=4).given()) == EstimeConfig.fast(distance=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -73,6 +75,7 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], message: str) 
     assert message in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "message"),
     [
@@ -102,6 +105,7 @@ def test_what_goes_wrong_inside_is_one_line_too(
         run_command("score", "--example")
 
 
+@pytest.mark.slow
 def test_an_option_given_twice_takes_the_last_value() -> None:
     arguments = ["--with-signature", "-q", "-o", "-", "-m", "nobody/nothing", "-m", "embedded"]
     ran = run_command("score", "--example", *arguments)
@@ -116,6 +120,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert not {"torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_python_m_and_a_reader_that_leaves_early(tmp_path: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m estime_metric score --example -q -o - | head -n 1",
@@ -130,6 +135,7 @@ def test_control_characters_do_not_reach_the_terminal(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "a\\x1b]0;title\\x07\n\tb\\xd800\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_commands_and_options(shell: str) -> None:
     script = app.generate_completion(shell=shell)  # type: ignore[arg-type]

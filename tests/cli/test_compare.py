@@ -152,6 +152,7 @@ def test_broken_rows_are_named_and_the_rest_is_compared(files: tuple[Path, Path]
     assert "B is better" in shown.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [

@@ -34,6 +34,7 @@ def example(row: int) -> tuple[str, str]:
     return pair["summary"], pair["source"]
 
 
+@pytest.mark.slow
 def test_an_example_is_explained_offline_on_the_screen() -> None:
     shown = EstimeScorer(model="embedded").explain(*example(2))
     text = " ".join(run("--example").stdout.split())
@@ -84,6 +85,7 @@ def test_nothing_is_overwritten_unasked(table: Path, bert_folder: str, tmp_path:
     assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_a_plot_of_one_pair(table: Path, bert_folder: str, tmp_path: Path, ending: str, start: bytes) -> None:
     out = tmp_path / f"plot.{ending}"

@@ -46,6 +46,7 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     return scores, judgements
 
 
+@pytest.mark.slow
 def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores, judgements = tables
     out = tmp_path / "agreement.csv"
@@ -94,6 +95,7 @@ def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path
     assert list(turned["mine"]) == pytest.approx(list(-turned["alarms"]))
 
 
+@pytest.mark.slow
 def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = ["--method", "kendall_b", "--level", "system,pairwise", "-n", 40]
@@ -164,6 +166,7 @@ def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> 
     assert line.rstrip().endswith("–")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -206,6 +209,7 @@ def test_a_stray_word_in_a_column_of_numbers_is_an_error(tables: tuple[Path, Pat
     )
 
 
+@pytest.mark.slow
 def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores = tmp_path / "scores-of-estime.csv"
     counts = {"line": range(54), "overlap": range(54), "tokens": range(54), "coverage": range(54)}
@@ -231,6 +235,7 @@ def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Pat
     assert set(read_table(out)["measure"]) == {"tokens"}
 
 
+@pytest.mark.slow
 def test_tables_are_readable_at_80_columns(tables: tuple[Path, Path]) -> None:
     options = ["--judgement", "fluency", "--method", "kendall_b", "-n", 20, "--significance", "bootstrap"]
     wide = run_command("meta-evaluate", *tables, *options, columns=200).stdout

@@ -37,6 +37,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarms(tmp_path: Path) -> None:
     out = tmp_path / "scores.jsonl"
     shown = run("score", "--example", "-q", "-o", out)
@@ -152,6 +153,7 @@ def test_version() -> None:
     assert run("--version").stdout == f"estime-metric {__version__}\n"
 
 
+@pytest.mark.slow
 def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
     out = tmp_path / "scores.jsonl"
     run("score", "--example", "--fast", "-q", "-o", out)

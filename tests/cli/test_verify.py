@@ -12,12 +12,14 @@ from estime_metric.cli import verify
 from tests.command import run_command
 
 
+@pytest.mark.slow
 def test_the_recorded_numbers_are_met() -> None:
     shown = run_command("verify", status=None)
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.startswith("all equal the recorded numbers\n")
 
 
+@pytest.mark.slow
 def test_none_of_them_hangs_on_rounding() -> None:
     pairs = [json.loads(line) for line in verify.EXAMPLES.read_text(encoding="utf-8").splitlines()]
     for unit in ("token", "word"):
@@ -26,6 +28,7 @@ def test_none_of_them_hangs_on_rounding() -> None:
         assert sum(result.ties(layer) for layer in result.layers) == 0
 
 
+@pytest.mark.slow
 def test_a_departure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = json.loads(verify.GOLDEN.read_text(encoding="utf-8"))
     recorded["scores"]["token"]["5"]["alarms"][0] += 1

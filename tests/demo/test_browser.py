@@ -24,6 +24,7 @@ def lies_within(inner: dict[str, float], outer: dict[str, float]) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_it_opens_with_an_example_explained(page: Any, scorer: EstimeScorer) -> None:
     assert page.title() == "ESTIME"
     summary, source = (page.locator(f"#{name} textarea").input_value() for name in ("summary", "source"))
@@ -34,6 +35,7 @@ def test_it_opens_with_an_example_explained(page: Any, scorer: EstimeScorer) -> 
     expect(page.get_by_text("Compare summaries by the unsupported rate")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desktop", "phone"])
 def test_an_alarm_is_clicked_and_its_evidence_shows(
     opened: Opener, scorer: EstimeScorer, size: tuple[int, int]
@@ -66,6 +68,7 @@ def test_an_alarm_is_clicked_and_its_evidence_shows(
     expect(page.locator("#explained .estime-note")).to_contain_text("is an alarm")
 
 
+@pytest.mark.slow
 def test_ones_own_text_is_scored_as_by_the_scorer(page: Any, scorer: EstimeScorer) -> None:
     fill(page, SOURCE, SUMMARY)
     expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(SUMMARY)
@@ -75,6 +78,7 @@ def test_ones_own_text_is_scored_as_by_the_scorer(page: Any, scorer: EstimeScore
     assert marked == [SUMMARY[word.start : word.end] for word in shown.words if word.verdict == "alarm"]
 
 
+@pytest.mark.slow
 def test_another_example_is_picked_and_drawn(page: Any, scorer: EstimeScorer) -> None:
     page.get_by_text("Plot of the matches").click()
     picture = page.locator("#drawn img")
@@ -91,6 +95,7 @@ def test_another_example_is_picked_and_drawn(page: Any, scorer: EstimeScorer) ->
     assert picture.evaluate("image => getComputedStyle(image).backgroundColor") == "rgba(0, 0, 0, 0)"
 
 
+@pytest.mark.slow
 def test_unit_and_layer_change_the_result_and_nothing_chosen_stays(page: Any) -> None:
     pair = ROWS[3]["summary"], ROWS[3]["source"]
     page.locator("#explained .estime-unit.estime-alarm").first.click()
@@ -116,6 +121,7 @@ def test_unit_and_layer_change_the_result_and_nothing_chosen_stays(page: Any) ->
     expect(page.locator("#explained .estime-signature")).to_have_text(third.signature)
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_shown_and_do_nothing(page: Any) -> None:
     fill(page, HOSTILE, HOSTILE)
     for side in ("summary", "source"):
@@ -133,6 +139,7 @@ def test_hostile_texts_are_shown_and_do_nothing(page: Any) -> None:
     assert page.evaluate("window.hit") is None
 
 
+@pytest.mark.slow
 def test_other_scripts_and_emoji_come_back_as_they_went(page: Any) -> None:
     hebrew, astronaut, flag = (
         "\u05d4\u05d7\u05ea\u05d5\u05dc \u05d9\u05e9\u05df",
@@ -147,6 +154,7 @@ def test_other_scripts_and_emoji_come_back_as_they_went(page: Any) -> None:
     assert text.evaluate("element => getComputedStyle(element).direction") == "rtl"
 
 
+@pytest.mark.slow
 def test_too_long_and_empty_texts_get_a_message(page: Any) -> None:
     fill(page, "zebrafinch " * 2000, SUMMARY)
     notice = page.locator("#explained .demo-notice")
@@ -167,6 +175,7 @@ def test_too_long_and_empty_texts_get_a_message(page: Any) -> None:
     expect(page.locator("#picture")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     page.get_by_role("tab", name="Compare").click()
     expect(page.locator("#verdict")).to_contain_text("A is the more consistent one")  # opened with an example
@@ -192,6 +201,7 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     expect(page.locator("#explained .estime-signature")).to_contain_text("unit:word")
 
 
+@pytest.mark.slow
 def test_the_old_result_is_hidden_while_a_new_one_is_computed(page: Any) -> None:
     ghost = page.locator("#explained .estime-counts")
     expect(ghost).to_be_visible()
@@ -202,6 +212,7 @@ def test_the_old_result_is_hidden_while_a_new_one_is_computed(page: Any) -> None
     expect(ghost).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_failing_request_gets_a_message_and_no_text_is_printed(page: Any, server: Server) -> None:
     """That no text is printed is seen where the server ends."""
     page.locator("#summary textarea").evaluate(
@@ -212,6 +223,7 @@ def test_a_failing_request_gets_a_message_and_no_text_is_printed(page: Any, serv
     assert "a request failed with" in server.printed.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desktop", "phone"])
 def test_every_tab_fits_and_can_be_read(opened: Opener, size: tuple[int, int], theme: str) -> None:

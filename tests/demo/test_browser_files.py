@@ -17,6 +17,7 @@ from tests.demo.conftest import HOSTILE, ROWS, SOURCE, SUMMARY, Opener, alarms, 
 expect = expected_soon()
 
 
+@pytest.mark.slow
 def test_an_encoder_is_loaded_by_a_typed_name(page: Any, bert_folder: str, tmp_path: Path) -> None:
     copy = shutil.copytree(bert_folder, tmp_path / "mine")
     page.locator("#model input").fill(str(copy))
@@ -28,6 +29,7 @@ def test_an_encoder_is_loaded_by_a_typed_name(page: Any, bert_folder: str, tmp_p
     expect(page.locator("#model input")).to_have_value(str(copy))
 
 
+@pytest.mark.slow
 def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeScorer, tmp_path: Path) -> None:
     table = tmp_path / "pairs.csv"
     with table.open("w", encoding="utf-8", newline="") as stream:
@@ -65,6 +67,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeS
     assert page.evaluate("window.hit") is None
 
 
+@pytest.mark.slow
 def test_files_that_are_too_large_or_hold_no_pair_get_a_message(page: Any, tmp_path: Path) -> None:
     page.get_by_role("tab", name="Score a file").click()
     page.locator("#score").click()
@@ -77,6 +80,7 @@ def test_files_that_are_too_large_or_hold_no_pair_get_a_message(page: Any, tmp_p
     expect(page.locator("#scored .demo-notice")).to_contain_text("The file has 501 pairs; this page takes up to 500.")
 
 
+@pytest.mark.slow
 def test_an_encoder_is_chosen_and_one_that_cannot_be_loaded_gets_a_message(page: Any, bert_folder: str) -> None:
     choose(page, "#model", Path(bert_folder).name)
     other = EstimeScorer(model=bert_folder)
@@ -94,6 +98,7 @@ def test_an_encoder_is_chosen_and_one_that_cannot_be_loaded_gets_a_message(page:
     expect(page.locator("#explained .estime-signature")).to_contain_text("|layers:1|")
 
 
+@pytest.mark.slow
 def test_an_explanation_does_not_wait_for_a_file(opened: Opener, tmp_path: Path) -> None:
     table = tmp_path / "long.jsonl"
     lines = [

@@ -28,6 +28,7 @@ def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Enco
     assert [label for label, _ in encoders.labels] == ["embedded (small, in the package)", "bert", "no-such/encoder"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["token", "word"])
 @pytest.mark.parametrize("layer", [1, 5])
 def test_explanations_are_those_of_a_scorer_of_that_layer(encoders: Encoders, unit: str, layer: int) -> None:

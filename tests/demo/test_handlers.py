@@ -26,6 +26,7 @@ def handlers() -> Handlers:
     return Handlers(Encoders(["embedded"]))
 
 
+@pytest.mark.slow
 def test_an_explanation_is_the_fragment_of_it(handlers: Handlers) -> None:
     drawn, drawable = handlers.explain(SOURCE, "The dog sat on the cat.", SETTING)
     assert drawable
@@ -80,6 +81,7 @@ def test_without_coverage_there_is_no_winner(handlers: Handlers) -> None:
         assert re.search(expected, handlers.compare(SOURCE, *texts, SETTING)[0])
 
 
+@pytest.mark.slow
 def test_the_picture_is_an_image_without_a_word_of_the_texts(handlers: Handlers) -> None:
     drawn = handlers.draw(HOSTILE, HOSTILE + " \U0001f600 \u05d7\u05ea\u05d5\u05dc $x_1$", SETTING)
     code = re.fullmatch(r'<img class="demo-picture" alt="[\w ]+" src="data:image/svg\+xml;base64,([\w+/=]+)">', drawn)

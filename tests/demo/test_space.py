@@ -17,6 +17,7 @@ gradio = pytest.importorskip("gradio")
 SPACE = ROOT / "hub_space"
 
 
+@pytest.mark.slow
 def test_it_starts_from_its_own_folder(tmp_path: Path) -> None:
     port = free_port()
     with serving([sys.executable, "app.py"], tmp_path, port, cwd=SPACE) as server:

@@ -48,6 +48,7 @@ class Listening(BaseHTTPRequestHandler):
         """Keeps the output of the tests clean."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the command is a script for bash")
 def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path) -> None:
     requests: list[tuple[str, bytes]] = []

@@ -139,6 +139,7 @@ def test_a_cache_is_read_ahead(bert_folder: str, plain: list[float], forced: lis
     assert (cached.cache.hits, cached.cache.misses) == (3, 3)
 
 
+@pytest.mark.slow
 def test_threads_may_score_side_by_side(bert_folder: str, plain: list[float], forced: list[str]) -> None:
     shared = scorer(bert_folder)
     with ThreadPoolExecutor(4) as pool:
@@ -192,6 +193,7 @@ class Scored(torch.utils.data.Dataset[float]):
         return float(self.scorer.score(SUMMARIES[row : row + 3], SOURCES[row : row + 3]).values()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork here")
 def test_workers_of_a_data_loader_score(bert_folder: str, plain: list[float], forced: list[str]) -> None:
     data = Scored(scorer(bert_folder))

@@ -125,6 +125,7 @@ def test_special_tokens_may_be_missing_on_a_side() -> None:
     assert (batch.row.tolist(), batch.column.tolist(), batch.target.tolist()) == ([0], [2], [2])
 
 
+@pytest.mark.slow
 def test_padding_stays_under_three_percent_on_real_texts(summeval, summeval_encoder) -> None:
     from transformers import AutoTokenizer
 

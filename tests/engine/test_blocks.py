@@ -37,6 +37,7 @@ def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:
             torch.testing.assert_close(state, expected[layer][attended], rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", range(BLOCKS + 1))
 @torch.no_grad()
 def test_every_layer_is_the_hidden_state_of_that_number(family: str, folder: str, depth: int) -> None:
@@ -45,6 +46,7 @@ def test_every_layer_is_the_hidden_state_of_that_number(family: str, folder: str
     assert taps.kept == max(depth, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", range(BLOCKS + 1))
 @torch.no_grad()
 def test_the_blocks_above_are_gone(family: str, folder: str, depth: int) -> None:
@@ -134,6 +136,7 @@ def test_a_model_without_a_list_of_blocks_is_refused() -> None:
         BlockTaps(Flat(), 2, 1, PROBE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @torch.no_grad()
 def test_padding_is_taken_in_lower_precision(dtype: torch.dtype) -> None:

@@ -217,6 +217,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_the_second_time_only_summaries_are_encoded(
     bert_folder: str, pairs: Pairs, tmp_path: Path, encoded: list[int], unit: str
@@ -237,6 +238,7 @@ def test_the_second_time_only_summaries_are_encoded(
     assert encoded == [summaries]
 
 
+@pytest.mark.slow
 def test_no_configuration_takes_the_embeddings_of_another(
     bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs
 ) -> None:
@@ -265,6 +267,7 @@ def test_no_configuration_takes_the_embeddings_of_another(
         assert cache.misses == before + len(set(sources)), options
 
 
+@pytest.mark.slow
 def test_damage_on_disk_changes_no_score(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
     preds, sources = [summary for summary, _ in pairs], [source for _, source in pairs]
     expected = EstimeScorer(model=bert_folder, cache=tmp_path).score(preds, sources)

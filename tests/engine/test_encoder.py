@@ -53,6 +53,7 @@ def assert_close(one: list[torch.Tensor], another: list[torch.Tensor], tolerance
         torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str, folder: str) -> None:
     encoder = get(folder)
@@ -76,6 +77,7 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str
         assert seen == set(range(text.wanted))
 
 
+@pytest.mark.slow
 def test_only_the_blocks_that_are_read_are_in_memory(family: str, folder: str) -> None:
     def size(layers: list[int]) -> int:
         return sum(weight.numel() for weight in load(folder, layers=layers)._model.parameters())
@@ -88,6 +90,7 @@ def test_only_the_blocks_that_are_read_are_in_memory(family: str, folder: str) -
     assert size([0, 3]) == sizes[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [[0], [2], [4], [1, 3], [4, 0, 2]])
 def test_several_layers_in_one_run_are_those_of_single_runs(family: str, folder: str, layers: list[int]) -> None:
     encoder = get(folder)
@@ -100,6 +103,7 @@ def test_several_layers_in_one_run_are_those_of_single_runs(family: str, folder:
     assert_close(single.encode(texts, layers), [states[layers] for states in everything])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [1, 100, 2_000, 10**9])
 def test_the_budget_changes_nothing(family: str, folder: str, budget: int) -> None:
     encoder = get(folder)
@@ -165,6 +169,7 @@ def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: 
             assert torch.equal(one, another)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> None:
     encoder = get(bert_folder, dtype=dtype)
@@ -205,6 +210,7 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception
     return sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [torch.OutOfMemoryError("CUDA out of memory."), MemoryError(),
@@ -229,6 +235,7 @@ def test_out_of_memory_halves_the_budget_with_one_warning(
     assert_close(encoder.encode(texts, LAYERS, token_budget=100_000), expected)  # no second warning: it has learnt
 
 
+@pytest.mark.slow
 def test_memory_that_is_free_again_is_used_again(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = get(bert_folder)
     monkeypatch.setattr(encoder, "_limit", BudgetLimit())

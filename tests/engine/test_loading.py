@@ -37,7 +37,8 @@ def load(folder: object):
     return load_pretrained(str(folder), None, torch.float32)
 
 
-def test_the_facts_of_every_family(family: str, folder: str, tokenizer) -> None:
+def test_the_facts_of_every_family(family: str, folder: str) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     pretrained = load(folder)
     info = pretrained.info
     assert (info.name, info.blocks, info.width) == (folder, BLOCKS, WIDTH)
@@ -50,6 +51,7 @@ def test_the_facts_of_every_family(family: str, folder: str, tokenizer) -> None:
     assert info.revision.startswith("sha256-")
 
 
+@pytest.mark.slow
 def test_no_head_is_kept_and_the_model_is_in_eval_mode(family: str, folder: str) -> None:
     model = load(folder).model
     assert not model.training
@@ -85,6 +87,7 @@ def test_a_model_that_cannot_be_had(model: str, monkeypatch: pytest.MonkeyPatch)
     assert "`model`" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_default_model_offline_says_what_to_do(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import estime_metric
@@ -237,6 +240,7 @@ def test_the_resolved_signature_names_the_revision(bert_folder: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_load_says_nothing_and_changes_no_log_level(encoder_folder) -> None:
     script = textwrap.dedent("""
         import logging, sys, warnings
@@ -348,10 +352,10 @@ def test_a_name_close_to_the_embedded_one() -> None:
         load("embedd")
 
 
-@pytest.mark.parametrize("folder", ["./nodir", "../nodir", "/no/dir", "~/nodir", "one/two/three"])
-def test_a_folder_that_is_not_there(folder: str) -> None:
+@pytest.mark.parametrize("name", ["./nodir", "/no/dir", "~/nodir", "one/two/three"])
+def test_a_folder_that_is_not_there(name: str) -> None:
     with pytest.raises(EncoderUnavailableError, match="there is no such folder"):
-        load(folder)
+        load(name)
 
 
 def test_a_name_too_long_for_any_file() -> None:
@@ -369,6 +373,7 @@ def test_too_little_memory_to_load_is_said(bert_folder: str, monkeypatch: pytest
         load(bert_folder)
 
 
+@pytest.mark.slow
 def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
     """Left alone, `transformers` asks again and again; each attempt here would be counted by the server."""
     script = "import estime_metric; estime_metric.EstimeScorer(model='user/none').signature"

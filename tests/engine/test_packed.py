@@ -116,6 +116,7 @@ def test_what_cannot_be_packed_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -
     assert type(model[0]) is nn.Linear
 
 
+@pytest.mark.slow
 @needs_packing
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
 def test_memory_does_not_grow_with_the_number_of_shapes() -> None:

@@ -139,6 +139,7 @@ def test_weights_stay_plain(bert_folder: str, device: PretendedDevice, monkeypat
     assert not any(isinstance(module, PackedLinear) for module in encoder._model.modules())
 
 
+@pytest.mark.slow
 def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = there.score(SUMMARIES, SOURCES)
     monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 1)

@@ -23,6 +23,7 @@ CPU = torch.device("cpu")
 new_interface = pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
 
 
+@pytest.mark.slow
 @new_interface
 def test_scores_after_the_new_interface_was_used() -> None:
     """In a process of its own: once the new interface was used, the old one raises for good."""

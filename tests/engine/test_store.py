@@ -127,6 +127,7 @@ def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> Non
     assert other() is None
 
 
+@pytest.mark.slow
 def test_unloading_gives_the_memory_back(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import resource, sys
@@ -171,6 +172,7 @@ def test_a_changed_folder_is_loaded_anew(store: EncoderStore, bert_folder: str, 
     assert get(store, str(folder), layers=[2]) is not first
 
 
+@pytest.mark.slow
 def test_a_branch_and_its_commit_are_one_copy(tmp_path: Path, bert_folder: str) -> None:
     script = textwrap.dedent("""
         from estime_metric import EstimeConfig, EstimeScorer

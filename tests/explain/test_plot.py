@@ -80,6 +80,7 @@ def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> No
     assert not set("".join(label.get_text() for label in axes.get_xticklabels())) & set("abcdefgh")
 
 
+@pytest.mark.slow
 def test_it_touches_no_window_and_importing_it_brings_no_matplotlib() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent("""

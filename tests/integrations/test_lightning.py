@@ -93,6 +93,7 @@ def script(options: list[str]) -> dict[str, Any]:
     return printed
 
 
+@pytest.mark.slow
 def test_training_logs_checkpoints_and_resumes(
     example: ModuleType, watched: dict[str, Any], bert_folder: str, tmp_path: Path
 ) -> None:
@@ -164,6 +165,7 @@ def test_precision_of_the_training_does_not_reach_the_encoder(
     assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {torch.float32}
 
 
+@pytest.mark.slow
 def test_seven_examples_on_two_processes(trained: tuple[Path, dict[str, Any]], bert_folder: str) -> None:
     folder, outcome = trained
     last = str(folder / "last.ckpt")

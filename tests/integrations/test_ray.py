@@ -54,6 +54,7 @@ def nodes_of_actors() -> set[str]:
     return {actor["Address"]["NodeID"] for actor in ray._private.state.actors().values() if actor["State"] == "ALIVE"}
 
 
+@pytest.mark.slow
 def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any, bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
     table = [*rows(600), {"id": -1, "source": "A cat.", "summary": None, "note": ""}]
@@ -77,6 +78,7 @@ def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any, bert
         assert [row[name] for row in found] == pytest.approx(values, abs=0, nan_ok=True), name
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_file_of_one_process_while_a_node_dies(
     cluster: Cluster, second: Any, bert_folder: str, tmp_path: Path
 ) -> None:
@@ -103,6 +105,7 @@ def test_the_command_writes_the_file_of_one_process_while_a_node_dies(
     assert "600 pairs scored, 1 rows skipped" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_error_is_raised_as_by_one_process(cluster: Cluster) -> None:
     def score(chunk: int) -> int:
         if chunk == 3:

@@ -34,6 +34,7 @@ def variants(folder: str, other: str) -> dict[str, ESTIME]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alarm_free_start", [True, False])
 def test_configurations_never_share_a_state(
     bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs, alarm_free_start: bool

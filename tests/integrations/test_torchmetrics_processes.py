@@ -40,6 +40,7 @@ def equal(found: torch.Tensor, expected: float) -> bool:
     return float(found) == expected or (bool(found.isnan()) and math.isnan(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", SPLITS)
 def test_two_processes_equal_one(found: Found, result: EstimeResult, split: str) -> None:
     alarms = result.values("alarms", 4)

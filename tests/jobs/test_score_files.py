@@ -244,6 +244,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
         time.sleep(0.002)
 
 
+@pytest.mark.slow
 def test_kill_9_at_random_moments_loses_and_doubles_nothing(bert_folder: str, tmp_path: Path) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
@@ -266,6 +267,7 @@ def test_kill_9_at_random_moments_loses_and_doubles_nothing(bert_folder: str, tm
     assert out.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_finishes_the_chunk_and_says_how_to_go_on(
     bert_folder: str, tmp_path: Path, number: signal.Signals

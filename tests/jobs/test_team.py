@@ -39,6 +39,7 @@ def environment(pid: int) -> dict[str, str]:
     return dict(variable.partition("=")[::2] for variable in variables)
 
 
+@pytest.mark.slow
 def test_two_processes_write_what_one_does(tmp_path: Path, bert_folder: str) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(90))
     alone, together = tmp_path / "alone.csv", tmp_path / "together.csv"
@@ -55,6 +56,7 @@ def test_two_processes_write_what_one_does(tmp_path: Path, bert_folder: str) -> 
     assert "exists: replace it with --overwrite" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_loses_a_process_is_resumed(tmp_path: Path, bert_folder: str) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
     with table.open("a") as stream:

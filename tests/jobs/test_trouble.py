@@ -72,6 +72,7 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
         assert ("skipped line 40: is not JSON" in shown.stderr) == bool(status)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_standard_output_that_takes_nothing_more_is_one_line(table: Path, bert_folder: str) -> None:
     command = [sys.executable, "-m", "estime_metric", "score", table, "-o", "-", "-m", bert_folder, "-q", *SHORT]

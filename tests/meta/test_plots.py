@@ -55,6 +55,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_files_are_written_twice_the_same(name: str, tmp_path: Path) -> None:
     first = plots.save(FIGURES[name](), tmp_path / name)
@@ -180,6 +181,7 @@ def test_bad_input_is_named(draw: Callable[[], Figure], message: str) -> None:
         draw()
 
 
+@pytest.mark.slow
 def test_nothing_global_is_touched(tmp_path: Path) -> None:
     script = """
 import sys, matplotlib
@@ -195,6 +197,7 @@ assert dict(matplotlib.rcParams) == before
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_extra_is_named() -> None:
     script = "import sys; sys.modules['matplotlib'] = None; import estime_metric.meta.plots"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

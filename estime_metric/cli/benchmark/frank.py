@@ -11,9 +11,6 @@ from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
 from estime_metric.measures import HIGHER_IS_BETTER
 
-#: Table on the screen; the others are for files.
-SHOWN = "frank"
-
 
 def frank(
     folder: Annotated[
@@ -27,12 +24,7 @@ def frank(
         options.PositiveCount | None,
         Parameter(help="Only the first documents of CNN/DailyMail and of XSum, for a quick look."),
     ] = None,
-    output: shared.OutputFolder = None,
-    resume: shared.Resume = False,
-    overwrite: options.Overwrite = False,
-    resamples: shared.Resamples = 1000,
-    seed: options.Seed = 0,
-    quiet: options.Quiet = False,
+    given: shared.RunOptions = shared.RunOptions(),
     others: shared.OtherMeasures = shared.OtherMeasures(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
 ) -> int:
@@ -43,14 +35,11 @@ def frank(
 
     Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
     """
-    shared.make_folder(output, resume=resume, overwrite=overwrite)
+    given.make_folder()
     from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
     from estime_metric.studies.frank import data, study
 
     found = data.read(folder, split, limit)
     own = others.blocks(measure.device)
     scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), **measure.given())
-    blocks = [*study.blocks(scorer, found, progress=not quiet), *own]
-    result = study.run(found, blocks, folder=output, resume=resume, resamples=resamples, seed=seed, progress=not quiet)
-    shared.print_tables([result.tables[SHOWN]], result.scores.reused)
-    return shared.finish(result.scores, output)
+    return given.run(study, found, [*study.blocks(scorer, found, progress=not given.quiet), *own], ["frank"])

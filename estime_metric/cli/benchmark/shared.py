@@ -1,7 +1,7 @@
-"""Options and output that several benchmarks share."""
+"""Options and output that the benchmarks share."""
 
 # Annotations are evaluated here, not postponed: Cyclopts reads them also where another module extends a group.
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,17 +15,11 @@ from estime_metric.cli import options, screen
 from estime_metric.cli.console import say, warn
 
 if TYPE_CHECKING:
-    from estime_metric.studies.shared.scoring import Block, Scores
+    from estime_metric.studies.shared.scoring import Block
+    from estime_metric.studies.shared.study import Study
     from estime_metric.tables import Cell, Table
 
 _OTHERS = Group("Other measures", sort_key=3)
-
-
-OutputFolder = Annotated[
-    Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
-]
-Resume = Annotated[bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")]
-Resamples = Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")]
 
 
 def _repeatable(name: str, help: str) -> Parameter:
@@ -49,6 +43,12 @@ class OwnScores:
         tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better; may be repeated.")
     ] = ()
 
+    def blocks(self, device: str | None) -> "list[Block]":
+        """The files' scores as measures of a benchmark; the files are read here."""
+        from estime_metric.studies.shared.own_scores import own_blocks
+
+        return own_blocks(self.scores, self.lower)
+
 
 @Parameter(name="*", group=_OTHERS)
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +67,10 @@ class OtherMeasures(OwnScores):
     def blocks(self, device: str | None) -> "list[Block]":
         """BLANC and the files' scores as measures of a benchmark; the files are read here."""
         from estime_metric.studies.shared.blanc import blanc_block
-        from estime_metric.studies.shared.own_scores import own_blocks
 
         blanc = [blanc_block(model, device=device) for model in self.blanc]
         blanc += [blanc_block(model, "tune", device=device) for model in self.blanc_tune]
-        return [*blanc, *own_blocks(self.scores, self.lower)]
+        return [*blanc, *super().blocks(device)]
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=2))
@@ -82,44 +81,82 @@ class EveryMeasure(options.UnitOptions):
     layers: options.Layers = None
 
 
-def print_tables(
-    tables: "Iterable[Table]",
-    reused: Iterable[str] = (),
-    dim: "Callable[[tuple[Cell, ...]], bool] | None" = None,
-) -> None:
-    """The tables, then the notes of all of them, each once, then which scores come from an earlier run."""
-    console = Console()
-    notes: dict[str, None] = {}
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What becomes of the results."""
+
+    output: Annotated[
+        Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
+    ] = None
+    resume: Annotated[
+        bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")
+    ] = False
+    overwrite: options.Overwrite = False
+    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000
+    seed: options.Seed = 0
+    quiet: options.Quiet = False
+
+    def make_folder(self) -> None:
+        """Makes the folder of the output before anything is read, or refuses it.
+
+        Raises:
+            ValueError: ``--resume`` without a folder or with ``--overwrite``.
+            FileExistsError: it is not empty, and neither option is set.
+            OSError: it cannot be made.
+        """
+        if self.resume and self.overwrite:
+            raise ValueError("Give --resume or --overwrite, not both.")
+        if self.resume and self.output is None:
+            raise ValueError("--resume needs --output, the folder of the earlier scores.")
+        if self.output is not None:
+            files.make_folder(self.output, overwrite=self.overwrite or self.resume)
+
+    def run(
+        self,
+        study: "Study",
+        data: Any,
+        blocks: "Sequence[Block]",
+        shown: Sequence[str] = (),
+        show: "Callable[[Iterable[Table]], None] | None" = None,
+    ) -> int:
+        """Runs a study, prints its tables, says what was written and what could not be measured.
+
+        Args:
+            study, data, blocks: as `estime_metric.studies.shared.study.run` takes them.
+            shown: tables on the screen, in order; all where none is named.
+            show: prints them; `print_tables` where left out.
+
+        Returns:
+            The exit status.
+        """
+        from estime_metric.studies.shared.study import run
+
+        found = run(
+            study,
+            data,
+            blocks,
+            folder=self.output,
+            resume=self.resume,
+            resamples=self.resamples,
+            seed=self.seed,
+            progress=not self.quiet,
+        )
+        (show or print_tables)(found.tables[name] for name in shown or found.tables if name in found.tables)
+        if names := ", ".join(found.scores.reused):
+            say(f"Scores of the earlier run: {names}")
+        if self.output is not None:
+            say(f"written to {self.output}: {', '.join(sorted(path.name for path in self.output.iterdir()))}")
+        for name, reason in found.scores.problems.items():
+            warn(f"{name}: {reason}")
+        return 1 if found.scores.problems else 0
+
+
+def print_tables(tables: "Iterable[Table]", dim: "Callable[[tuple[Cell, ...]], bool] | None" = None) -> None:
+    """The tables, then the notes of all of them, each once."""
+    console, notes = Console(), dict[str, None]()
     for table in tables:
         screen.print_table(table, console, dim=dim)
         notes |= dict.fromkeys(table.notes)
     for note in notes:
         console.print(Text(note))
-    if names := ", ".join(reused):
-        console.print(Text(f"Scores of the earlier run: {names}"))
-
-
-def make_folder(output: Path | None, *, resume: bool, overwrite: bool) -> None:
-    """Makes the folder of the output before anything is read, or refuses it.
-
-    Raises:
-        ValueError: ``--resume`` without a folder or with ``--overwrite``.
-        FileExistsError: it is not empty, and neither option is set.
-        OSError: it cannot be made.
-    """
-    if resume and overwrite:
-        raise ValueError("Give --resume or --overwrite, not both.")
-    if resume and output is None:
-        raise ValueError("--resume needs --output, the folder of the earlier scores.")
-    if output is not None:
-        files.make_folder(output, overwrite=overwrite or resume)
-
-
-def finish(scores: "Scores[Any]", output: Path | None) -> int:
-    """Says what was written and what could not be measured; returns the exit status."""
-    if output is not None:
-        say(f"written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
-    problems: Mapping[str, str] = scores.problems
-    for name, reason in problems.items():
-        warn(f"{name}: {reason}")
-    return 1 if problems else 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,12 +13,12 @@ from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
 from estime_metric.cli.console import say, warn
-from estime_metric.cli.corrupt import Errors, Order, Seed, parse_numbers
+from estime_metric.cli.corrupt import Errors, Order, parse_numbers
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.measures import HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
-    from estime_metric.studies.subtle_errors.study import Study
+    from estime_metric.tables import Table
 
 #: Layers of the paper's encoder; the first one's alarms are located.
 PAPER_LAYERS = "21,12,24"
@@ -56,17 +56,10 @@ def subtle_errors(
     ] = None,
     errors: Errors = "1,3,5",
     order: Order = "sequential",
-    seed: Seed = 0,
     baselines: Annotated[
         bool, Parameter(negative="--no-baselines", help="Compare with measures that need no model.")
     ] = True,
-    resamples: Annotated[options.PositiveCount, Parameter(help="Resamples of the pairs for the 95% intervals.")] = 1000,
-    output: Annotated[
-        Path | None,
-        Parameter(alias="-o", help="Folder for the tables, plots, labelled pairs and scores; made if missing."),
-    ] = None,
-    overwrite: options.Overwrite = False,
-    quiet: options.Quiet = False,
+    given: shared.RunOptions = shared.RunOptions(),
     others: shared.OwnScores = shared.OwnScores(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
 ) -> int:
@@ -76,58 +69,45 @@ def subtle_errors(
     number of errors, and whether alarms fall on the errors. Of several layers the first one's alarms are located.
     The files of --scores name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
 
-    Exit status: 0, done; 1, some rows hold no pair or plots cannot be drawn, the rest is measured; 2, nothing could be
+    Exit status: 0, done; 1, some rows are invalid or some measures failed, the rest is measured; 2, nothing was
     measured.
     """
     if file is not None and dataset is not None:
         raise ValueError("Give a FILE or --dataset, not both.")
-    given = measure.given()
+    config = measure.given()
     if measure.layers is None and measure.model is None:
-        given["layers"] = options.parse_layers(PAPER_LAYERS)
+        config["layers"] = options.parse_layers(PAPER_LAYERS)
     numbers = parse_numbers(errors)
-    plots = output is not None and importlib.util.find_spec("matplotlib") is not None
-    if output is not None:
-        files.make_folder(output, overwrite=overwrite)
-        if not plots:
-            warn("there will be no plots: they need matplotlib, pip install 'estime-metric[meta]'.")
-    found = _read(file, source_column, summary_column, dataset, split, pairs, seed)
+    given.make_folder()
+    found = _read(file, source_column, summary_column, dataset, split, pairs, given.seed)
     for problem in found.problems:
         warn(f"skipped {problem}")
     if not found.sources:
         raise ValueError("There is no pair.")
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
-    from estime_metric.studies.shared.own_scores import own_blocks
     from estime_metric.studies.subtle_errors import SubtleErrors
-    from estime_metric.studies.subtle_errors.compared import reference_free
+    from estime_metric.studies.subtle_errors.dataset import labelled_rows
     from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
-    from estime_metric.studies.subtle_errors.study import run
+    from estime_metric.studies.subtle_errors.study import SubtleErrorsStudy, make_versions
 
-    own = own_blocks(others.scores, others.lower)
-    scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), cache=CACHE_BYTES, **given)
+    own = others.blocks(measure.device)
+    scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), cache=CACHE_BYTES, **config)
+    study = SubtleErrorsStudy(scorer, baselines, progress=not given.quiet)
     maker = SubtleErrors(
         generator or (EMBEDDED_MODEL if measure.model == EMBEDDED_MODEL else PAPER_GENERATOR),
         n_errors=numbers[-1],
-        seed=seed,
+        seed=given.seed,
         order=order,
         device=measure.device,
     )
-    study = run(
-        found.sources,
-        found.summaries,
-        maker,
-        scorer,
-        numbers=numbers,
-        baselines=reference_free if baselines else None,
-        own=own,
-        names=_names(found),
-        resamples=resamples,
-        seed=seed,
-        progress=not quiet,
-    )
-    _show(study)
-    if output is not None:
-        _write(study, found, output, plots)
-    return 1 if found.problems or (output is not None and not plots) else 0
+    # A pair's name is its id, else its line.
+    names = [str(others.get("id", line)) for line, others in zip(found.lines, found.others, strict=True)]
+    data = make_versions(found.sources, found.summaries, maker, numbers=numbers, names=names, progress=not given.quiet)
+    if given.output is not None:
+        rows = labelled_rows(data.sources, data.corrupted, numbers, names)
+        files.write_rows(given.output / "pairs.jsonl", rows)
+    status = given.run(study, data, [*study.blocks(), *own], show=_show)
+    return 1 if found.problems else status
 
 
 def _read(
@@ -160,43 +140,8 @@ def _read(
     return found
 
 
-def _names(pairs: files.Pairs) -> list[str]:
-    """The name of each pair: its ``id``, else its line."""
-    return [str(others.get("id", line)) for line, others in zip(pairs.lines, pairs.others, strict=True)]
-
-
-def _show(study: Study) -> None:
-    from estime_metric.studies.subtle_errors.report import tables as tables_of
+def _show(tables: Iterable[Table]) -> None:
     from estime_metric.tables import to_markdown
 
-    for table in tables_of(study):
+    for table in tables:
         say(to_markdown(table))
-
-
-def _write(study: Study, pairs: files.Pairs, folder: Path, plots: bool) -> None:
-    """Tables, plots if there are any, the labelled pairs and the scores of each."""
-    from estime_metric.studies.subtle_errors.dataset import labelled_rows
-    from estime_metric.studies.subtle_errors.report import tables as tables_of
-    from estime_metric.tables import write_table
-
-    for table in tables_of(study):
-        write_table(table, folder)
-    ids = _names(pairs)
-    files.write_rows(folder / "pairs.jsonl", labelled_rows(pairs.sources, study.corrupted, study.numbers, ids))
-    scores = [
-        {
-            "pair": name,
-            "n_errors": number,
-            **{measure: files.plain(values[row, index]) for measure, values in study.scores.items()},
-        }
-        for row, name in enumerate(ids)
-        for index, number in enumerate((0, *study.numbers))
-    ]
-    files.write_rows(folder / "scores.csv", scores)
-    if not plots:
-        return
-    from estime_metric.studies.subtle_errors.plots import plot_positions, plot_rise
-
-    for name, figure in (("rise", plot_rise(study)), ("positions", plot_positions(study))):
-        with files.replaced(folder / f"subtle-errors-{name}.png") as unfinished:
-            figure.savefig(unfinished, dpi=150)

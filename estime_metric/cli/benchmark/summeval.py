@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -33,9 +34,6 @@ def summeval(
     limit: Annotated[
         options.PositiveCount | None, Parameter(help="Only the first documents, for a quick look.")
     ] = None,
-    output: shared.OutputFolder = None,
-    resume: shared.Resume = False,
-    overwrite: options.Overwrite = False,
     references: Annotated[
         str, Parameter(help="Several references as one value: mean (gives the paper's ROUGE), max, first.")
     ] = "mean",
@@ -46,9 +44,7 @@ def summeval(
     bertscore_layer: Annotated[
         int | None, Parameter(help="Its layer. (default: 17 of 24 blocks, likewise of others)")
     ] = None,
-    resamples: shared.Resamples = 1000,
-    seed: options.Seed = 0,
-    quiet: options.Quiet = False,
+    given: shared.RunOptions = shared.RunOptions(),
     others: shared.OtherMeasures = shared.OtherMeasures(),
     measure: options.MeasureOptions = options.MeasureOptions(),
 ) -> int:
@@ -61,25 +57,23 @@ def summeval(
     """
     if data is not None and dataset is not None:
         raise ValueError("Give --data or --dataset, not both.")
-    shared.make_folder(output, resume=resume, overwrite=overwrite)
-    given = measure.given()
-    units = options.parse_names(given.pop("unit", "token")) or ()  # measured one after the other
-    from estime_metric.studies.summeval import report, study  # imports torch and pandas: slow
+    given.make_folder()
+    config = measure.given()
+    units = options.parse_names(config.pop("unit", "token")) or ()  # measured one after the other
+    from estime_metric.studies.summeval import study  # imports torch and pandas: slow
+    from estime_metric.studies.summeval.data import read
 
-    found = study.read(data, dataset, limit)
+    found = read(data, dataset, limit)
     blocks = study.all_blocks(
-        given,
+        config,
         units,
         combine=references,
         bert_model=_bert_model(bertscore_model, measure.model),
         bert_layer=bertscore_layer,
-        others=others.blocks(measure.device),
-        progress=not quiet,
+        progress=not given.quiet,
     )
-    result = study.run(found, blocks, folder=output, resume=resume, resamples=resamples, seed=seed, progress=not quiet)
-    tables = [result.tables[name] for name in SHOWN if name in result.tables]
-    shared.print_tables(tables, result.scores.reused, dim=lambda row: report.PAPER in row)
-    return shared.finish(result.scores, output)
+    show = partial(shared.print_tables, dim=lambda row: study.PAPER in row)
+    return given.run(study, found, [*blocks, *others.blocks(measure.device)], SHOWN, show)
 
 
 def _bert_model(given: str | None, model: str | None) -> str | None:

@@ -13,7 +13,6 @@ Entities are found by a callable, since a part-of-speech tagger or a parser is t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -151,30 +150,3 @@ def entity_graph_scores(
 ) -> NDArray[np.float64]:
     """`entity_graph` of each text, float64 of shape (n,)."""
     return np.array([entity_graph(text, projection, distance, entities, splitter) for text in texts], dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class EntityOverlap:
-    """How much there is for an entity graph to see (Steen & Markert 2022, section 7.3, Table 6).
-
-    Attributes:
-        documents: share of texts in which no two sentences have an entity in common.
-        sentences: mean share of a text's sentences that have none in common with any other.
-    """
-
-    documents: float
-    sentences: float
-
-
-def entity_overlap(
-    texts: Sequence[str], entities: EntityFinder = content_words, splitter: SentenceSplitter = split_sentences
-) -> EntityOverlap:
-    """How many texts and sentences have no link; texts without a sentence are left out; NaN where none is left."""
-    alone = []
-    for text in texts:
-        linked = edges(text, "unweighted", False, entities, splitter)
-        if len(linked):
-            alone.append(float(np.mean((linked + linked.T).sum(axis=1) == 0)))
-    if not alone:
-        return EntityOverlap(float("nan"), float("nan"))
-    return EntityOverlap(float(np.mean([share == 1.0 for share in alone])), float(np.mean(alone)))

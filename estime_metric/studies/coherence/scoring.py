@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric._version import __version__
+from estime_metric.meta.lengths import count_lengths
 from estime_metric.studies.coherence import BARTSCORE_MODEL
-from estime_metric.studies.coherence.baselines import length_scores, random_scores
 from estime_metric.studies.coherence.entity_graph import content_words, entity_graph_scores, nouns
 
 #: measure -> what it needs and what its scores are; higher is more coherent in each.
@@ -125,9 +125,9 @@ def _score(
         finder = content_words if options.tagger is None else nouns(options.tagger)
         return entity_graph_scores(texts, entities=finder)
     if name == "length":
-        return length_scores(texts)
+        return np.asarray(count_lengths([texts])[0], dtype=np.float64)
     if name == "random":
-        return random_scores(len(texts), options.seed)
+        return np.random.default_rng(options.seed).uniform(size=len(texts))
     if name == "classifier":
         return _classifier_scores(texts, options)
     if sources is None:

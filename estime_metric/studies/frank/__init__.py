@@ -1,6 +1,6 @@
 """FRANK (Pagnoni et al. 2021): how well measures follow human judgements of factuality; extra ``meta``.
 
-`study` is the whole of it: `data.read`, `study.blocks`, `study.run`.
+`data.read` reads it, `study` is run by `estime_metric.studies.shared.study.run`.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ Two layouts are read: one of JSON Lines, and the authors' own files (github.com/
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from estime_metric.inputs import check_choice, integer
-from estime_metric.meta.checks import listed
-from estime_metric.studies.shared.baselines import Floats
+from estime_metric.meta.checks import Floats, listed
+from estime_metric.studies.shared.records import Record, by_key, check_all, digest, read_records
 
 #: Halves of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
@@ -45,7 +44,8 @@ ANNOTATIONS, METRIC_OUTPUTS = "human_annotations.json", "baseline_factuality_met
 TEXTS, TEXT_FOLDERS = "benchmark_data.json", ("articles-wbertscore-json", "articles-json")
 
 #: Fields of the authors' records that are no metric.
-_KEYS = frozenset({"hash", "model_name", "dataset", "split"})
+_NAMES = ("hash", "model_name")
+_KEYS = {*_NAMES, "dataset", "split"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +113,7 @@ class Frank:
         """Twelve digits that change with any text, name or judgement."""
         columns = {"factuality": self.factuality, **self.flipped, **self.metrics}
         numbers = {name: values.tolist() for name, values in columns.items()}
-        content = [self.keys, self.datasets, self.source_of_each, self.summaries, numbers]
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:12]
+        return digest(self.keys, self.datasets, self.source_of_each, self.summaries, numbers)
 
     def head(self, documents: int) -> Frank:
         """The first few documents of each data set, with all their summaries.
@@ -170,75 +169,64 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
     rows = [row for row in rows if row["split"] == split]
     if not rows:
         raise ValueError(f"Expected {str(folder)!r} to hold summaries of the split {split!r}, but there is none.")
-    strange = sorted({row["dataset"] for row in rows} - set(DATASETS))
-    if strange:
+    if strange := sorted({row["dataset"] for row in rows} - set(DATASETS)):
         raise ValueError(f"Expected data sets {', '.join(DATASETS)}, but got {listed(strange)}.")
-    lacking = [row["document"] for row in rows if row["document"] not in sources]
-    if lacking:
-        raise ValueError(f"Expected a source for each document, but there is none for {listed(lacking)}.")
+    check_all((row["doc_id"] for row in rows), sources, "a source for each document")
     found = dict.fromkeys(name for row in rows for name in row["metrics"])
     names = [*(name for name in METRICS if name in found), *(name for name in found if name not in METRICS)]
+    shared = [name for name in ERRORS if all(name in row["flipped"] for row in rows)]
     data = Frank(
         f"{folder.name or folder} ({split})",
-        [(row["document"], row["system"]) for row in rows],
+        [(row["doc_id"], row["system"]) for row in rows],
         tuple(row["dataset"] for row in rows),
         sources,
         tuple(row["summary"] for row in rows),
-        _column(rows, lambda row: row["factuality"]),
-        {name: _column(rows, lambda row, name=name: row["flipped"][name]) for name in _shared_types(rows)},
-        {name: _column(rows, lambda row, name=name: row["metrics"].get(name)) for name in names},
+        _numbers(row["factuality"] for row in rows),
+        {name: _numbers(row["flipped"][name] for row in rows) for name in shared},
+        {name: _numbers(row["metrics"].get(name) for row in rows) for name in names},
     )
     return data if limit is None else data.head(limit)
 
 
-def _shared_types(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The types of error that every record has flipped labels of."""
-    return [name for name in ERRORS if all(name in row["flipped"] for row in rows)]
-
-
-def _column(rows: Sequence[Mapping[str, Any]], value: Any) -> Floats:
-    """A number for each record, NaN where there is none."""
-    cells = (value(row) for row in rows)
+def _numbers(cells: Iterable[Any]) -> Floats:
     return np.array([math.nan if cell is None else float(cell) for cell in cells], dtype=np.float64)
 
 
-def _read_lines(folder: Path) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    documents = _records(folder / DOCUMENTS, ("doc_id", "source"))
+def _read_lines(folder: Path) -> tuple[list[Record], dict[str, str]]:
+    documents = read_records(folder / DOCUMENTS, ("doc_id", "source"))
     fields = ("doc_id", "system", "dataset", "split", "summary", "factuality", "flipped", "metrics")
-    rows = [{**row, "document": str(row["doc_id"])} for row in _records(folder / JUDGED, fields)]
+    rows = [{**row, "doc_id": str(row["doc_id"])} for row in read_records(folder / JUDGED, fields)]
     return rows, {str(row["doc_id"]): row["source"] for row in documents}
 
 
-def _read_authors(folder: Path) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    judged = _records(folder / ANNOTATIONS, ("hash", "model_name", "dataset", "split", "Factuality"))
-    outputs = {_key(row): row for row in _records(folder / METRIC_OUTPUTS, ("hash", "model_name"))}
+def _read_authors(folder: Path) -> tuple[list[Record], dict[str, str]]:
+    judged = read_records(folder / ANNOTATIONS, (*_NAMES, "dataset", "split", "Factuality"))
+    outputs = by_key(read_records(folder / METRIC_OUTPUTS, _NAMES), _NAMES, METRIC_OUTPUTS)
     summaries, sources = _texts(folder, dict.fromkeys(str(row["hash"]) for row in judged))
-    rows = []
-    for row in judged:
-        key = _key(row)
-        if key not in summaries:
-            raise ValueError(f"Expected a summary for each judgement of {ANNOTATIONS}, but there is none for {key}.")
-        scores = outputs.get(key, {})
-        rows.append(
-            {
-                "document": key[0],
-                "system": key[1],
-                "dataset": row["dataset"],
-                "split": row["split"],
-                "summary": summaries[key],
-                "factuality": row["Factuality"],
-                "flipped": {name: row[f"Flip_{name}"] for name in ERRORS if f"Flip_{name}" in row},
-                "metrics": {name: value for name, value in scores.items() if name not in _KEYS},
-            }
-        )
+    keys = [(str(row["hash"]), str(row["model_name"])) for row in judged]
+    check_all(keys, summaries, f"a summary for each judgement of {ANNOTATIONS}")
+    rows = [
+        {
+            "doc_id": key[0],
+            "system": key[1],
+            "dataset": row["dataset"],
+            "split": row["split"],
+            "summary": summaries[key],
+            "factuality": row["Factuality"],
+            "flipped": {name: row[f"Flip_{name}"] for name in ERRORS if f"Flip_{name}" in row},
+            "metrics": {name: value for name, value in outputs.get(key, {}).items() if name not in _KEYS},
+        }
+        for key, row in zip(keys, judged, strict=True)
+    ]
     return rows, sources
 
 
 def _texts(folder: Path, documents: Iterable[str]) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
     """Summaries by document and system, and articles by document, from the authors' files."""
     if (folder / TEXTS).is_file():
-        rows = _records(folder / TEXTS, ("hash", "model_name", "article", "summary"))
-        return {_key(row): row["summary"] for row in rows}, {str(row["hash"]): row["article"] for row in rows}
+        rows = by_key(read_records(folder / TEXTS, (*_NAMES, "article", "summary")), _NAMES, TEXTS)
+        texts = {(document, system): row["summary"] for (document, system), row in rows.items()}
+        return texts, {document: row["article"] for (document, _), row in rows.items()}
     articles = next((folder / name for name in TEXT_FOLDERS if (folder / name).is_dir()), None)
     if articles is None:
         raise FileNotFoundError(
@@ -251,24 +239,3 @@ def _texts(folder: Path, documents: Iterable[str]) -> tuple[dict[tuple[str, str]
         sources[document] = record["article"]
         summaries |= {(document, name): text for name, text in record.items() if isinstance(text, str)}
     return summaries, sources
-
-
-def _key(row: Mapping[str, Any]) -> tuple[str, str]:
-    return str(row["hash"]), str(row["model_name"])
-
-
-def _records(path: Path, fields: Iterable[str]) -> list[dict[str, Any]]:
-    """The records of a file of JSON or JSON Lines, each with the fields that are needed."""
-    with path.open(encoding="utf-8") as stream:
-        try:
-            if path.suffix == ".json":
-                records = json.load(stream)
-            else:
-                records = [json.loads(line) for line in stream if line.strip()]
-        except json.JSONDecodeError as error:
-            raise ValueError(f"Expected {path.name} to hold JSON, but got {error}.") from error
-    for number, record in enumerate(records, start=1):
-        missing = [field for field in fields if not isinstance(record, dict) or field not in record]
-        if missing:
-            raise ValueError(f"Expected record {number} of {path.name} to have {missing[0]!r}, but it has not.")
-    return list(records)

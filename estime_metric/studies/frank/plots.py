@@ -2,37 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from estime_metric.studies.frank.analysis import PARTS, Analysis, best_of
-from estime_metric.studies.frank.report import ERROR_NAMES, PUBLISHED, SECTIONS, part_name
-from estime_metric.studies.shared.scoring import OWN, REFERENCE_FREE
+import pandas as pd
+
+from estime_metric.studies.frank.data import DATASETS
+from estime_metric.studies.shared.scoring import OWN, REFERENCE_FREE, TRIVIAL
+from estime_metric.studies.shared.study import Frames
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: Section of the metrics whose scores come with the data.
+PUBLISHED = "Published metrics, scores from the data"
+
+#: Sections of the tables, in order, each with its title.
+SECTIONS = {
+    REFERENCE_FREE: "Measured here",
+    TRIVIAL: "Trivial, measured here",
+    OWN: "From files",
+    PUBLISHED: PUBLISHED,
+}
+
+#: Type of error -> its heading: the groups of the typology, then its types.
+ERROR_NAMES = {
+    "Semantic_Frame_Errors": "semantic frame",
+    "Discourse_Errors": "discourse",
+    "Content_Verifiability_Errors": "verifiability",
+    "RelE": "relation",
+    "EntE": "entity",
+    "CircE": "circumstance",
+    "OutE": "out of article",
+    "GramE": "grammar",
+    "CorefE": "coreference",
+    "LinkE": "link",
+    "Other": "other",
+}
 
 #: Measures in the picture of the ablation: so many of ours, and so many published ones.
 SHOWN = {(REFERENCE_FREE, OWN): 3, (PUBLISHED,): 3}
 
 
-def draw(found: Analysis) -> dict[str, Figure]:
-    """The pictures by name: ``correlations`` and ``ablation``.
+def part_name(part: str) -> str:
+    """A part as readers know it: ``all``, ``CNN/DailyMail``, ``XSum``."""
+    return DATASETS.get(part, part)
+
+
+def draw(_: Any, frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+    """The pictures: ``correlations`` and ``ablation``.
 
     Raises:
         ImportError: matplotlib is not installed.
     """
-    return {"correlations": plot_correlations(found), "ablation": plot_ablation(found)}
+    found = frames["correlations.csv"]
+    rows = found[(found["kind"] == "partial") & (found["method"] == "pearson")]
+    rows = rows.sort_values("value", ascending=False, kind="stable", na_position="last")
+    known = rows[rows["part"] == "all"].dropna(subset="value")
+    yield "correlations", _correlations(rows, known)
+    best = [known[known["section"].isin(names)]["column"].head(count) for names, count in SHOWN.items()]
+    yield "ablation", _ablation(frames["ablation.csv"], list(pd.concat(best)))
 
 
-def plot_correlations(found: Analysis) -> Figure:
+def _correlations(rows: pd.DataFrame, known: pd.DataFrame) -> Figure:
     """Partial Pearson correlations of all measures with their 95% intervals, best first, for each part of the data."""
     from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, TICK, WIDTH, make_plain, new_figure, set_title
 
-    order = best_of(found.correlations, list(SECTIONS), len(found.correlations))[::-1]
-    rows = found.correlations[(found.correlations["kind"] == "partial") & (found.correlations["method"] == "pearson")]
+    parts = ["all", *DATASETS]
+    order, labels = list(known["column"])[::-1], list(known["measure"])[::-1]
     figure = new_figure(WIDTH + 1.5, 1.0 + 0.17 * len(order))
-    panels = figure.subplots(1, len(PARTS), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, part in zip(panels, PARTS, strict=True):
+    panels = figure.subplots(1, len(parts), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, part in zip(panels, parts, strict=True):
         of_part = rows[rows["part"] == part].set_index("column").loc[order]
         for index, row in enumerate(of_part.itertuples()):
             ours = row.section != PUBLISHED
@@ -41,19 +81,17 @@ def plot_correlations(found: Analysis) -> Figure:
         axes.axvline(0, color=GREY, linewidth=0.6)
         set_title(axes, part_name(part))
         make_plain(axes)
-    labels = rows[rows["part"] == "all"].set_index("column")["measure"]
-    panels[0].set_yticks(range(len(order)), [labels[column] for column in order], fontsize=TICK)
+    panels[0].set_yticks(range(len(order)), labels, fontsize=TICK)
     caption = "partial r with factuality, 95% intervals; round: measured here or from a file, square: published"
     figure.supxlabel(caption, fontsize=LABEL)
     return figure
 
 
-def plot_ablation(found: Analysis) -> Figure:
+def _ablation(ablated: pd.DataFrame, columns: list[str]) -> Figure:
     """The ablation over all summaries with 95% intervals, of the best measures of ours and the best published ones."""
     from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, MARKERS, TICK, WIDTH, make_plain, new_figure
 
-    columns = [name for sections, count in SHOWN.items() for name in best_of(found.correlations, sections, count)]
-    rows = found.ablation[found.ablation["part"] == "all"]
+    rows = ablated[ablated["part"] == "all"]
     errors = list(dict.fromkeys(rows["error"]))
     figure = new_figure(WIDTH + 1.5, 4.2)
     axes = figure.subplots()

@@ -1,41 +1,48 @@
-"""The whole study: data, scores, correlations, tables, files."""
+"""FRANK: which measures it compares, what it computes of their scores, and the tables of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from tqdm import tqdm
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
+from estime_metric.meta.checks import Floats
+from estime_metric.meta.resampling import draw as resample
+from estime_metric.meta.resampling import interval as percentiles
+from estime_metric.meta.significance import williams
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.frank import analysis, plots, report
-from estime_metric.studies.frank.analysis import Analysis
-from estime_metric.studies.frank.data import Frank
-from estime_metric.studies.shared import baselines
-from estime_metric.studies.shared.baselines import Advance
+from estime_metric.studies.frank.data import DATASETS, Frank
+from estime_metric.studies.frank.partial import METHODS, codes_of, weighted_partial
+from estime_metric.studies.frank.plots import ERROR_NAMES, PUBLISHED, SECTIONS, draw, part_name
+from estime_metric.studies.shared.baselines import trivial_block
 from estime_metric.studies.shared.estime_block import estime_block
-from estime_metric.studies.shared.scoring import TRIVIAL, Block, Columns, Measure, Prepared, Scores, measure
-from estime_metric.studies.shared.writing import write_study
-from estime_metric.tables import Table
+from estime_metric.studies.shared.scoring import Block, Measure, Prepared, Scores
+from estime_metric.studies.shared.study import IDS, Frames, each, lookup, sections
+from estime_metric.tables import Cell, Column, Section, Table, interval
+
+__all__ = ["analyze", "blocks", "draw", "tables"]
+
+#: All summaries, or those of one data set.
+PARTS = ("all", *DATASETS)
+
+#: The system held constant, or not.
+KINDS = ("partial", "plain")
+
+#: Share of the resamples within an interval.
+CONFIDENCE = 0.95
+
+#: Weights of the resamples that are computed together: 8 MB of float64.
+_TOGETHER = 1_000_000
 
 #: Tidy tables among the files.
 CORRELATIONS, DIFFERENCES, ABLATION = "correlations.csv", "differences.csv", "ablation.csv"
 
+SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 
-@dataclass(frozen=True, eq=False)
-class Study:
-    """What was found.
-
-    Attributes:
-        scores: of every summary, the published metrics' among them.
-        analysis: correlations, differences, ablation.
-        tables: by name, see `report.tables`.
-    """
-
-    scores: Scores[Frank]
-    analysis: Analysis
-    tables: Mapping[str, Table]
+Indices = npt.NDArray[np.int64]
 
 
 def blocks(scorer: EstimeScorer, data: Frank, *, progress: bool = False) -> list[Block]:
@@ -49,66 +56,236 @@ def blocks(scorer: EstimeScorer, data: Frank, *, progress: bool = False) -> list
     Raises:
         EncoderUnavailableError, ValueError: as `EstimeScorer`.
     """
-    published = {name: Measure(f"published:{name}", name, report.PUBLISHED) for name in data.metrics}
-
-    def trivial(found: Frank, _: Advance) -> Columns:
-        return {
-            "absent_words": baselines.absent_words(found.summaries, found.source_of_each),
-            "length": baselines.length(found.summaries),
-        }
-
+    published = {name: Measure(f"published:{name}", name, PUBLISHED) for name in data.metrics}
+    theirs = Prepared(
+        f"FRANK|{data.origin}|{data.digest}",
+        lambda found, _: {one.column: found.metrics[name] for name, one in published.items()},
+    )
     return [
         estime_block(scorer, every_measure=True, progress=progress),
-        Block(
-            "Trivial",
-            (
-                Measure("absent_words", "(-)absent words", TRIVIAL, lower_is_better=True),
-                Measure("length", "(-)length", TRIVIAL, lower_is_better=True),
-            ),
-            lambda: Prepared("TRIVIAL|words:lower-case", trivial),
-        ),
-        Block(
-            "Published metrics",
-            tuple(published.values()),
-            lambda: Prepared(
-                f"FRANK|{data.origin}|{data.digest}",
-                lambda found, _: {one.column: found.metrics[name] for name, one in published.items()},
-            ),
-        ),
+        trivial_block(),
+        Block("Published metrics", tuple(published.values()), lambda: theirs),
     ]
 
 
-def run(
-    data: Frank,
-    blocks: Sequence[Block],
-    *,
-    folder: Path | None = None,
-    resume: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
-    progress: bool = False,
-) -> Study:
-    """Measures, correlates, and makes the tables.
+def analyze(
+    scores: Scores[Frank], *, resamples: int = 1000, seed: int = 0, advance: Callable[[], object] = lambda: None
+) -> Frames:
+    """Correlations with factuality, differences to the best, and the ablation by type of error.
 
-    Args:
-        data: what is scored.
-        blocks: the measures, see `blocks` and `own_scores.own_blocks`.
-        folder: scores, correlations, tables and plots are written there; without matplotlib no plots, which
-            ``Scores.problems`` says.
-        resume: scores in ``folder`` that were made of the same data with the same signature are taken from there.
-        resamples, seed: as `analysis.correlations`.
-        progress: bars on stderr.
+    Intervals are those of a bootstrap over documents, the same ones for every measure. A summary without a score is
+    left out of that measure.
 
-    Raises:
-        OSError, ValueError: as `scoring.measure`.
+    Returns:
+        ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``part`` (one of `PARTS`), ``kind`` (one
+        of `KINDS`), ``method``, ``value``, ``low``, ``high``, ``summaries`` (with a score) and ``undefined``, the
+        resamples without a value. A value is NaN where scores or judgements are constant.
+
+        ``ablation.csv``: ``column``, ``measure``, ``section``, ``part``, ``error``, ``value``, ``low``, ``high``: the
+        partial Pearson correlation less the one with the labels of a type of error flipped. The higher, the more of the
+        agreement rests on errors of the type (Pagnoni et al. 2021, section 5.3).
+
+        ``differences.csv``, see `differences`.
     """
-    scores = measure(data, blocks, folder=folder, resume=resume, progress=progress)
-    with tqdm(total=2 * len(scores.values), desc="intervals", unit="measure", disable=not progress) as bar:
-        found = analysis.correlations(scores, resamples=resamples, seed=seed, advance=bar.update)
-        flipped = analysis.ablation(scores, resamples=resamples, seed=seed, advance=bar.update)
-    result = Analysis(found, analysis.differences(scores, found), flipped)
-    tables = report.tables(scores, result)
-    if folder is not None:
-        frames = {CORRELATIONS: found, DIFFERENCES: result.differences, ABLATION: flipped}
-        scores.problems |= write_study(folder, frames, tables.values(), lambda: plots.draw(result).items())
-    return Study(scores, result, tables)
+    samples, ablated = _Samples(scores.data, resamples, seed), []
+
+    def correlations(one: Measure) -> pd.DataFrame:
+        rows, values = [], scores.oriented(one)
+        for part in PARTS:
+            chosen = _chosen(scores.data, part, values)
+            drawn: dict[tuple[str, str], Floats] = {}
+            for kind in KINDS:
+                for method in METHODS:
+                    found = samples.correlate(values, scores.data.factuality, chosen, kind, method)
+                    drawn[kind, method] = found
+                    low, high, undefined = percentiles(found[1:], CONFIDENCE)
+                    rows.append((part, kind, method, found[0], low, high, len(chosen), undefined))
+            for error, flipped in scores.data.flipped.items():
+                less = drawn["partial", "pearson"] - samples.correlate(values, flipped, chosen, "partial", "pearson")
+                ends = percentiles(less[1:], CONFIDENCE)[:2]
+                ablated.append((one.column, one.label, one.section, part, error, less[0], *ends))
+        return pd.DataFrame(rows, columns=names)
+
+    names = ["part", "kind", "method", "value", "low", "high", "summaries", "undefined"]
+    found = each(scores, correlations, names, advance)
+    ablation = pd.DataFrame(ablated, columns=[*IDS, "part", "error", "value", "low", "high"])
+    return {CORRELATIONS: found, DIFFERENCES: differences(scores, found), ABLATION: ablation}
+
+
+def differences(scores: Scores[Frank], found: pd.DataFrame) -> pd.DataFrame:
+    """Each measure against the one with the highest partial correlation, by Williams' test.
+
+    The test takes summaries as independent draws, which those of one document are not; systems that are held constant
+    are taken off its degrees of freedom.
+
+    Returns:
+        tidy: ``column``, ``part``, ``method``, ``best`` (the column of the best), ``difference`` (its correlation less
+        this one's, over the summaries that both score) and the two-sided ``p_value``; NaN where there is none.
+    """
+    rows: list[tuple[Any, ...]] = []
+    known = {one.column: scores.oriented(one) for one in scores.known}
+    partial = found[found["kind"] == "partial"].dropna(subset="value") if known else found
+    for (part, method), group in partial.groupby(["part", "method"], sort=False) if known else ():
+        best = group.loc[group["value"].idxmax(), "column"]
+        for column in group["column"]:
+            rows.append((column, part, method, best, *_williams(scores.data, known[best], known[column], part, method)))
+    return pd.DataFrame(rows, columns=["column", "part", "method", "best", "difference", "p_value"])
+
+
+class _Samples:
+    """Resamples of the documents, the same for everything that is computed with them."""
+
+    def __init__(self, data: Frank, resamples: int, seed: int) -> None:
+        drawn = resample((len(data.documents), 1), "documents", resamples, seed)[0]
+        assert drawn is not None
+        self._documents: Floats = np.concatenate([np.ones((1, drawn.shape[1])), drawn])  # the sample itself first
+        self._document_of_each, self._system_of_each = (codes_of([key[axis] for key in data.keys]) for axis in (0, 1))
+
+    def correlate(self, scores: Floats, judgements: Floats, chosen: Indices, kind: str, method: str) -> Floats:
+        """The correlation over some summaries, then that of every resample; some resamples at a time."""
+        if not len(chosen):
+            return np.full(len(self._documents), np.nan)
+        systems = self._system_of_each[chosen] if kind == "partial" else np.zeros(len(chosen), dtype=np.int64)
+        step, columns = max(1, _TOGETHER // len(chosen)), self._document_of_each[chosen]
+        return np.concatenate(
+            [
+                weighted_partial(
+                    self._documents[first : first + step, columns], scores[chosen], judgements[chosen], systems, method
+                )
+                for first in range(0, len(self._documents), step)
+            ]
+        )
+
+
+def _chosen(data: Frank, part: str, *columns: Floats) -> Indices:
+    """Indices of a part's summaries that every column scores."""
+    inside = np.ones(len(data.keys), dtype=bool) if part == "all" else np.array(data.datasets) == part
+    for values in columns:
+        inside &= np.isfinite(values)
+    return np.flatnonzero(inside)
+
+
+def _williams(data: Frank, first: Floats, second: Floats, part: str, method: str) -> tuple[float, float]:
+    """The difference of two measures' partial correlations and its p-value."""
+    chosen = _chosen(data, part, first, second)
+    systems = codes_of([data.keys[index][1] for index in chosen])
+
+    def correlate(one: Floats, other: Floats) -> float:
+        return float(weighted_partial(np.ones((1, len(chosen))), one[chosen], other[chosen], systems, method)[0])
+
+    three = correlate(first, data.factuality), correlate(second, data.factuality), correlate(first, second)
+    count = len(chosen) - max(systems, default=0)
+    if np.isnan(three).any() or count < 4:
+        return float("nan"), float("nan")
+    return three[0] - three[1], williams(*three, count)[1]
+
+
+def tables(scores: Scores[Frank], frames: Frames) -> list[Table]:
+    """``frank``, ``frank-plain``, ``frank-intervals``, ``frank-differences`` and ``frank-ablation``."""
+    of_kind = {kind: lookup(found, "column", "part", "method") for kind, found in frames[CORRELATIONS].groupby("kind")}
+    partial, plain = of_kind.get("partial", {}), of_kind.get("plain", {})
+    return [
+        _correlations(scores, partial, "frank", ", the system held constant (partial correlation)"),
+        _correlations(scores, plain, "frank-plain", ", nothing held constant"),
+        _intervals(scores, partial),
+        _differences(scores, frames[DIFFERENCES]),
+        _ablation(scores, frames[ABLATION]),
+    ]
+
+
+def _table(
+    scores: Scores[Frank],
+    name: str,
+    title: str,
+    columns: list[Column],
+    cells: Callable[[Measure], Iterator[Cell]],
+    notes: tuple[str, ...] = (),
+) -> Table:
+    found = sections(scores, SECTIONS, cells, len(columns))
+    return Table(name, title, (Column("measure", text=True), *columns), found, (*notes, *_notes(scores)))
+
+
+def _correlations(scores: Scores[Frank], found: dict[Any, Any], name: str, held: str) -> Table:
+    columns = [Column(symbol, group=part_name(part)) for part in PARTS for symbol in SYMBOLS.values()]
+    columns.append(Column("95% interval", group="r, all", text=True))
+
+    def cells(one: Measure) -> Iterator[Cell]:
+        yield from (found[one.column, part, method].value for part in PARTS for method in SYMBOLS)
+        yield interval(found[one.column, "all", "pearson"].low, found[one.column, "all", "pearson"].high)
+
+    title = (
+        f"FRANK: correlation with judged factuality{held}; Pearson's r, Spearman's ρ; {scores.data.origin}, "
+        f"{len(scores.data.keys)} summaries."
+    )
+    return _table(scores, name, title, columns, cells)
+
+
+def _intervals(scores: Scores[Frank], found: dict[Any, Any]) -> Table:
+    groups = [f"{part_name(part)} {symbol}" for part in PARTS for symbol in SYMBOLS.values()]
+    columns = [
+        Column(name, group, text=text) for group in groups for name, text in (("value", False), ("95% interval", True))
+    ]
+
+    def cells(one: Measure) -> Iterator[Cell]:
+        for row in (found[one.column, part, method] for part in PARTS for method in SYMBOLS):
+            yield from (row.value, interval(row.low, row.high))
+
+    title = "FRANK: partial correlations with factuality and their 95% intervals, bootstrap over documents."
+    return _table(scores, "frank-intervals", title, columns, cells)
+
+
+def _differences(scores: Scores[Frank], found: pd.DataFrame) -> Table:
+    columns = []
+    for part in PARTS:
+        columns += [Column(f"{symbol} less", group=part_name(part)) for symbol in SYMBOLS.values()]
+        columns += [Column(f"p of {symbol}", group=part_name(part), decimals=4) for symbol in SYMBOLS.values()]
+    rows = lookup(found, "column", "part", "method")
+    labels = {one.column: one.label for one in scores.measures}
+    best = {
+        f"{part_name(part)}, {SYMBOLS[method]}: {labels[group.iloc[0]]}"
+        for (part, method), group in found.groupby(["part", "method"])["best"]
+    }
+
+    def cells(one: Measure) -> Iterator[Cell]:
+        for part in PARTS:
+            for name in ("difference", "p_value"):
+                yield from (getattr(rows.get((one.column, part, method)), name, None) for method in SYMBOLS)
+
+    notes = (
+        f"The best: {'; '.join(sorted(best))}.",
+        "p: Williams' test, two-sided, over the summaries that both score. It takes summaries as independent, which "
+        "those of one document are not, and is approximate for ρ.",
+    )
+    title = "FRANK: how far each measure's partial correlation is behind the best one's, and Williams' test."
+    return _table(scores, "frank-differences", title, columns, cells, notes)
+
+
+def _ablation(scores: Scores[Frank], found: pd.DataFrame) -> Table:
+    errors = list(scores.data.flipped)
+    columns = (Column("measure", text=True), *(Column(ERROR_NAMES.get(error, error)) for error in errors))
+    rows = lookup(found, "column", "part", "error")
+    ordered = [one for section in SECTIONS for one in scores.known if one.section == section]
+    of_parts = {
+        part_name(part): [(one.label, *(rows[one.column, part, error].value for error in errors)) for one in ordered]
+        for part in PARTS
+    }
+    notes = (
+        "Partial Pearson correlation with factuality less that with the labels of one type of error flipped: the "
+        "higher, the more of the agreement rests on errors of this type. The first three are groups of the next seven.",
+        *_notes(scores),
+    )
+    found_sections = tuple(Section(name, tuple(of_part)) for name, of_part in of_parts.items())
+    return Table("frank-ablation", "FRANK: ablation by type of error.", columns, found_sections, notes)
+
+
+def _notes(scores: Scores[Frank]) -> tuple[str, ...]:
+    data = scores.data
+    counts = ", ".join(f"{part_name(part)} {data.datasets.count(part)}" for part in DATASETS)
+    missing = {one.label: int(np.isnan(scores.values[one.column]).sum()) for one in scores.known}
+    gaps = ", ".join(f"{label} {number}" for label, number in missing.items() if number)
+    return (
+        f"Data: {data.origin}, {len(data.documents)} documents; summaries: {counts}. (-): the score is negated, so "
+        "that higher is better in every row. Intervals: percentiles of a bootstrap over documents.",
+        *([f"Summaries without a score, left out of that row: {gaps}."] if gaps else []),
+        *scores.remarks,
+    )

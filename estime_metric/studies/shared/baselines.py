@@ -1,7 +1,7 @@
 """Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should beat.
 
-All take lists of texts and return float64 of shape (summaries,). Words are runs of letters, digits
-and ``_``, lower-cased. An empty summary has ROUGE, BLEU and lengths of 0 and a divergence of 1.
+All take lists of texts and return float64 of shape (summaries,). Words are runs of letters, digits and ``_``,
+lower-cased. An empty summary has ROUGE, BLEU and lengths of 0 and a divergence of 1. Each is also a block.
 """
 
 from __future__ import annotations
@@ -10,25 +10,32 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from estime_metric.inputs import check_choice
+from estime_metric.meta.checks import Floats
+from estime_metric.studies.shared.scoring import (
+    REFERENCE_BASED,
+    REFERENCE_FREE,
+    TRIVIAL,
+    Advance,
+    Block,
+    Columns,
+    Measure,
+    Prepared,
+    Summaries,
+)
 
 _Other = TypeVar("_Other")
-
-Floats = npt.NDArray[np.float64]
 
 #: How the values against several references become one.
 COMBINE = ("mean", "max", "first")
 
 #: Names of `rouge_scorer` -> the paper's.
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
-
-#: Called with the number of summaries that have been scored since the last call.
-Advance = Callable[[int], None]
 
 
 def rouge(
@@ -196,6 +203,86 @@ def each(
         yield summary, texts[:1] if combine == "first" else texts
         if advance is not None:
             advance(1)
+
+
+#: Data -> the references of each summary.
+References = Callable[[Any], Sequence[Sequence[str]]]
+
+
+def trivial_block() -> Block:
+    """Words that the source lacks, and words, in each summary."""
+
+    def compute(data: Summaries, _: Advance) -> Columns:
+        return {
+            "absent_words": absent_words(data.summaries, data.source_of_each),
+            "length": length(data.summaries),
+        }
+
+    return _block("Trivial", TRIVIAL, ("(-)absent words", "(-)length"), "TRIVIAL|words:lower-case", compute)
+
+
+def divergence_block() -> Block:
+    """`jensen_shannon` of summary and source."""
+
+    def compute(data: Summaries, _: Advance) -> Columns:
+        return {"jensen_shannon": jensen_shannon(data.summaries, data.source_of_each)}
+
+    measure = Measure("jensen_shannon", "(-)J-Shannon", REFERENCE_FREE, lower_is_better=True)
+    signature = f"JS|words:lower-case|base:2|{_version('scipy')}"
+    return Block("Jensen-Shannon", (measure,), lambda: Prepared(signature, compute))
+
+
+def rouge_block(references: References | None, combine: str = "mean") -> Block:
+    """`rouge` against references; against the sources, in their place, where ``references`` is ``None``."""
+
+    def compute(data: Summaries, advance: Advance) -> Columns:
+        texts = [[source] for source in data.source_of_each] if references is None else references(data)
+        return columns(rouge(data.summaries, texts, combine=combine, advance=advance), suffix)
+
+    suffix = ", source" if references is None else ""
+    against = "source" if references is None else combine
+    return _block(
+        "ROUGE",
+        REFERENCE_FREE if references is None else REFERENCE_BASED,
+        tuple(f"{name}{suffix}" for name in ROUGE.values()),
+        f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}",
+        compute,
+    )
+
+
+def bleu_block(references: References, combine: str = "mean") -> Block:
+    """`bleu` against all references, against the first alone where ``combine`` is ``"first"``."""
+    first = combine == "first"
+
+    def compute(data: Summaries, advance: Advance) -> Columns:
+        return {"bleu": bleu(data.summaries, references(data), first=first, advance=advance)}
+
+    signature = f"BLEU|case:lower|references:{'first' if first else 'all'}|{_version('sacrebleu')}"
+    return _block("BLEU", REFERENCE_BASED, ("BLEU",), signature, compute)
+
+
+def columns(scores: Columns, suffix: str = "") -> Columns:
+    """Names of the tables -> names of columns."""
+    return {column_of(f"{label}{suffix}"): values for label, values in scores.items()}
+
+
+def column_of(label: str) -> str:
+    """The column of a row in the tables."""
+    return re.sub(r"[^a-z0-9]+", "_", label.removeprefix("(-)").lower())
+
+
+def _block(
+    name: str, section: str, labels: Sequence[str], signature: str, compute: Callable[[Any, Advance], Columns]
+) -> Block:
+    measures = tuple(Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels)
+    return Block(name, measures, lambda: Prepared(signature, compute))
+
+
+def _version(package: str) -> str:
+    try:
+        return f"version:{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"version:{package} none"
 
 
 class _Remembering:

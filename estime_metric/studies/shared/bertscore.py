@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from estime_metric.studies.shared.baselines import Advance, Floats, combined, each
+from estime_metric.meta.checks import Floats
+from estime_metric.studies.shared.baselines import References, column_of, columns, combined, each
+from estime_metric.studies.shared.scoring import REFERENCE_BASED, Advance, Block, Columns, Measure, Prepared, Summaries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -134,6 +136,28 @@ class BertScorer:
             for row, index in enumerate(batch):
                 encoded[index] = states[row, first : first + len(bare[index])]
         return [encoded[index] for index in range(len(texts))]
+
+
+def bertscore_block(
+    model: str, references: References, *, layer: int | None = None, combine: str = "mean", device: str | None = None
+) -> Block:
+    """BERTScore as measures of a benchmark.
+
+    Args:
+        model, layer, device: as `BertScorer`.
+        references: data -> the references of each summary.
+        combine: as `BertScorer.score`.
+    """
+
+    def prepare() -> Prepared:
+        scorer = BertScorer(model, layer=layer, device=device)
+
+        def compute(data: Summaries, advance: Advance) -> Columns:
+            return columns(scorer.score(data.summaries, references(data), combine=combine, advance=advance))
+
+        return Prepared(f"{scorer.signature}|references:{combine}", compute)
+
+    return Block("BERTScore", tuple(Measure(column_of(name), name, REFERENCE_BASED) for name in NAMES), prepare)
 
 
 def _compare(summary: Tensor, reference: Tensor) -> tuple[float, float, float]:

@@ -22,9 +22,9 @@ from estime_metric import embedded
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.engine.loading import revision_of
 from estime_metric.inputs import check_choice, check_pairs
+from estime_metric.meta.checks import Floats
 from estime_metric.signature import versioned
-from estime_metric.studies.shared.baselines import Advance, Floats
-from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Measure, Prepared, Summaries
+from estime_metric.studies.shared.scoring import REFERENCE_FREE, Advance, Block, Measure, Prepared, Summaries
 
 #: Ways of helping the encoder.
 KINDS = ("help", "tune")

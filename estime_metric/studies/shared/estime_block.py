@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.shared.baselines import Advance
-from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Columns, Measure, Prepared, Summaries
+from estime_metric.studies.shared.scoring import REFERENCE_FREE, Advance, Block, Columns, Measure, Prepared, Summaries
 
 #: Layers of the paper's rows; they are shown of an encoder of as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
@@ -46,12 +45,17 @@ def estime_block(scorer: EstimeScorer, *, every_measure: bool = False, progress:
     )
 
 
+def column_of(name: str, layer: int, unit: str) -> str:
+    """The column of a measure of ESTIME."""
+    return f"{'estime' if name == 'alarms' else name}_{unit}_{layer}"
+
+
 def _estime_measure(name: str, layer: int, unit: str, main: bool) -> Measure:
     """``(-)ESTIME-21`` is the paper's name for the alarms at layer 21."""
     lower = not HIGHER_IS_BETTER.get(name, False)
     label = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}-{layer}"
     return Measure(
-        column=f"{'estime' if name == 'alarms' else name}_{unit}_{layer}",
+        column=column_of(name, layer, unit),
         label=label if unit == "token" else f"{label} {unit}",
         section=REFERENCE_FREE,
         lower_is_better=lower,

@@ -15,10 +15,9 @@ import pandas as pd
 
 from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER
-from estime_metric.meta.checks import listed
+from estime_metric.meta.checks import Floats, listed
 from estime_metric.meta.reading import read_table
 from estime_metric.studies.shared import estime_paper
-from estime_metric.studies.shared.baselines import Floats
 from estime_metric.studies.shared.scoring import OWN, Block, Measure, Prepared, Summaries
 
 #: Names of the columns of documents and of systems; the first that a table has is taken.

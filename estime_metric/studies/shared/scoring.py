@@ -1,4 +1,4 @@
-"""Blocks of measures -> scores of every summary, kept in a folder from which an interrupted run can go on."""
+"""Blocks of measures -> scores of every summary, kept in a folder from which an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric._version import __version__
-from estime_metric.studies.shared.baselines import Advance, Floats
+from estime_metric.meta.checks import Floats
+from estime_metric.meta.grid import Grid
 
 #: Sections of the tables, in order; the last holds scores read from files.
 REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = "Reference-free", "Reference-based", "Trivial", "From files"
@@ -26,6 +27,9 @@ SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN)
 SCORES, RUN = "scores.csv", "run.json"
 
 Columns = Mapping[str, Floats]
+
+#: Called with the number of summaries scored since the last call.
+Advance = Callable[[int], object]
 
 
 class Summaries(Protocol):
@@ -59,24 +63,21 @@ class Summaries(Protocol):
     def keys(self) -> list[tuple[str, str]]:
         """Document and system of each summary."""
 
-    def __len__(self) -> int:
-        """The number of summaries."""
-
 
 Data = TypeVar("Data", bound=Summaries)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of scores, and how it stands in the tables.
+    """A column of scores, and its row in the tables.
 
     Attributes:
         column: its name among the scores.
-        label: its name in the tables; ``(-)`` before it says that it is negated.
-        section: one of `SECTIONS`.
+        label: its name in the tables; ``(-)`` in front marks a negated measure.
+        section: one of `SECTIONS`, or a section of the study's own.
         lower_is_better: whether it is negated before it is correlated.
         layer, unit: of a measure of ESTIME, else ``None``.
-        main: whether it stands in Tables 1 and 2, or only in the table of layers.
+        main: whether it stands in the main tables, or only in the table of layers.
     """
 
     column: str
@@ -94,8 +95,7 @@ class Prepared:
 
     Attributes:
         signature: says how the scores come about: equal signatures, equal scores.
-        compute: data -> a column of scores for each measure, float64 of shape (summaries,). It gets a function that
-            counts summaries as they are done.
+        compute: data and `Advance` -> a column of scores for each measure, float64 of shape (summaries,).
         own_bar: whether it shows progress itself.
         notes: data -> sentences that belong below the tables.
     """
@@ -108,13 +108,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Block:
-    """Measures that are computed together.
-
-    Attributes:
-        name: what it is called on the screen.
-        measures: the measures.
-        prepare: loads what is needed.
-    """
+    """Measures that are computed together: a name for the screen, the measures, and what loads what they need."""
 
     name: str
     measures: tuple[Measure, ...]
@@ -144,16 +138,45 @@ class Scores(Generic[Data]):
     reused: list[str] = field(default_factory=list)
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def known(self) -> list[Measure]:
+        """The measures that were computed."""
+        return [measure for measure in self.measures if measure.column in self.values]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Lines for below the tables: signatures, what has to be known of some scores, and what failed."""
+        return (
+            *(f"{name}: {signature}" for name, signature in self.signatures.items()),
+            *(note for notes in self.notes.values() for note in notes),
+            *(f"{name}: failed. {reason}" for name, reason in self.problems.items()),
+        )
+
     def oriented(self, measure: Measure) -> Floats:
         """The scores of each summary, higher is better; float64 of shape (summaries,)."""
         values = self.values[measure.column]
         return 0.0 - values if measure.lower_is_better else values  # no minus zero
 
+    def grid(self, measure: Measure, judgements: Floats, judged: str, among: Floats | None = None) -> Grid:
+        """Scores beside judgements, for the documents with a score of every system.
+
+        Args:
+            measure: one of `known`, of data that hold every document with every system.
+            judgements: of shape (documents, systems).
+            judged: their name.
+            among: further scores of shape (summaries,) that have to be there as well.
+        """
+        values = self.oriented(measure).reshape(judgements.shape)
+        known = np.isfinite(values).all(axis=1)
+        if among is not None:
+            known &= np.isfinite(among.reshape(judgements.shape)).all(axis=1)
+        documents = tuple(self.data.documents[index] for index in np.flatnonzero(known))
+        return Grid(documents, self.data.systems, values[known], judgements[known], measure.label, judged)
+
     def to_pandas(self) -> pd.DataFrame:
-        """A tidy table: ``document``, ``system``, and a column for each measure as computed, nothing negated."""
-        names = pd.DataFrame(self.data.keys, columns=["document", "system"])
-        columns = {measure.column: self.values.get(measure.column) for measure in self.measures}
-        return names.assign(**{name: values for name, values in columns.items() if values is not None})
+        """A tidy table: document, system, and a column for each measure as computed, nothing negated."""
+        names = pd.DataFrame(self.data.keys, columns=list(getattr(self.data, "key_names", ("document", "system"))))
+        return names.assign(**{measure.column: self.values[measure.column] for measure in self.known})
 
     def save(self, folder: Path) -> None:
         """Writes ``scores.csv`` and ``run.json``, which says what they are; the folder is made where it is missing."""
@@ -167,9 +190,7 @@ class Scores(Generic[Data]):
             "signatures": self.signatures,
             "problems": self.problems,
             "measures": {
-                measure.column: {"label": measure.label, "lower_is_better": measure.lower_is_better}
-                for measure in self.measures
-                if measure.column in self.values
+                one.column: {"label": one.label, "lower_is_better": one.lower_is_better} for one in self.known
             },
         }
         files.write_text(folder / SCORES, self.to_pandas().to_csv(index=False))
@@ -186,7 +207,7 @@ def measure(
 ) -> Scores[Data]:
     """Computes all blocks, one after the other.
 
-    A block that lacks a package or an encoder is noted in ``Scores.problems``; the others go on.
+    A block that lacks a package or an encoder is noted in ``Scores.problems``; the others are computed.
 
     Args:
         data: what is scored.
@@ -206,11 +227,10 @@ def measure(
     for block in blocks:
         columns = [one.column for one in block.measures]
         earlier = scores.signatures.pop(block.name, None)
-        kept = {column: scores.values.pop(column) for column in columns if column in scores.values}
+        values: Columns = {column: scores.values.pop(column) for column in columns if column in scores.values}
         try:
             prepared = block.prepare()
-            values: Columns = kept
-            if prepared.signature == earlier and len(kept) == len(columns):
+            if prepared.signature == earlier and len(values) == len(columns):
                 scores.reused.append(block.name)
             else:
                 values = _compute(block.name, prepared, data, progress)
@@ -229,9 +249,10 @@ def measure(
 def _compute(name: str, prepared: Prepared, data: Summaries, progress: bool) -> Columns:
     if progress and prepared.own_bar:
         tqdm.write(name, file=sys.stderr)
-    with tqdm(total=len(data), desc=name, unit="summary", disable=not progress or prepared.own_bar) as bar:
+    total = len(data.keys)
+    with tqdm(total=total, desc=name, unit="summary", disable=not progress or prepared.own_bar) as bar:
         values = prepared.compute(data, bar.update)
-        bar.update(len(data) - bar.n)
+        bar.update(total - bar.n)
     return values
 
 
@@ -247,7 +268,7 @@ def _load(scores: Scores[Data], folder: Path) -> None:
         known = {name: np.array([float(row[name] or "nan") for row in table]) for name in run["measures"]}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"Expected {folder} to hold the scores of an earlier run, but got {error!r}.") from error
-    if digest != scores.data.digest or len(table) != len(scores.data):
+    if digest != scores.data.digest or len(table) != len(scores.data.keys):
         raise ValueError(
             f"Expected {folder} to hold scores of this data ({scores.data.digest}), but they are of {run.get('data')} "
             f"({digest}). Leave out --resume or choose another folder."

@@ -5,7 +5,7 @@ Axes: ``d`` pairs, ``n`` resamples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,19 +35,15 @@ class Agreement:
     """How well one measure tells clean from corrupted.
 
     Attributes:
-        measure: its name; ``(-)`` in front where lower is better and the scores are negated.
-        n_errors: errors in each corrupted summary.
         pairs: number of clean summaries, and of corrupted ones.
         spearman, kendall_c: correlation with the labels over all summaries; -1 to 1, higher is better.
-        behind: how much lower its Spearman correlation is than that of the first measure in the table.
+        behind: how much lower its Spearman correlation is than that of the first measure.
         auc: area under the ROC curve, the chance that a clean summary scores higher than a corrupted one of any pair,
             ties half; 0 to 1, 0.5 for no better than chance.
         preferred: the same within pairs: share of the pairs in which the clean one scores higher, ties half.
         p_value: paired test, two-sided, of the mean difference within pairs by approximate randomisation.
     """
 
-    measure: str
-    n_errors: int
     pairs: int
     spearman: Estimate
     kendall_c: Estimate
@@ -57,20 +53,17 @@ class Agreement:
     p_value: float
 
 
-def agree(
-    scores: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], n_errors: int, sampler: Sampler, seed: int = 0
-) -> list[Agreement]:
+def agree(scores: Mapping[str, Sequence[npt.ArrayLike]], sampler: Sampler, seed: int = 0) -> dict[str, Agreement]:
     """Compares the scores of clean summaries with those of the same summaries with errors.
 
     Args:
         scores: measure -> its scores of the clean summaries and of the corrupted ones, of shape (d,) each, higher is
             better.
-        n_errors: how many errors they have.
         sampler: resamples the ``d`` pairs for the 95% intervals, the same for all measures.
         seed: of the paired test.
 
     Returns:
-        One row for each measure. A correlation is NaN where a measure gives all summaries the same score.
+        By measure. A correlation is NaN where a measure gives all summaries the same score.
 
     Raises:
         TypeError, ValueError: the scores are no numbers, not finite, or of two lengths.
@@ -78,7 +71,7 @@ def agree(
     Source: Vasilyev & Bohannon 2021, section 4.
     """
     weights = np.concatenate([np.ones((1, sampler.pairs)), sampler.weights])  # (1 + n, d)
-    rows: list[Agreement] = []
+    found: dict[str, Agreement] = {}
     first: Floats | None = None
     for measure, sides in scores.items():
         clean, corrupted = (finite(f"scores of {measure}", side, 1) for side in sides)
@@ -91,20 +84,16 @@ def agree(
         counts = tally(np.concatenate([weights, weights], axis=1), np.concatenate([clean, corrupted]), labels)
         spearman = METHODS["spearman"](counts)
         first = spearman if first is None else first
-        rows.append(
-            Agreement(
-                measure=measure,
-                n_errors=n_errors,
-                pairs=sampler.pairs,
-                spearman=estimate(spearman),
-                kendall_c=estimate(METHODS["kendall_c"](counts)),
-                behind=estimate(first - spearman),
-                auc=estimate(area(counts)),
-                preferred=sampler.mean((np.sign(clean - corrupted) + 1) / 2),
-                p_value=approximate_randomization(clean, corrupted, seed=seed).p_value if sampler.pairs else 1.0,
-            )
+        found[measure] = Agreement(
+            pairs=sampler.pairs,
+            spearman=estimate(spearman),
+            kendall_c=estimate(METHODS["kendall_c"](counts)),
+            behind=estimate(first - spearman),
+            auc=estimate(area(counts)),
+            preferred=sampler.mean((np.sign(clean - corrupted) + 1) / 2),
+            p_value=approximate_randomization(clean, corrupted, seed=seed).p_value if sampler.pairs else 1.0,
         )
-    return rows
+    return found
 
 
 def area(counts: Tally) -> Floats:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.inputs import check_choice, check_texts
+from estime_metric.studies.shared.records import check_all, read_records
 from estime_metric.studies.subtle_errors.records import Corrupted
 
 if TYPE_CHECKING:
@@ -155,29 +155,14 @@ def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
         OSError: a file is missing.
         ValueError: a line is no such record, or a document has no reference.
     """
-    references = {row["doc_id"]: row["references"] for row in _lines(folder / "references.jsonl", "references")}
-    documents = _lines(folder / "documents.jsonl", "source")
-    for row in documents:
-        if not references.get(row["doc_id"]):
-            raise ValueError(
-                f"Expected a reference for each document in {str(folder)!r}, but {row['doc_id']!r} has none."
-            )
-    names = [row["doc_id"] for row in documents]
-    return [row["source"] for row in documents], [references[name][0] for name in names], names
-
-
-def _lines(path: Path, column: str) -> list[Row]:
-    rows = []
-    with path.open(encoding="utf-8") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                row = json.loads(line)
-                rows.append({"doc_id": row["doc_id"], column: row[column]})
-            except (json.JSONDecodeError, KeyError, TypeError) as error:
-                raise ValueError(
-                    f"Expected {path.name!r} to hold `doc_id` and `{column}` in each line, but line {number} does not."
-                ) from error
-    return rows
+    references, documents = (
+        {row["doc_id"]: row[field] for row in read_records(folder / name, ("doc_id", field))}
+        for name, field in (("references.jsonl", "references"), ("documents.jsonl", "source"))
+    )
+    judged = (name for name, texts in references.items() if texts)
+    check_all(documents, judged, f"a reference for each document in {str(folder)!r}")
+    names = list(documents)
+    return list(documents.values()), [references[name][0] for name in names], names
 
 
 def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:
@@ -191,15 +176,9 @@ def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:
         "n_missing": version.n_missing,
         "errors": [
             {
-                "start": error.span[0],
-                "end": error.span[1],
-                "clean_start": error.clean_span[0],
-                "clean_end": error.clean_span[1],
-                "original": error.original,
-                "replacement": error.replacement,
-                "rank": error.rank,
-                "probability": error.probability,
-                "step": error.step,
+                **dict(zip(("start", "end"), error.span, strict=True)),
+                **dict(zip(("clean_start", "clean_end"), error.clean_span, strict=True)),
+                **{name: getattr(error, name) for name in ("original", "replacement", "rank", "probability", "step")},
             }
             for error in version.errors
         ],

@@ -12,6 +12,7 @@ from math import comb
 import numpy as np
 
 from estime_metric.explanation import Explanation
+from estime_metric.meta.checks import Floats
 from estime_metric.studies.subtle_errors.estimates import RESAMPLES, Estimate, Sampler, divide, estimate
 from estime_metric.studies.subtle_errors.records import Corrupted, Span
 
@@ -89,70 +90,47 @@ def detect(
     found = []
     for reach in reaches:
         counts = [_count(*triple, reach) for triple in zip(corrupted, explanations, clean, strict=True)]
-        columns = {
-            name: np.array([getattr(count, name) for count in counts], dtype=float) for name in _Counts.__slots__
-        }
-        found.append(_detection(reach, columns, sampler))
+        found.append(_detection(reach, np.array(counts, dtype=float).reshape(-1, 8).T, sampler))
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """One summary: alarms, those near an error, those expected there; errors, and of them the checkable, those with an
-    alarm near, with how many such expected, and with an alarm near in the clean text."""
-
-    alarms: int
-    near: int
-    near_by_chance: float
-    errors: int
-    checkable: int
-    seen: int
-    seen_by_chance: float
-    seen_before: int
-
-
-def _detection(reach: int, counts: dict[str, np.ndarray], sampler: Sampler) -> Detection:
-    sums = {name: sampler.sum(values) for name, values in counts.items()}
-
-    def share(part: str, whole: str) -> Estimate:
-        return estimate(divide(sums[part], sums[whole]))
-
+def _detection(reach: int, counts: Floats, sampler: Sampler) -> Detection:
+    """What the columns of `_count` add up to."""
+    alarms, near, near_by_chance, errors, checkable, seen, seen_by_chance, before = map(sampler.sum, counts)
     return Detection(
         reach=reach,
-        errors=int(sums["errors"][0]),
-        checkable=int(sums["checkable"][0]),
-        alarms=int(sums["alarms"][0]),
-        precision=share("near", "alarms"),
-        precision_by_chance=share("near_by_chance", "alarms"),
-        precision_lift=share("near", "near_by_chance"),
-        recall=share("seen", "checkable"),
-        recall_by_chance=share("seen_by_chance", "checkable"),
-        recall_lift=share("seen", "seen_by_chance"),
-        recall_of_all=share("seen", "errors"),
-        before=share("seen_before", "errors"),
-        gain=estimate(divide(sums["seen"] - sums["seen_before"], sums["errors"])),
+        errors=int(errors[0]),
+        checkable=int(checkable[0]),
+        alarms=int(alarms[0]),
+        precision=estimate(divide(near, alarms)),
+        precision_by_chance=estimate(divide(near_by_chance, alarms)),
+        precision_lift=estimate(divide(near, near_by_chance)),
+        recall=estimate(divide(seen, checkable)),
+        recall_by_chance=estimate(divide(seen_by_chance, checkable)),
+        recall_lift=estimate(divide(seen, seen_by_chance)),
+        recall_of_all=estimate(divide(seen, errors)),
+        before=estimate(divide(before, errors)),
+        gain=estimate(divide(seen - before, errors)),
     )
 
 
-def _count(corrupted: Corrupted, explanation: Explanation, clean: Explanation, reach: int) -> _Counts:
-    verdicts = [unit.verdict for unit in explanation.units]
-    alarm = [verdict == "alarm" for verdict in verdicts]
-    checked = [verdict != "absent" for verdict in verdicts]
+def _count(corrupted: Corrupted, explanation: Explanation, clean: Explanation, reach: int) -> tuple[float, ...]:
+    """Of one summary: alarms, those near an error, those expected there; errors, and of them the checkable, those with
+    an alarm near, with how many such expected, and with an alarm near in the clean text."""
+    alarm, before = ([unit.verdict == "alarm" for unit in one.units] for one in (explanation, clean))
+    checked = [unit.verdict != "absent" for unit in explanation.units]
     near = [_near(explanation, error.span, reach) for error in corrupted.errors]
     around = set().union(*near)
     checked_near = [sum(checked[index] for index in positions) for positions in near]
-    return _Counts(
-        alarms=sum(alarm),
-        near=sum(alarm[index] for index in around),
-        near_by_chance=sum(alarm) * sum(checked[index] for index in around) / max(1, sum(checked)),
-        errors=len(near),
-        checkable=sum(number > 0 for number in checked_near),
-        seen=sum(any(alarm[index] for index in positions) for positions in near),
-        seen_by_chance=sum(chance_of_a_hit(sum(checked), number, sum(alarm)) for number in checked_near),
-        seen_before=sum(
-            any(clean.units[index].verdict == "alarm" for index in _near(clean, error.clean_span, reach))
-            for error in corrupted.errors
-        ),
+    return (
+        sum(alarm),
+        sum(alarm[index] for index in around),
+        sum(alarm) * sum(checked[index] for index in around) / max(1, sum(checked)),
+        len(near),
+        sum(number > 0 for number in checked_near),
+        sum(any(alarm[index] for index in positions) for positions in near),
+        sum(chance_of_a_hit(sum(checked), number, sum(alarm)) for number in checked_near),
+        sum(any(before[index] for index in _near(clean, one.clean_span, reach)) for one in corrupted.errors),
     )
 
 

@@ -5,7 +5,7 @@ Axes: ``n`` resamples, ``d`` pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -80,3 +80,20 @@ def estimate(values: Floats) -> Estimate:
     low, high, _ = interval(values[1:], CONFIDENCE)
     value = float(values[0])
     return Estimate(value, min(low, value), max(high, value))
+
+
+def flat(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass, each `Estimate` as ``NAME``, ``NAME_low`` and ``NAME_high``.
+
+    Example:
+        >>> flat(Estimate(1.0, 0.5, 2.0))
+        {'value': 1.0, 'low': 0.5, 'high': 2.0}
+    """
+    found: dict[str, Any] = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if isinstance(value, Estimate):
+            found |= {field.name: value.value, f"{field.name}_low": value.low, f"{field.name}_high": value.high}
+        else:
+            found[field.name] = value
+    return found

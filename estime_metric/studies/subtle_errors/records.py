@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Span = tuple[int, int]
 
@@ -79,16 +79,6 @@ def substitute(clean: str, errors: Sequence[SubtleError], n_asked: int) -> Corru
         parts += [clean[end:start], error.replacement]
         length += start - end + len(error.replacement)
         span = (length - len(error.replacement), length)
-        placed.append(
-            SubtleError(
-                span,
-                error.clean_span,
-                clean[start:stop],
-                error.replacement,
-                error.rank,
-                error.probability,
-                error.step,
-            )
-        )
+        placed.append(replace(error, span=span, original=clean[start:stop]))
         end = stop
     return Corrupted(clean, "".join([*parts, clean[end:]]), tuple(placed), n_asked - len(placed))

@@ -46,21 +46,9 @@ def sensitivity(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler)
     table = finite("values", values, 2)
     if table.shape[1] != len(numbers):
         raise ValueError(f"Expected argument `values` to have {len(numbers)} columns, but got shape {table.shape}.")
-    levels = []
-    for index, number in enumerate(numbers):
-        rise = table[:, index] - table[:, 0]
-        levels.append(
-            Level(
-                n_errors=number,
-                mean=sampler.mean(table[:, index]),
-                rise=sampler.mean(rise),
-                step=sampler.mean(table[:, index] - table[:, max(0, index - 1)]),
-                more_less_fewer=sampler.mean(np.sign(rise)),
-            )
-        )
-    return levels
-
-
-def rises(levels: Sequence[Level]) -> bool:
-    """Whether every step up in errors raises the mean, with the whole 95% interval of the step above 0."""
-    return all(level.step.low > 0 for level in levels[1:])
+    rises = table - table[:, :1]
+    steps = np.diff(table, axis=1, prepend=table[:, :1])
+    return [
+        Level(number, *(sampler.mean(one[:, index]) for one in (table, rises, steps, np.sign(rises))))
+        for index, number in enumerate(numbers)
+    ]

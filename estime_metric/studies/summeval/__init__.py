@@ -1,6 +1,6 @@
 """Tables 1 and 2 of the ESTIME paper on SummEval, measured again: data, measures, tables, plots; extra ``meta``.
 
-`study` is the whole of it: `study.read`, `study.all_blocks`, `study.run`.
+`data.read` reads it, `study` is run by `estime_metric.studies.shared.study.run`.
 """
 
 from __future__ import annotations

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from estime_metric.meta.checks import Floats
 from estime_metric.studies.shared.estime_paper import QUALITIES
+from estime_metric.studies.shared.records import by_key, check_all, digest, read_records
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-Floats = npt.NDArray[np.float64]
 
 #: The Hub's data set and the commit of it that is read.
 HUB_DATASET = "mteb/summeval"
@@ -107,8 +103,7 @@ class SummEval:
     def digest(self) -> str:
         """Twelve digits that change with any text, name or judgement."""
         judged = {quality: values.tolist() for quality, values in self.judgements.items()}
-        content = [self.documents, self.systems, self.sources, self.references, self.summaries, judged]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+        return digest(self.documents, self.systems, self.sources, self.references, self.summaries, judged)
 
     def head(self, documents: int) -> SummEval:
         """The first few documents, with all systems.
@@ -135,6 +130,26 @@ class SummEval:
         return pandas.DataFrame(self.keys, columns=["document", "system"]).assign(**judged)
 
 
+def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
+    """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see `from_hub`).
+
+    Args:
+        folder: the folder.
+        dataset: name on the Hub; ``None`` for the usual one, at a fixed commit; another one is read as it is now.
+        limit: only so many documents, the first ones; ``None`` for all.
+
+    Raises:
+        ImportError, OSError, ValueError: as `read_folder` and `from_hub`.
+    """
+    if folder is not None:
+        data = read_folder(folder)
+    elif dataset in (None, HUB_DATASET):
+        data = from_hub()
+    else:
+        data = from_hub(str(dataset), revision=None)
+    return data if limit is None else data.head(limit)
+
+
 def read_folder(folder: Path) -> SummEval:
     """Reads a folder of JSON Lines.
 
@@ -145,39 +160,32 @@ def read_folder(folder: Path) -> SummEval:
 
     Raises:
         OSError: a file is missing.
-        ValueError: a line is no such record, or a summary is missing or stands twice; the message names it.
+        ValueError: a row is no such record, or a summary is missing or stands twice; the message names it.
     """
-    sources = {row["doc_id"]: row["source"] for row in _lines(folder / DOCUMENTS, ("doc_id", "source"))}
-    references = {row["doc_id"]: row["references"] for row in _lines(folder / REFERENCES, ("doc_id", "references"))}
-    cells: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in _lines(folder / SUMMARIES, ("doc_id", "system", "summary", *QUALITIES)):
-        key = (row["doc_id"], row["system"])
-        if key in cells:
-            raise ValueError(f"Expected {SUMMARIES} to hold each summary once, but twice came {key}.")
-        cells[key] = row
-    documents = tuple(dict.fromkeys(document for document, _ in cells))
-    systems = tuple(dict.fromkeys(system for _, system in cells))
-    for document in documents:
-        for name, known in ((DOCUMENTS, sources), (REFERENCES, references)):
-            if document not in known:
-                raise ValueError(f"Expected {name} to hold the documents of {SUMMARIES}, but {document!r} is missing.")
+    sources = {row["doc_id"]: row["source"] for row in read_records(folder / DOCUMENTS, ("doc_id", "source"))}
+    references = {
+        row["doc_id"]: row["references"] for row in read_records(folder / REFERENCES, ("doc_id", "references"))
+    }
+    fields = ("doc_id", "system", "summary", *QUALITIES)
+    cells = by_key(read_records(folder / SUMMARIES, fields), fields[:2], SUMMARIES)
+    documents, systems = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
+    check_all(documents, sources, f"{DOCUMENTS} to hold the documents of {SUMMARIES}")
+    check_all(documents, references, f"{REFERENCES} to hold the documents of {SUMMARIES}")
     keys = [(document, system) for document in documents for system in systems]
-    missing = [key for key in keys if key not in cells]
-    if missing:
-        raise ValueError(f"Expected {SUMMARIES} to hold each document with each system, but {missing[0]} is missing.")
-    rows = [cells[key] for key in keys]
+    check_all(keys, cells, f"{SUMMARIES} to hold each document with each system")
+    names = read_records(folder / SYSTEMS, ()) if (folder / SYSTEMS).is_file() else []
     return SummEval(
         origin=folder.name or str(folder),
         documents=documents,
         systems=systems,
         sources=tuple(sources[document] for document in documents),
         references=tuple(tuple(references[document]) for document in documents),
-        summaries=tuple(row["summary"] for row in rows),
+        summaries=tuple(cells[key]["summary"] for key in keys),
         judgements={
-            quality: np.array([row[quality] for row in rows], dtype=np.float64).reshape(len(documents), len(systems))
+            quality: np.array([cells[key][quality] for key in keys], dtype=np.float64).reshape(len(documents), -1)
             for quality in QUALITIES
         },
-        names=_names(folder / SYSTEMS),
+        names={row["system"]: row["name"] for row in names if row.get("name") and row.get("system")},
     )
 
 
@@ -248,29 +256,3 @@ def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
         },
         named_systems=False,
     )
-
-
-def _names(path: Path) -> dict[str, str]:
-    """The names of the systems; none where there is no such file."""
-    if not path.is_file():
-        return {}
-    with path.open(encoding="utf-8", newline="") as stream:
-        return {row["system"]: row["name"] for row in csv.DictReader(stream) if row.get("name") and row.get("system")}
-
-
-def _lines(path: Path, columns: Iterable[str]) -> list[dict[str, Any]]:
-    """The records of a JSON Lines file, each with the columns that are needed."""
-    records = []
-    with path.open(encoding="utf-8") as stream:
-        for number, line in enumerate(stream, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"Expected line {number} of {path.name} to be JSON, but got {error}.") from error
-            missing = [column for column in columns if not isinstance(record, dict) or column not in record]
-            if missing:
-                raise ValueError(f"Expected line {number} of {path.name} to have {missing[0]!r}, but it has not.")
-            records.append(record)
-    return records

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.meta.bias import bias_matrix
+from estime_metric.meta.checks import Floats
 from estime_metric.meta.resampling import bootstrap_groups
 from estime_metric.studies.shared.estime_paper import QUALITIES
-from estime_metric.studies.shared.scoring import Measure
-from estime_metric.studies.summeval.data import Floats
-from estime_metric.studies.summeval.report import SummEvalScores, grid
+from estime_metric.studies.shared.scoring import Measure, Scores
+from estime_metric.studies.shared.study import Frames
+from estime_metric.studies.summeval.data import SummEval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,47 +29,39 @@ COMPARED = ("jensen_shannon", "bertscore_f1", "rouge_2", "absent_words")
 RESAMPLES = 1000
 
 
-def draw(scores: SummEvalScores, found: pd.DataFrame, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
-    """The pictures, each with a name for its files.
+def draw(scores: Scores[SummEval], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+    """The pictures, each with a name for its files; one that needs what was not measured is left out.
 
-    Of the first measure of ESTIME in Tables 1 and 2: ``scores``, scores against consistency; ``bias``, the bias matrix.
-    ``intra_system``: it and others within each system. Where several layers were read, the curves of appendix A:
+    Of the first measure of ESTIME in Tables 1 and 2: ``scores``, scores against consistency; ``bias``, the bias matrix;
+    ``intra_system``, it and others within each system. Where several layers were read, the curves of appendix A:
     ``layers_spearman`` and ``layers_kendall`` at the summary level, ``layers_system`` for consistency at the system
-    level. A picture that needs what was not measured is left out.
-
-    Args:
-        scores: what was measured.
-        found: their correlations, see `tables.correlations`.
-        seed: of the bootstrap.
+    level.
 
     Raises:
         ImportError: matplotlib is not installed.
     """
     from estime_metric.meta import plots
 
-    known = [one for one in scores.measures if one.column in scores.values]
-    of_estime = [one for one in known if one.main and one.column.startswith("estime_")]
-    data = scores.data
-    if of_estime and len(data):
-        first = of_estime[0]
-        both = grid(scores, first, QUALITY)
+    known, data = scores.known, scores.data
+    of_estime = [one for one in known if one.column.startswith("estime_")]
+    if first := next((one for one in of_estime if one.main and len(data.keys)), None):
+        both = scores.grid(first, data.judgements[QUALITY], QUALITY)
         yield "scores", plots.plot_scores(both.scores, both.judgements, data.labels, first.label, QUALITY)
         bias = bias_matrix(both.scores, both.judgements, data.labels)
         yield "bias", plots.plot_bias(bias, f"{first.label}, {QUALITY}")
         shown = [first, *(one for one in known if one.column in COMPARED)]
         yield "intra_system", _within_systems(scores, shown, seed)
-    yield from _curves(found, [one for one in known if one.column.startswith("estime_")])
+    yield from _curves(frames["correlations.csv"], of_estime)
 
 
-def _within_systems(scores: SummEvalScores, measures: list[Measure], seed: int) -> Figure:
+def _within_systems(scores: Scores[SummEval], measures: list[Measure], seed: int) -> Figure:
     from estime_metric.meta import plots
 
     values: dict[str, Floats] = {}
     ends: dict[str, Floats] = {}
     for one in measures:
-        table = bootstrap_groups(
-            grid(scores, one, QUALITY), level="intra_system", method="spearman", n=RESAMPLES, seed=seed
-        )
+        grid = scores.grid(one, scores.data.judgements[QUALITY], QUALITY)
+        table = bootstrap_groups(grid, level="intra_system", method="spearman", n=RESAMPLES, seed=seed)
         values[one.label] = table["value"].to_numpy(dtype=np.float64)
         ends[one.label] = table[["low", "high"]].to_numpy(dtype=np.float64)
     return plots.plot_intra_system(

@@ -1,74 +1,58 @@
-"""The whole study: data, scores, correlations, tables, files."""
+"""SummEval: which measures it compares, what it computes of their scores, and the tables and pictures of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
+from estime_metric.inputs import check_choice
+from estime_metric.meta.correlations import UndefinedCorrelationError
+from estime_metric.meta.resampling import bootstrap
+from estime_metric.meta.significance import bootstrap_difference, williams_test
 from estime_metric.scorer import EstimeScorer
+from estime_metric.studies.shared import baselines, estime_paper
+from estime_metric.studies.shared.bertscore import bertscore_block
 from estime_metric.studies.shared.estime_block import estime_block
-from estime_metric.studies.shared.scoring import Block, Scores, measure
-from estime_metric.studies.shared.writing import write_study
-from estime_metric.studies.summeval import plots, report
-from estime_metric.studies.summeval.blocks import baseline_blocks
-from estime_metric.studies.summeval.comparison import own_differences
-from estime_metric.studies.summeval.data import HUB_DATASET, SummEval, from_hub, read_folder
-from estime_metric.tables import Table
+from estime_metric.studies.shared.estime_paper import QUALITIES, Printed
+from estime_metric.studies.shared.scoring import OWN, REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Block, Measure, Scores
+from estime_metric.studies.shared.study import Frames, each, lookup
+from estime_metric.studies.summeval.data import SummEval
+from estime_metric.studies.summeval.plots import draw
+from estime_metric.tables import Cell, Column, Section, Table, interval
 
-#: Tidy table of all correlations.
-CORRELATIONS = "correlations.csv"
+__all__ = ["all_blocks", "analyze", "draw", "tables"]
 
+#: What is computed: the paper's two levels and two statistics, and Pearson's r.
+LEVELS = ("summary", "system")
+METHODS = ("spearman", "kendall_c", "pearson")
+SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}
 
-@dataclass(frozen=True, eq=False)
-class Study:
-    """What was found.
+#: Tidy tables among the files.
+CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
 
-    Attributes:
-        scores: of every summary.
-        correlations: tidy, see `report.correlations`.
-        tables: ``table1``, ``table2``, ``intervals``; ``layers`` where several were read, ``own`` where scores of files
-            stand beside ours; by name.
-    """
+#: Where a row comes from.
+HERE, PAPER, FILE, FAILED = "here", "paper", "file", "failed"
 
-    scores: Scores[SummEval]
-    correlations: pd.DataFrame
-    tables: Mapping[str, Table]
+#: Rows of the paper, by section.
+PRINTED = {REFERENCE_FREE: estime_paper.REFERENCE_FREE, REFERENCE_BASED: estime_paper.REFERENCE_BASED}
 
+#: The paper's row before which ESTIME with another layer stands.
+FIRST_ESTIME = "(-)ESTIME-12"
 
-def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
-    """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see `from_hub`).
-
-    Args:
-        folder: the folder.
-        dataset: name on the Hub; ``None`` for the usual one, at a fixed commit; another one is read as it is now.
-        limit: only so many documents, the first ones; ``None`` for all.
-
-    Raises:
-        ImportError, OSError, ValueError: as `read_folder` and `from_hub`.
-    """
-    if folder is not None:
-        data = read_folder(folder)
-    elif dataset in (None, HUB_DATASET):
-        data = from_hub()
-    else:
-        data = from_hub(str(dataset), revision=None)
-    return data if limit is None else data.head(limit)
+#: The values of one measure: quality, level, method -> value, low, high.
+Values = dict[tuple[str, str, str], tuple[float, float, float]]
 
 
 def all_blocks(
     options: Mapping[str, Any],
     units: Sequence[str],
     *,
-    combine: str,
-    bert_model: str | None,
+    combine: str = "mean",
+    bert_model: str | None = None,
     bert_layer: int | None = None,
-    others: Sequence[Block] = (),
     progress: bool = False,
 ) -> list[Block]:
     """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is known at once.
@@ -76,61 +60,283 @@ def all_blocks(
     Args:
         options: of `EstimeConfig`, but ``unit``.
         units: some of ``token`` and ``word``.
-        combine, bert_model, bert_layer: as `baseline_blocks`.
-        others: further blocks, as `blanc_block` and `own_blocks` make them.
+        combine: how several references become one value, see `baselines.COMBINE`; BLEU reads all at once, but the first
+            alone with ``"first"``.
+        bert_model: the encoder of BERTScore, ``None`` for no BERTScore.
+        bert_layer: its layer, as in `BertScorer`.
         progress: bars of the scorer.
 
     Raises:
-        EncoderUnavailableError, TypeError, ValueError: as `EstimeScorer`; or a unit is named twice, or none.
+        EncoderUnavailableError, TypeError, ValueError: as `EstimeScorer`; ``combine`` is unknown; or a unit is named
+            twice, or none.
     """
     if not units or len(set(units)) < len(units):
         raise ValueError(f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}.")
-    baselines = baseline_blocks(
-        combine=combine, bert_model=bert_model, bert_layer=bert_layer, device=options.get("device")
-    )
-    scorers = [EstimeScorer(**_options_of(unit, options)) for unit in units]
-    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *baselines, *others]
+    others = baseline_blocks(combine, bert_model, bert_layer, options.get("device"))
+    scorers = []
+    for unit in units:
+        chosen = {**options, "unit": unit}
+        if unit == "token" and options.get("tagger") is None:
+            chosen.pop("splitter", None)  # it splits nothing
+        scorers.append(EstimeScorer(**chosen))
+    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *others]
 
 
-def _options_of(unit: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options for one of the units; the splitter only where it splits something."""
-    chosen = {**options, "unit": unit}
-    if unit == "token" and options.get("tagger") is None:
-        chosen.pop("splitter", None)
-    return chosen
+def baseline_blocks(
+    combine: str = "mean", bert_model: str | None = None, bert_layer: int | None = None, device: str | None = None
+) -> list[Block]:
+    """The measures beside ESTIME, see `all_blocks`."""
+    check_choice("combine", combine, baselines.COMBINE)
+
+    def references(data: SummEval) -> Sequence[Sequence[str]]:
+        return data.references_of_each
+
+    return [
+        baselines.divergence_block(),
+        *(
+            [bertscore_block(bert_model, references, layer=bert_layer, combine=combine, device=device)]
+            if bert_model is not None
+            else []
+        ),
+        baselines.bleu_block(references, combine),
+        baselines.rouge_block(references, combine),
+        baselines.trivial_block(),
+    ]
 
 
-def run(
-    data: SummEval,
-    blocks: Sequence[Block],
-    *,
-    folder: Path | None = None,
-    resume: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
-    progress: bool = False,
-) -> Study:
-    """Measures, correlates, and makes the tables.
+def analyze(
+    scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0, advance: Callable[[], object] = lambda: None
+) -> Frames:
+    """How well each measure agrees with each quality, with 95% intervals of a bootstrap over documents.
 
-    Args:
-        data: what is scored.
-        blocks: the measures, see `all_blocks`.
-        folder: scores, correlations, tables and plots are written there; without matplotlib no plots, which
-            ``Scores.problems`` says.
-        resume: as `measure`.
-        resamples, seed: as `report.correlations`.
-        progress: bars on stderr.
-
-    Raises:
-        OSError, ValueError: as `measure`.
+    Returns:
+        ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``, ``method``,
+        ``value``, ``low``, ``high``, and ``undefined``, the resamples without a value. A value is NaN where all scores
+        or all judgements are equal. Where scores of files stand beside ESTIME, ``differences.csv``, see `differences`.
     """
-    scores = measure(data, blocks, folder=folder, resume=resume, progress=progress)
-    with tqdm(total=len(scores.measures), desc="intervals", unit="measure", disable=not progress) as bar:
-        found = report.correlations(scores, resamples=resamples, seed=seed, advance=bar.update)
-    made = [report.table_1(scores, found), report.table_2(scores, found), report.intervals(scores, found)]
-    optional = (report.layers(scores, found), own_differences(scores, resamples=resamples, seed=seed))
-    study = Study(scores, found, {table.name: table for table in (*made, *optional) if table is not None})
-    if folder is not None:
-        pictures = partial(plots.draw, scores, found, seed=seed)
-        scores.problems |= write_study(folder, {CORRELATIONS: found}, study.tables.values(), pictures)
-    return study
+
+    def correlations(one: Measure) -> pd.DataFrame:
+        return pd.concat(
+            bootstrap(
+                scores.grid(one, judged, quality),
+                levels=LEVELS,
+                methods=METHODS,
+                resample="documents",
+                n=resamples,
+                seed=seed,
+            ).assign(quality=quality)
+            for quality, judged in scores.data.judgements.items()
+        )
+
+    columns = ["quality", "level", "method", "value", "low", "high", "undefined"]
+    frames = {CORRELATIONS: each(scores, correlations, columns, advance)}
+    if len(compared := differences(scores, resamples, seed)):
+        frames[DIFFERENCES] = compared
+    return frames
+
+
+def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """Each measure from a file less ESTIME's first row, Spearman's rho at the summary level.
+
+    Both are taken over the documents in which both score every system.
+
+    Returns:
+        tidy: ``column``, ``measure``, ``section``, ``than`` (ESTIME's row), ``quality``, ``documents``, ``difference``,
+        ``low``, ``high`` (bootstrap over documents) and ``p_value`` (Williams' test); no rows where no file was read or
+        ESTIME not measured, NaN where scores are constant or documents too few.
+    """
+    ours = next((one for one in scores.known if one.main and one.layer is not None), None)
+    names = ["than", "quality", "documents", "difference", "low", "high", "p_value"]
+
+    def compare(one: Measure) -> pd.DataFrame:
+        rows = []
+        for quality, judged in scores.data.judgements.items() if ours is not None and one.section == OWN else ():
+            assert ours is not None
+            first = scores.grid(one, judged, quality, scores.values[ours.column])
+            second = scores.grid(ours, judged, quality, scores.values[one.column])
+            values: tuple[float | None, ...]
+            try:
+                found = bootstrap_difference(
+                    first, second, level="summary", method="spearman", resample="documents", n=resamples, seed=seed
+                )
+                p_value = williams_test(first, second, level="summary", method="spearman").p_value
+                values = found.difference, found.low, found.high, p_value
+            except (UndefinedCorrelationError, ValueError):
+                values = (None,) * 4
+            rows.append((ours.label, quality, len(first.documents), *values))
+        return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[3:], float))
+
+    return each(scores, compare, names)
+
+
+def tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
+    """The paper's two tables, intervals; layers where several were read, ``own`` where scores of files were."""
+    cells: dict[str, Values] = {}
+    for (column, *key), row in lookup(frames[CORRELATIONS], "column", "quality", "level", "method").items():
+        cells.setdefault(column, {})[key[0], key[1], key[2]] = (row.value, row.low, row.high)
+    made = [table_1(scores, cells), table_2(scores, cells), intervals(scores, cells), layers(scores, cells)]
+    return [*(table for table in made if table is not None), *_own(scores, frames)]
+
+
+def table_1(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table:
+    """Table 1: summary level, four qualities, rho and tau-c."""
+
+    def ours(row: Values) -> list[Cell]:
+        return [*_both(row, QUALITIES, "summary"), interval(*row["consistency", "summary", "spearman"][1:])]
+
+    def theirs(label: str) -> list[Cell]:
+        return [*(value for pair in estime_paper.TABLE_1[label] for value in pair), None]
+
+    columns = (*_of_methods(*QUALITIES), Column("95% interval", group="consistency ρ", text=True))
+    title = (
+        "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
+        f"Kendall's τ-c, {len(scores.data.keys)} summaries."
+    )
+    return _beside(scores, cells, "table1", title, columns, ours, theirs)
+
+
+def table_2(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table:
+    """Table 2: system level, consistency, rho and tau-c."""
+
+    def ours(row: Values) -> Iterator[Cell]:
+        for value, low, high in (row["consistency", "system", method] for method in SYMBOLS):
+            yield from (value, interval(low, high))
+
+    def theirs(label: str) -> list[Cell]:
+        printed: Printed = estime_paper.TABLE_2[label]
+        return [printed.rho, None, printed.tau, None]
+
+    columns = [
+        column
+        for symbol in SYMBOLS.values()
+        for column in (Column(symbol), Column(f"{symbol}, 95% interval", text=True))
+    ]
+    data = scores.data
+    title = (
+        f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
+        f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
+    )
+    unnamed = "The data do not name the systems: position k of each row's list is taken for the same system."
+    return _beside(scores, cells, "table2", title, columns, ours, theirs, () if data.named_systems else (unnamed,))
+
+
+def intervals(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table:
+    """What the paper does not print: intervals of rho, and Pearson's r, for all qualities on both levels."""
+    columns = [Column("measure", text=True)]
+    for quality in QUALITIES:
+        columns += [Column("ρ", group=quality), Column("95% interval", group=quality, text=True)]
+        columns.append(Column("r", group=quality))
+
+    def row_of(one: Measure, level: str) -> Iterator[Cell]:
+        yield one.label
+        for quality in QUALITIES:
+            rho, low, high = cells[one.column][quality, level, "spearman"]
+            yield from (rho, interval(low, high), cells[one.column][quality, level, "pearson"][0])
+
+    found = [
+        Section(f"{level.capitalize()} level", tuple(tuple(row_of(one, level)) for one in scores.known))
+        for level in LEVELS
+    ]
+    title = "Spearman's ρ with 95% intervals (bootstrap over documents) and Pearson's r, all qualities, both levels."
+    return Table("intervals", title, tuple(columns), tuple(found), _notes(scores))
+
+
+def layers(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table | None:
+    """The curve of appendix A: each layer's correlations, summary level; ``None`` where fewer than two were read."""
+    of_layers = [one for one in scores.known if one.layer is not None]
+    if len({one.layer for one in of_layers}) < 2:
+        return None
+    columns = [Column("layer", text=True), Column("mean", decimals=2)]
+    columns += _of_methods(*QUALITIES, "system, consistency")
+    rows: dict[str, list[tuple[Cell, ...]]] = {}
+    for one in of_layers:
+        row, name = cells[one.column], one.label.replace(f"-{one.layer}", "", 1)
+        values = [*_both(row, QUALITIES, "summary"), *_both(row, ("consistency",), "system")]
+        rows.setdefault(name, []).append((one.layer, float(np.nanmean(scores.values[one.column])), *values))
+    title = (
+        "By layer (appendix A of the paper): mean over the summaries, correlation with the experts at the summary "
+        "level, and with consistency at the system level; Spearman's ρ and Kendall's τ-c."
+    )
+    found = tuple(Section(name, tuple(of_name)) for name, of_name in rows.items())
+    return Table("layers", title, tuple(columns), found, _notes(scores))
+
+
+def _own(scores: Scores[SummEval], frames: Frames) -> Iterator[Table]:
+    if DIFFERENCES not in frames:
+        return
+    columns = [Column("measure", text=True), Column("documents")]
+    for quality in QUALITIES:
+        columns += [Column("ρ more", group=quality), Column("95% interval", group=quality, text=True)]
+        columns.append(Column("p", group=quality, decimals=4))
+    rows = []
+    for label, group in frames[DIFFERENCES].groupby("measure", sort=False):
+        cells: list[Cell] = [str(label), int(group["documents"].iloc[0])]
+        for row in group.itertuples():
+            cells += [row.difference, interval(row.low, row.high), row.p_value]
+        rows.append(tuple(cells))
+    ours = frames[DIFFERENCES]["than"].iloc[0]
+    notes = (
+        f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
+        "Williams, two-sided, which takes summaries as independent and is approximate for ρ.",
+        *(note for said in scores.notes.values() for note in said),
+    )
+    title = f"Measures from files less {ours}: Spearman's ρ with the experts, summary level."
+    yield Table("own", title, tuple(columns), (Section("", tuple(rows)),), notes)
+
+
+def _of_methods(*groups: str) -> list[Column]:
+    return [Column(symbol, group=group) for group in groups for symbol in SYMBOLS.values()]
+
+
+def _both(row: Values, qualities: Sequence[str], level: str) -> list[Cell]:
+    return [row[quality, level, method][0] for quality in qualities for method in SYMBOLS]
+
+
+def _beside(
+    scores: Scores[SummEval],
+    cells: Mapping[str, Values],
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    ours: Callable[[Values], Iterable[Cell]],
+    theirs: Callable[[str], Iterable[Cell]],
+    notes: tuple[str, ...] = (),
+) -> Table:
+    """The rows in the paper's order, what was measured here above the printed row of the same measure."""
+
+    def rows(section: str) -> Iterator[tuple[Cell, ...]]:
+        for label in (*PRINTED.get(section, ()), None):
+            for one in [one for one in scores.measures if one.main and _place(one) == (section, label)]:
+                if one.column in cells:
+                    yield (one.label, FILE if one.section == OWN else HERE, *ours(cells[one.column]))
+                else:
+                    yield (one.label, FAILED, *[None] * len(columns))
+            if label is not None:
+                yield (label, PAPER, *theirs(label))
+
+    found = {section: tuple(rows(section)) for section in SECTIONS}
+    headings = (Column("measure", text=True), Column("from", text=True), *columns)
+    shown = tuple(Section(section, of_it) for section, of_it in found.items() if of_it)
+    return Table(name, title, headings, shown, (*_notes(scores), *notes))
+
+
+def _place(measure: Measure) -> tuple[str, str | None]:
+    """The section of a measure and the paper's row above which it stands; ``None``: below all of them."""
+    name = measure.label.split(" [")[0] if measure.section == OWN else measure.label
+    for section, labels in PRINTED.items():
+        if name in labels and measure.section in (section, OWN):
+            return section, name
+    return measure.section, FIRST_ESTIME if measure.layer is not None else None
+
+
+def _notes(scores: Scores[SummEval]) -> tuple[str, ...]:
+    data = scores.data
+    return (
+        f"Rows from {HERE!r} were measured now, on {data.origin} ({len(data.documents)} documents, "
+        f"{len(data.systems)} systems); their signatures stand below.",
+        f"Rows from {PAPER!r} are printed in Vasilyev & Bohannon 2021, ESTIME with "
+        "bert-large-uncased-whole-word-masking and BERTScore with roberta-large; they were not measured here.",
+        "(-): the score is negated, so that higher is better in every row. Length: words; absent words: words that the "
+        "source does not have. Intervals: percentiles of a bootstrap over documents.",
+        *scores.remarks,
+    )

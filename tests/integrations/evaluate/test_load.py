@@ -81,6 +81,7 @@ def test_load_by_path(path: str | Path) -> None:
     assert type(evaluate.load(str(path), model="embedded")) is Estime
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offline", [True, False])
 @pytest.mark.usefixtures("evaluate_home")
 def test_register_and_remove(offline: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -130,6 +131,7 @@ def test_register_where_nothing_can_be_written(
     assert "error:" in failed.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offline", ["1", "0"])
 def test_load_by_name_in_another_process(
     offline: str, bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -141,6 +143,7 @@ def test_load_by_name_in_another_process(
     check(loaded, pairs[3], bert_folder)
 
 
+@pytest.mark.slow
 def test_load_from_a_hub(bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path) -> None:
     hub = LocalHub(models={"someone/small-bert": Path(bert_folder)}, spaces={"someone/estime": SCRIPT.parent})
     with serve(hub):

@@ -72,6 +72,7 @@ def expected(pairs: Pairs, model: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 2, 5])
 def test_two_processes_give_what_one_gives(
     workers: Any, bert_folder: str, pairs: Pairs, tmp_path: Path, first: int

@@ -43,6 +43,7 @@ def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs) -> None:
         assert (judgement.explanation.prediction, judgement.explanation.source) == pair
 
 
+@pytest.mark.slow
 def test_those_submitted_at_once_are_one_batch(bert_folder: str, pairs: Pairs) -> None:
     judge = Counted(model=bert_folder)
     batcher = MicroBatcher(judge, wait=1.5)

@@ -64,6 +64,7 @@ def test_errors(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokeniz
         estime_compute_metrics(bert_tokenizer, "A source.")
 
 
+@pytest.mark.slow
 def test_the_page(tmp_path: Path) -> None:
     pytest.importorskip("accelerate")
     (printed,) = run_page("trainer.md", tmp_path)

@@ -90,6 +90,7 @@ def test_errors(bert_folder: str) -> None:
         estime_reward(scorer=EstimeScorer(model=bert_folder), model=bert_folder)
 
 
+@pytest.mark.slow
 def test_the_page(tmp_path: Path) -> None:
     pytest.importorskip("trl")
     trained, shown = run_page("trl.md", tmp_path)

@@ -51,6 +51,7 @@ def accuracy(classifier: CoherenceClassifier) -> float:
     )
 
 
+@pytest.mark.slow
 def test_a_small_random_encoder_learns_the_order_and_is_saved(bert_folder: str, tmp_path: Path) -> None:
     epochs: list[Epoch] = []
     options = TrainingOptions(epochs=6, learning_rate=3e-3, batch_size=16)
@@ -71,6 +72,7 @@ def test_a_small_random_encoder_learns_the_order_and_is_saved(bert_folder: str, 
     assert again.score([]).shape == (0,)
 
 
+@pytest.mark.slow
 def test_the_embedded_encoder_learns_it_in_one_epoch() -> None:
     options = TrainingOptions(epochs=1, learning_rate=1e-4, batch_size=16, validation=0)
     assert accuracy(train_classifier(ordered_texts(50, seed=0), "embedded", options, device="cpu")) > 0.75

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.studies.coherence.baselines import length_scores, random_scores
 from estime_metric.studies.coherence.entity_graph import (
     content_words,
     edges,
     entity_graph,
     entity_graph_scores,
-    entity_overlap,
     nouns,
 )
 
@@ -47,9 +43,6 @@ def test_the_example_worked_by_hand() -> None:
     for (projection, distance), value in expected.items():
         assert entity_graph(text, projection, distance, by_hand) == pytest.approx(value)
     np.testing.assert_allclose(edges(text, entities=by_hand)[0], [0, 9, 0, 3])
-    # of four sentences one has no link
-    overlap = entity_overlap([text, "s1\ns3"], by_hand)
-    assert (overlap.documents, overlap.sentences) == (0.5, (1 / 4 + 1) / 2)
 
 
 def naive(sentences: list[dict[str, float]], distance: bool) -> float:
@@ -87,8 +80,6 @@ def test_texts_without_edges() -> None:
     assert entity_graph_scores(["", " ", "One sentence only.", "It was. He did."]).tolist() == [0, 0, 0, 0]
     assert entity_graph_scores([]).shape == (0,)
     assert edges("").shape == (0, 0)
-    assert math.isnan(entity_overlap(["", " "]).documents)
-    assert entity_overlap(["It was. He did."]) == entity_overlap(["One sentence."])
 
 
 def test_finders() -> None:
@@ -106,14 +97,3 @@ def test_finders() -> None:
 def test_an_unknown_projection_is_named() -> None:
     with pytest.raises(ValueError, match="`projection` to be one of unweighted, weighted, accumulated, but got 'all'"):
         entity_graph("One. Two.", projection="all")
-
-
-def test_baselines() -> None:
-    drawn = random_scores(1000, seed=1)
-    assert drawn.shape == (1000,)
-    assert 0 <= drawn.min() < 0.05 < 0.95 < drawn.max() <= 1
-    assert (drawn == random_scores(1000, seed=1)).all()
-    assert (drawn != random_scores(1000, seed=2)).any()
-    assert length_scores(["ab c", ""]).tolist() == [4.0, 0.0]
-    assert length_scores(["ab c", ""], "words").tolist() == [2.0, 0.0]
-    assert length_scores([]).shape == (0,)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from estime_metric.studies.coherence.bartscore import BartScore
-from estime_metric.studies.coherence.baselines import length_scores, random_scores
 from estime_metric.studies.coherence.entity_graph import entity_graph_scores
 from estime_metric.studies.coherence.scoring import (
     MEASURES,
@@ -26,8 +25,8 @@ def test_each_name_is_its_measure(tmp_path: Path) -> None:
     found = coherence_scores(SUMMARIES, names, sources=SOURCES, options=options)
     expected = {
         "entity_graph": entity_graph_scores(SUMMARIES),
-        "length": length_scores(SUMMARIES),
-        "random": random_scores(len(SUMMARIES), 5),
+        "length": [len(text) for text in SUMMARIES],
+        "random": np.random.default_rng(5).uniform(size=len(SUMMARIES)),
         "bartscore": BartScore(folder, device="cpu").score(SUMMARIES, SOURCES),
     }
     assert list(found) == names
@@ -36,10 +35,8 @@ def test_each_name_is_its_measure(tmp_path: Path) -> None:
 
 
 def test_no_text_has_no_score() -> None:
-    assert {name: len(scores) for name, scores in coherence_scores([], ["entity_graph", "length"]).items()} == {
-        "entity_graph": 0,
-        "length": 0,
-    }
+    found = coherence_scores([], ["entity_graph", "length", "random"])
+    assert {name: len(scores) for name, scores in found.items()} == dict.fromkeys(found, 0)
 
 
 @pytest.mark.parametrize(

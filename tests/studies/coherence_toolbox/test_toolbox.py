@@ -12,35 +12,36 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric.studies.coherence_toolbox import data as toolbox
+from estime_metric.studies.coherence_toolbox.data import ShuffleScores, Toolbox, read, read_shuffle_scores
 from estime_metric.studies.coherence_toolbox.printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
+from estime_metric.studies.coherence_toolbox.study import confounder_statistics, gruen_components, statistics_of
 from tests.conftest import SUMMEVAL
 
 DATA = SUMMEVAL.parent
 
 
 @pytest.fixture(scope="module")
-def data() -> Path:
+def data() -> Toolbox:
     if not (DATA / "measures.csv").is_file():
         pytest.skip("the published scores are not at hand: they are looked for in shared/data beside the repository")
-    return DATA
+    return read(DATA)
 
 
-def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: Path) -> None:
+def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: Toolbox) -> None:
     # Steen & Markert 2022, Table 4, row "C/D", typed in here from the paper independently of the package's table.
     printed = {
         "EGR": "0.426", "EEG C/D": "0.523", "EEG WSJ": "0.498", "NEG C/D": "0.524", "NEG WSJ": "0.603",
         "NEG DUC": "0.522", "GRA C/D": "0.838", "GRA WSJ": "0.623", "GRA DUC": "0.439", "UNF C/D": "0.803",
         "UNF WSJ": "0.589", "CCL C/D": "0.929", "CCL WSJ": "0.862", "BAS": "0.896", "GRN": "0.504", "SQE": "0.707",
     }  # fmt: skip
-    found = {LABELS[measure]: f"{each.accuracy:.3f}" for measure, each in toolbox.shuffle_test(data).items()}
+    found = {LABELS[measure]: f"{each.accuracy:.3f}" for measure, each in data.shuffle.items()}
     assert found == printed
     assert {label: f"{value:.3f}" for label, value in TABLE_4.items()} == printed
 
 
-def test_ties_in_the_shuffle_test_are_where_they_were_counted(data: Path) -> None:
+def test_ties_in_the_shuffle_test_are_where_they_were_counted(data: Toolbox) -> None:
     for measure, ties in (("gruen", 901), ("entity-graph", 410)):  # counts stated with the data
-        scores = toolbox.read_shuffle_scores(data, measure)
+        scores = data.shuffle[measure]
         assert len(scores.ids) == 1000
         assert sum(scores.originals == scores.shuffled) == ties
 
@@ -50,9 +51,9 @@ def test_accuracy_across_texts_agrees_with_a_loop() -> None:
     originals, shuffled = rng.integers(0, 5, size=(2, 12)).astype(float)
     pairs = [(originals[i], shuffled[j]) for i in range(12) for j in range(12) if i != j]
     wins = [(one > other) + 0.5 * (one == other) for one, other in pairs]
-    scores = toolbox.ShuffleScores("mine", tuple(map(str, range(12))), originals, shuffled)
+    scores = ShuffleScores(tuple(map(str, range(12))), originals, shuffled)
     assert scores.accuracy_across == pytest.approx(np.mean(wins))
-    assert np.isnan(toolbox.ShuffleScores("mine", ("a",), originals[:1], shuffled[:1]).accuracy_across)
+    assert np.isnan(ShuffleScores(("a",), originals[:1], shuffled[:1]).accuracy_across)
 
 
 def naive(measure: str) -> dict[str, float]:
@@ -87,80 +88,64 @@ def naive(measure: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("measure", ["human", "bartscore", "entity-graph", "gruen"])
-def test_statistics_of_table_3_agree_with_scipy_and_loops(data: Path, measure: str) -> None:
-    grid = toolbox.read_grid(data, measure)
-    assert grid.scores.shape == (100, 16)
-    found = toolbox.statistics_of(grid.scores, grid.judgements)
+def test_statistics_of_table_3_agree_with_scipy_and_loops(data: Toolbox, measure: str) -> None:
+    assert data.judgements.shape == (100, 16)
+    found = statistics_of(data.scores[measure].reshape(100, 16), data.judgements)
     assert list(found) == list(TABLE_3["HUM"])
     expected = naive(measure)
     assert found == {name: pytest.approx(expected[name], abs=1e-12) for name in found}
 
 
-def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: Path) -> None:
+def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: Toolbox) -> None:
     for measure, label in LABELS.items():
-        grid = toolbox.read_grid(data, measure)
-        for name, value in toolbox.statistics_of(grid.scores, grid.judgements).items():
+        for name, value in statistics_of(data.scores[measure].reshape(100, 16), data.judgements).items():
             printed = TABLE_3[label][name]
             assert printed.low <= printed.value <= printed.high
             assert printed.low <= value <= printed.high
             assert abs(value - printed.value) < 0.08
 
 
-def test_table_1_on_16_systems(data: Path) -> None:
-    found = toolbox.confounder_statistics(data, runs=3)
-    assert list(found) == list(TABLE_1)
-    for name, row in found.items():
-        values = list(row.values())
+def test_table_1_on_16_systems(data: Toolbox) -> None:
+    frame = confounder_statistics(data, runs=3).set_index("confounder")
+    assert list(frame.index) == list(TABLE_1)
+    for name, row in frame.iterrows():
+        values = list(row)
         for value, printed in zip(values, TABLE_1[name], strict=True):
             assert math.isnan(value) == math.isnan(printed)
             assert math.isnan(value) or abs(value - printed) < 0.15
         assert math.isnan(values[0]) or abs(values[0]) < 0.05  # no confounder sees anything within a system
-    assert found["upper bound"]["τ_sys"] == pytest.approx(1.0)
-    assert found["upper bound (r)"]["τ_sys"] == pytest.approx(1.0)
-    assert found["architecture (r)"]["Acc_pair"] > 0.5 > found["architecture"]["Acc_pair"]
+    assert frame.loc["upper bound", "τ_sys"] == pytest.approx(1.0)
+    assert frame.loc["upper bound (r)", "τ_sys"] == pytest.approx(1.0)
+    assert frame.loc["architecture (r)", "Acc_pair"] > 0.5 > frame.loc["architecture", "Acc_pair"]
 
 
-def test_table_5_on_16_systems(data: Path) -> None:
-    found = toolbox.gruen_components(data)
+def test_table_5_on_16_systems(data: Toolbox) -> None:
+    found = {(one, other): value for one, other, value in gruen_components(data).itertuples(index=False)}
     assert found.keys() == TABLE_5.keys()
     assert all(abs(value - TABLE_5[pair]) < 0.1 for pair, value in found.items())
-    grid = toolbox.read_components(data, ("cola",))["cola"]
-    tau = stats.kendalltau(grid.scores.mean(axis=0).round(9), grid.judgements.mean(axis=0).round(9)).statistic
-    assert found["cola", "cola"] == pytest.approx(tau)
+    cola = data.components["cola"].mean(axis=0).round(9)
+    assert found["cola", "cola"] == pytest.approx(
+        stats.kendalltau(cola, data.judgements.mean(axis=0).round(9)).statistic
+    )
 
 
-def test_systems_have_their_properties(data: Path) -> None:
-    systems = toolbox.read_systems(data)
-    assert len(systems) == 17
-    assert [each.name for each in systems.values() if each.produces_capitals] == [
+def test_systems_have_their_properties(data: Toolbox) -> None:
+    assert len(data.properties) == 17
+    assert [each["name"] for each in data.properties.values() if each["produces_capitals"] == "1"] == [
         "GPT-2 (zero shot)", "BART", "Pegasus (dynamic mix)",
     ]  # fmt: skip
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:
-    (tmp_path / "shuffle").mkdir()
-    path = tmp_path / "shuffle" / "mine.csv"
+    path = tmp_path / "mine.csv"
     path.write_text("id,label,score\na,1,0.5\na,1,0.5\n")
-    with pytest.raises(ValueError, match=r"'mine.csv' to hold each text once, but 'a' has two '1'"):
-        toolbox.read_shuffle_scores(tmp_path, "mine")
+    with pytest.raises(ValueError, match=r"mine.csv to hold each row once, but twice came \('a', '1'\)"):
+        read_shuffle_scores(path)
     path.write_text("id,label,score\na,1,0.5\n")
     with pytest.raises(ValueError, match=r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"):
-        toolbox.read_shuffle_scores(tmp_path, "mine")
+        read_shuffle_scores(path)
     path.write_text("id,label\na,1\n")
-    with pytest.raises(ValueError, match=r"'mine.csv' to have the column 'score'"):
-        toolbox.read_shuffle_scores(tmp_path, "mine")
+    with pytest.raises(ValueError, match=r"line 2 of mine.csv to have 'score'"):
+        read_shuffle_scores(path)
     path.write_text("id,label,score\n")
-    assert np.isnan(toolbox.read_shuffle_scores(tmp_path, "mine").accuracy)
-    (tmp_path / "summeval").mkdir()
-    (tmp_path / "coherence_scores").mkdir()
-    row = {"doc_id": "d", "system": "M0", "coherence": 1.0}
-    (tmp_path / "summeval" / "summeval.jsonl").write_text(json.dumps(row) + "\n")
-    scores = tmp_path / "coherence_scores" / "mine.csv"
-    scores.write_text("doc,system,score\nd,M1,0.5\n")
-    with pytest.raises(ValueError, match=r"a score of every summary, but 'mine' lacks 1, first \('d', 'M0'\)"):
-        toolbox.read_grid(tmp_path, "mine")
-    scores.write_text("doc,system,score\nd,M0,0.5\nd,M0,0.5\n")
-    with pytest.raises(ValueError, match=r"twice came \('d', 'M0'\)"):
-        toolbox.read_grid(tmp_path, "mine")
-    with pytest.raises(ValueError, match=r"`judgement` to be a field of summeval.jsonl, but got 'humour'"):
-        toolbox.read_grid(tmp_path, "mine", "humour")
+    assert np.isnan(read_shuffle_scores(path).accuracy)

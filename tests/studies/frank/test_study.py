@@ -15,8 +15,8 @@ from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.meta.significance import williams
 from estime_metric.studies.frank import study
 from estime_metric.studies.frank.data import ERRORS, Frank, read
-from estime_metric.studies.frank.study import Study
 from estime_metric.studies.shared.own_scores import own_block
+from estime_metric.studies.shared.study import Found, run
 from estime_metric.tables import Table, to_csv
 from tests.studies.frank.conftest import made_rows, write_folder
 from tests.studies.frank.test_partial import by_regression
@@ -50,11 +50,11 @@ def data(out: Path) -> Frank:
 
 
 @pytest.fixture(scope="module")
-def found(data: Frank, scorer: EstimeScorer, out: Path) -> Study:
-    return study.run(data, study.blocks(scorer, data), folder=out, resamples=20)
+def found(data: Frank, scorer: EstimeScorer, out: Path) -> Found[Frank]:
+    return run(study, data, study.blocks(scorer, data), folder=out, resamples=20)
 
 
-def test_every_measure_stands_beside_the_published_ones(found: Study, data: Frank, scorer: EstimeScorer) -> None:
+def test_every_measure_stands_beside_the_published_ones(found: Found[Frank], data: Frank, scorer: EstimeScorer) -> None:
     labels = [row["measure"] for row in rows(found.tables["frank"])]
     ours = [
         f"{'' if higher else '(-)'}{'ESTIME' if name == 'alarms' else name}-2"
@@ -71,16 +71,16 @@ def test_every_measure_stands_beside_the_published_ones(found: Study, data: Fran
                 assert (float(cell) if cell else np.nan) == pytest.approx(value, abs=1e-9, nan_ok=True), (name, part)
 
 
-def test_a_missing_value_is_left_out_and_said(found: Study, data: Frank) -> None:
+def test_a_missing_value_is_left_out_and_said(found: Found[Frank], data: Frank) -> None:
     row = next(row for row in rows(found.tables["frank"]) if row["measure"] == "QAGS")
     assert float(row["all r"]) == pytest.approx(expected(data, data.metrics["QAGS"], data.factuality, None, "pearson"))
     assert any("left out of that row" in note and "QAGS 3" in note for note in found.tables["frank"].notes)
-    tidy = found.analysis.correlations
+    tidy = found.frames["correlations.csv"]
     assert tidy[(tidy["measure"] == "QAGS") & (tidy["part"] == "all")]["summaries"].unique().tolist() == [12]
 
 
-def test_intervals_draw_documents(found: Study, data: Frank) -> None:
-    tidy = found.analysis.correlations
+def test_intervals_draw_documents(found: Found[Frank], data: Frank) -> None:
+    tidy = found.frames["correlations.csv"]
     one = tidy[(tidy.measure == "FactCC") & (tidy.part == "all") & (tidy.kind == "plain") & (tidy.method == "pearson")]
     drawn = []
     for chosen in np.random.default_rng(0).integers(6, size=(20, 6)):
@@ -89,7 +89,7 @@ def test_intervals_draw_documents(found: Study, data: Frank) -> None:
     assert (one.low.item(), one.high.item()) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
 
 
-def test_the_ablation_is_what_flipped_labels_change(found: Study, data: Frank) -> None:
+def test_the_ablation_is_what_flipped_labels_change(found: Found[Frank], data: Frank) -> None:
     table = {(row["section"], row["measure"]): row for row in rows(found.tables["frank-ablation"])}
     for part, dataset in PARTS.items():
         for error, heading in zip(ERRORS, list(table["all", "FactCC"])[2:], strict=True):
@@ -99,8 +99,8 @@ def test_the_ablation_is_what_flipped_labels_change(found: Study, data: Frank) -
             assert float(table[part, "FactCC"][heading]) == pytest.approx(change), (part, error)
 
 
-def test_each_is_tested_against_the_best(found: Study, data: Frank) -> None:
-    tidy = found.analysis.differences
+def test_each_is_tested_against_the_best(found: Found[Frank], data: Frank) -> None:
+    tidy = found.frames["differences.csv"]
     group = tidy[(tidy.part == "all") & (tidy.method == "pearson")].set_index("column")
     best = group["best"].iloc[0]
     assert group.loc[best, "difference"] == 0
@@ -115,7 +115,7 @@ def test_each_is_tested_against_the_best(found: Study, data: Frank) -> None:
     assert group.loc["published:FactCC", "p_value"] == pytest.approx(williams(*three, 15 - 4)[1])
 
 
-def test_files_hold_all_of_it(found: Study, out: Path) -> None:
+def test_files_hold_all_of_it(found: Found[Frank], out: Path) -> None:
     names = {"frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"}
     written = {path.name for path in out.iterdir()}
     assert written == {f"{name}.{ending}" for name in names for ending in ("md", "csv", "tex")} | {
@@ -129,8 +129,8 @@ def test_files_hold_all_of_it(found: Study, out: Path) -> None:
     assert len(scores) == 15
 
 
-def test_a_later_run_takes_the_scores_up(found: Study, data: Frank, scorer: EstimeScorer, out: Path) -> None:
-    again = study.run(data, study.blocks(scorer, data), folder=out, resume=True, resamples=20)
+def test_a_later_run_takes_the_scores_up(found: Found[Frank], data: Frank, scorer: EstimeScorer, out: Path) -> None:
+    again = run(study, data, study.blocks(scorer, data), folder=out, resume=True, resamples=20)
     assert again.scores.reused == ["ESTIME by token", "Trivial", "Published metrics"]
     assert to_csv(again.tables["frank"]) == to_csv(found.tables["frank"])
 
@@ -139,9 +139,15 @@ def test_scores_of_a_table_in_any_order_give_one_row(data: Frank) -> None:
     rng = np.random.default_rng(6)
     table = pd.DataFrame(data.keys, columns=["document", "system"]).assign(judge=rng.random(15).round(2))
     shuffled = table.sample(frac=1, random_state=1)
-    tables = [study.run(data, [own_block(one, "mine")], resamples=20).tables["frank"] for one in (table, shuffled)]
+    tables = [run(study, data, [own_block(one, "mine")], resamples=20).tables["frank"] for one in (table, shuffled)]
     assert to_csv(tables[0]) == to_csv(tables[1])
     (row,) = rows(tables[0])
     assert (row["section"], row["measure"]) == ("From files", "judge [mine]")
     value = expected(data, table["judge"].to_numpy(), data.factuality, None, "spearman")
     assert float(row["all ρ"]) == pytest.approx(value)
+
+
+def test_nothing_measured_is_no_error(data: Frank, tmp_path: Path) -> None:
+    empty = run(study, data, [], folder=tmp_path, resamples=5)
+    assert list(empty.tables) == ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"]
+    assert not any(table.sections and table.sections[0].rows for table in empty.tables.values())

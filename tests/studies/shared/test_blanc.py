@@ -75,7 +75,7 @@ def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     assert blanc_block("bert-large-uncased").measures[0].label == "BLANC-BLU"
     assert blanc_block("google/albert-xxlarge-v2").measures[0].label == "BLANC-AXXL"
     assert "sentences:" in scores.signatures["BLANC-help bert"]
-    table = study.report.table_1(scores, study.report.correlations(scores, resamples=5))
+    table = study.tables(scores, study.analyze(scores, resamples=5))[0]
     assert [row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"] == ["here"]
 
 

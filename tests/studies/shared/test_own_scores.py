@@ -17,6 +17,7 @@ from estime_metric.studies.shared.estime_block import estime_block
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.shared.own_scores import own_block, own_blocks
 from estime_metric.studies.shared.scoring import measure
+from estime_metric.studies.shared.study import run
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.tables import Table, to_csv
@@ -68,7 +69,7 @@ def test_a_row_beside_ours_with_correlations_and_the_difference(
 ) -> None:
     path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")
     scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = study.run(data, [estime_block(scorer), *own_blocks([path], ["errors"])], resamples=20)
+    result = run(study, data, [estime_block(scorer), *own_blocks([path], ["errors"])], resamples=20)
     (row,) = (row for row in rows(result.tables["table1"]) if row["measure"] == "(-)errors [mine]")
     assert (row["section"], row["from"]) == ("From files", "file")
     judged = data.judgements["fluency"].ravel()
@@ -100,7 +101,7 @@ def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
         key[0] == "007" or index == 0 for index, key in enumerate(data.keys)
     ]
     scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = study.run(data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5)
+    result = run(study, data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5)
     kept = [index for index, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
     (row,) = (row for row in rows(result.tables["table1"]) if row["from"] == "file")
     for quality in QUALITIES:
@@ -132,7 +133,7 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
 
 def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, table: pd.DataFrame) -> None:
     renamed = table.rename(columns={"judge": "supert", "errors": "SummaQA F1"})
-    result = study.run(data, [own_block(renamed, "mine")], resamples=5)
+    result = run(study, data, [own_block(renamed, "mine")], resamples=5)
     for name in ("table1", "table2"):
         order = [(row["measure"], row["from"], row["section"]) for row in rows(result.tables[name])]
         for label in ("SUPERT", "SummaQA-F1"):

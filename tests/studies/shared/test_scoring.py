@@ -15,8 +15,8 @@ from estime_metric.studies.shared import baselines
 from estime_metric.studies.shared.bertscore import BertScorer
 from estime_metric.studies.shared.estime_block import estime_block
 from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Measure, Prepared, measure
-from estime_metric.studies.summeval.blocks import baseline_blocks
 from estime_metric.studies.summeval.data import SummEval
+from estime_metric.studies.summeval.study import baseline_blocks
 from tests.families import BLOCKS
 from tests.studies.summeval.conftest import data, folder
 

@@ -74,6 +74,7 @@ def test_what_is_promised_holds_for_any_text(corruptors: dict[str, SubtleErrors]
     check(corrupted, text, asked=3)
 
 
+@pytest.mark.slow
 @QUICK
 @given(texts=st.lists(TEXTS, max_size=4), text=TEXTS)
 def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], texts: list[str], text: str) -> None:

@@ -97,12 +97,12 @@ def test_a_bad_row_of_the_hubs_layout_is_named(data: SummEval) -> None:
 
 def test_missing_and_double_summaries_are_named(tmp_path: Path) -> None:
     rows = made_rows()
-    with pytest.raises(ValueError, match=r"each document with each system, but \('007', 'M2'\) is missing"):
+    with pytest.raises(ValueError, match=r"each document with each system, .* none for \('007', 'M2'\)"):
         read_folder(write_folder(tmp_path, rows[:7] + rows[8:]))
-    with pytest.raises(ValueError, match=r"hold each summary once, but twice came \('b-doc', 'M10'\)"):
+    with pytest.raises(ValueError, match=r"hold each row once, but twice came \('b-doc', 'M10'\)"):
         read_folder(write_folder(tmp_path, [*rows, rows[0]]))
     rows[11]["doc_id"] = "nowhere"
-    with pytest.raises(ValueError, match=r"documents.jsonl to hold the documents .* 'nowhere' is missing"):
+    with pytest.raises(ValueError, match=r"documents.jsonl to hold the documents .* none for nowhere"):
         read_folder(write_folder(tmp_path, rows))
 
 
@@ -110,7 +110,7 @@ def test_bad_lines_are_named(folder: Path) -> None:
     path = folder / "summeval.jsonl"
     good = path.read_text(encoding="utf-8")
     path.write_text(good + "{bad\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to be JSON"):
+    with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to be a record, but it is not JSON"):
         read_folder(folder)
     path.write_text(good + '\n{"doc_id": "x", "system": "y"}\n', encoding="utf-8")
     with pytest.raises(ValueError, match=r"line 14 of summeval.jsonl to have 'summary'"):

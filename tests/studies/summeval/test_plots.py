@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.shared.scoring import REFERENCE_FREE, Measure, Scores
-from estime_metric.studies.summeval import plots, report
+from estime_metric.studies.shared.study import Frames
+from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 
 
-def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, pd.DataFrame]:
+def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, Frames]:
     """Scores of ESTIME at random, for (column, layer, unit)."""
     rng = np.random.default_rng(4)
     measures = tuple(
@@ -20,16 +20,16 @@ def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, p
         for column, layer, unit in columns
     )
     scores = Scores(data, measures, {one.column: rng.normal(size=len(data)) for one in measures})
-    return scores, report.correlations(scores, resamples=2)
+    return scores, study.analyze(scores, resamples=2)
 
 
 @pytest.mark.parametrize("units", [("token",), ("token", "word")])
 def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[str, ...]) -> None:
     columns = [(f"estime_{unit}_{layer}", layer, unit) for unit in units for layer in (3, 1, 2)]
     scores, found = made(data, columns)
-    figures = dict(plots.draw(scores, found))
+    figures = dict(study.draw(scores, found))
     assert list(figures) == ["scores", "bias", "intra_system", "layers_spearman", "layers_kendall", "layers_system"]
-    value = found.set_index(["column", "quality", "level", "method"])["value"]
+    value = found["correlations.csv"].set_index(["column", "quality", "level", "method"])["value"]
     lines = [
         [round(float(y), 9) for y in line.get_ydata()]
         for line in figures["layers_kendall"].axes[0].lines
@@ -42,7 +42,7 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
 
 
 def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
-    figures = dict(plots.draw(*made(data, [("estime_token_5", 5, "token")])))
+    figures = dict(study.draw(*made(data, [("estime_token_5", 5, "token")])))
     assert list(figures) == ["scores", "bias", "intra_system"]
     nothing = Scores(data)
-    assert not list(plots.draw(nothing, report.correlations(nothing)))
+    assert not list(study.draw(nothing, study.analyze(nothing)))

@@ -12,7 +12,7 @@ from scipy import stats
 
 from estime_metric.studies.shared.estime_paper import QUALITIES, TABLE_1, TABLE_2
 from estime_metric.studies.shared.scoring import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
-from estime_metric.studies.summeval import report
+from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.tables import Table, to_csv
 
@@ -34,7 +34,12 @@ def scores(data: SummEval) -> Scores:
 
 @pytest.fixture
 def found(scores: Scores) -> pd.DataFrame:
-    return report.correlations(scores, resamples=50)
+    return study.analyze(scores, resamples=50)["correlations.csv"]
+
+
+def table(scores: Scores, found: pd.DataFrame, name: str) -> Table:
+    (made,) = (one for one in study.tables(scores, {"correlations.csv": found}) if one.name == name)
+    return made
 
 
 def rows(table: Table) -> list[dict[str, str]]:
@@ -62,8 +67,8 @@ def test_correlations_are_those_of_scipy(scores: Scores, found: pd.DataFrame) ->
 
 
 def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
-    many = report.correlations(scores, resamples=400, seed=3)
-    same = report.correlations(scores, resamples=400, seed=3)
+    many = study.analyze(scores, resamples=400, seed=3)["correlations.csv"]
+    same = study.analyze(scores, resamples=400, seed=3)["correlations.csv"]
     pd.testing.assert_frame_equal(many, same)
     one = many[(many.column == "rouge_1") & (many.quality == "fluency") & (many.level == "summary")]
     one = one[one.method == "pearson"].iloc[0]
@@ -74,71 +79,70 @@ def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
 
 
 def test_every_printed_row_stands_there_digit_for_digit(scores: Scores, found: pd.DataFrame) -> None:
-    first = {row["measure"]: row for row in rows(report.table_1(scores, found)) if row["from"] == "paper"}
+    first = {row["measure"]: row for row in rows(table(scores, found, "table1")) if row["from"] == "paper"}
     assert list(first) == list(TABLE_1)
     for name, row in first.items():
         cells = [float(row[f"{quality} {symbol}"]) for quality in QUALITIES for symbol in ("ρ", "τ")]
         assert cells == [value for pair in TABLE_1[name] for value in pair]
-    second = {row["measure"]: row for row in rows(report.table_2(scores, found)) if row["from"] == "paper"}
+    second = {row["measure"]: row for row in rows(table(scores, found, "table2")) if row["from"] == "paper"}
     assert {name: (float(row["ρ"]), float(row["τ"])) for name, row in second.items()} == TABLE_2
 
 
 def test_ours_stand_above_the_paper_s_row_of_the_same_measure(scores: Scores, found: pd.DataFrame) -> None:
-    for table in (report.table_1(scores, found), report.table_2(scores, found)):
-        order = [(row["measure"], row["from"]) for row in rows(table)]
+    for name in ("table1", "table2"):
+        made = table(scores, found, name)
+        order = [(row["measure"], row["from"]) for row in rows(made)]
         assert order.index(("(-)ESTIME-5", "here")) == order.index(("(-)ESTIME-12", "paper")) - 1
         assert order.index(("ROUGE-1", "here")) == order.index(("ROUGE-1", "paper")) - 1
         assert order.index(("BLEU", "failed")) == order.index(("BLEU", "paper")) - 1
         assert order[-1] == ("(-)length", "here")
         assert "(-)ESTIME-6" not in dict(order)
-        failed = next(row for row in rows(table) if row["from"] == "failed")
+        failed = next(row for row in rows(made) if row["from"] == "failed")
         assert {failed[name] for name in failed if name not in ("section", "measure", "from")} == {""}
-        assert "BLEU: failed. needs pip install 'estime-metric[meta]'." in table.notes
-        assert "ESTIME: ESTIME|x" in table.notes
+        assert "BLEU: failed. needs pip install 'estime-metric[meta]'." in made.notes
+        assert "ESTIME: ESTIME|x" in made.notes
 
 
 def test_our_rows_are_the_correlations(scores: Scores, found: pd.DataFrame) -> None:
     value = found.set_index(["measure", "quality", "level", "method"])["value"]
-    row = next(row for row in rows(report.table_1(scores, found)) if row["measure"] == "(-)ESTIME-5")
+    row = next(row for row in rows(table(scores, found, "table1")) if row["measure"] == "(-)ESTIME-5")
     for quality in QUALITIES:
         assert float(row[f"{quality} ρ"]) == value["(-)ESTIME-5", quality, "summary", "spearman"]
         assert float(row[f"{quality} τ"]) == value["(-)ESTIME-5", quality, "summary", "kendall_c"]
-    row = next(row for row in rows(report.table_2(scores, found)) if row["measure"] == "(-)length")
+    row = next(row for row in rows(table(scores, found, "table2")) if row["measure"] == "(-)length")
     assert float(row["τ"]) == value["(-)length", "consistency", "system", "kendall_c"]
-    table = report.intervals(scores, found)
-    assert [section.title for section in table.sections] == ["Summary level", "System level"]
-    row = next(row for row in rows(table) if row["measure"] == "ROUGE-1" and row["section"] == "System level")
+    both = table(scores, found, "intervals")
+    assert [section.title for section in both.sections] == ["Summary level", "System level"]
+    row = next(row for row in rows(both) if row["measure"] == "ROUGE-1" and row["section"] == "System level")
     assert float(row["relevance r"]) == value["ROUGE-1", "relevance", "system", "pearson"]
 
 
 def test_the_layers(scores: Scores, found: pd.DataFrame) -> None:
-    table = report.layers(scores, found)
-    assert table is not None
-    lines = rows(table)
+    lines = rows(table(scores, found, "layers"))
     assert [(line["section"], line["layer"]) for line in lines] == [("(-)ESTIME", "5"), ("(-)ESTIME", "6")]
     assert float(lines[1]["mean"]) == scores.values["estime_token_6"].mean()
     value = found.set_index(["column", "quality", "level", "method"])["value"]
     assert float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
     scores.measures = MEASURES[:1]
-    assert report.layers(scores, found) is None
+    assert len(study.tables(scores, {"correlations.csv": found})) == 3
 
 
 def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None:
     scores.values["length"][:] = 7.0
-    found = report.correlations(scores, resamples=5)
+    found = study.analyze(scores, resamples=5)["correlations.csv"]
     assert found[found.column == "length"]["value"].isna().all()
-    line = rows(report.table_1(scores, found))[-1]
+    line = rows(table(scores, found, "table1"))[-1]
     assert (line["measure"], line["fluency ρ"]) == ("(-)length", "")
 
 
 def test_nothing_measured_leaves_the_printed_rows(data: SummEval) -> None:
     nothing = Scores(data)
-    found = report.correlations(nothing)
+    found = study.analyze(nothing)["correlations.csv"]
     assert len(found) == 0
-    assert {row["from"] for row in rows(report.table_1(nothing, found))} == {"paper"}
+    assert {row["from"] for row in rows(table(nothing, found, "table1"))} == {"paper"}
 
 
 def test_unnamed_systems_are_said_to_be_so(data: SummEval, scores: Scores, found: pd.DataFrame) -> None:
-    assert not any("do not name the systems" in note for note in report.table_2(scores, found).notes)
+    assert not any("do not name the systems" in note for note in table(scores, found, "table2").notes)
     object.__setattr__(scores.data, "named_systems", False)
-    assert any("do not name the systems" in note for note in report.table_2(scores, found).notes)
+    assert any("do not name the systems" in note for note in table(scores, found, "table2").notes)

@@ -1,6 +1,6 @@
 """What gathering single pairs into batches gains, as Inspect and MLflow ask for them.
 
-    python -m tests.benchmarks.gathering --clock cpu
+    python -m docs.benchmarks.gathering --clock cpu
 
 Prints a table for pairs that share sources and one for pairs that do not: one call a pair without and with kept
 sources, gathered by `MicroBatcher`, and, where inspect-ai is installed, whole evaluations of Inspect with one sample at
@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 import torch
 
+from docs.benchmarks import common
 from estime_metric import EstimeScorer
 from estime_metric.integrations.judging import Judge
 from estime_metric.integrations.micro_batching import MicroBatcher
-from tests.benchmarks import common
 
 
 def one_by_one(judge: Judge, pairs: list[common.Pair]) -> list[float]:

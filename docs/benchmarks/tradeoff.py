@@ -1,7 +1,7 @@
 """What speed costs: layer, distance and precision against pairs per second and correlation with SummEval's experts.
 
-    python -m tests.benchmarks.tradeoff ../shared/data/summeval               # all 1,600 pairs
-    python -m tests.benchmarks.tradeoff ../shared/data/summeval --sources 20  # a quick look
+    python -m docs.benchmarks.tradeoff ../shared/data/summeval               # all 1,600 pairs
+    python -m docs.benchmarks.tradeoff ../shared/data/summeval --sources 20  # a quick look
 
 Correlations are Spearman's rho of the negated alarms over all pairs. ``flips`` is the share of summaries whose alarms
 differ from those of the first precision at the same layer and distance, ``rank`` the rank correlation with it. ``int8``
@@ -23,8 +23,8 @@ import transformers
 from scipy.stats import spearmanr
 from torch import nn
 
+from docs.benchmarks import common
 from estime_metric import EstimeScorer, embedded
-from tests.benchmarks import common
 
 QUALITIES = ("consistency", "relevance", "coherence", "fluency")
 

@@ -1,4 +1,4 @@
-"""Time and memory as texts and pairs grow: a part of `tests.benchmarks.peers`, which runs it."""
+"""Time and memory as texts and pairs grow: a part of `docs.benchmarks.peers`, which runs it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from docs.benchmarks import common
 from estime_metric import EstimeScorer
-from tests.benchmarks import common
 
 if TYPE_CHECKING:
-    from tests.benchmarks.peers import Setting
+    from docs.benchmarks.peers import Setting
 
 
 def grown(setting: Setting, pairs: list[common.Pair]) -> tuple[float, float]:

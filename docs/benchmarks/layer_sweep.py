@@ -1,7 +1,7 @@
 """Peak memory of a sweep over all layers of a large encoder (appendix A), above what the encoder itself takes.
 
-    python -m tests.benchmarks.layer_sweep                           # the size of bert-large, all 25 layers
-    python -m tests.benchmarks.layer_sweep --layers 3 --width 64  # a quick check
+    python -m docs.benchmarks.layer_sweep                           # the size of bert-large, all 25 layers
+    python -m docs.benchmarks.layer_sweep --layers 3 --width 64  # a quick check
 
 The encoder is random and lives in a temporary folder, about 1.3 GB at full size. It is made by another process, so
 that nothing but scoring counts. Texts are one pair of SummEval where it is at hand, else sentences of the same length.
@@ -14,7 +14,7 @@ import multiprocessing
 import tempfile
 import time
 
-from tests.benchmarks import common
+from docs.benchmarks import common
 
 
 def longest_pair() -> tuple[str, str]:

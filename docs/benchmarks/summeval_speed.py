@@ -1,7 +1,7 @@
 """Time and memory of scoring all of SummEval, float32 beside bfloat16 and the fast preset, with the alarms that
 differ.
 
-    python -m tests.benchmarks.summeval_speed ../shared/data/summeval
+    python -m docs.benchmarks.summeval_speed ../shared/data/summeval
 
 Each precision runs in a process of its own, so that its peak memory is its own. Loading the encoder is not counted in
 the seconds. The folder holds ``summeval.jsonl`` and ``documents.jsonl``.
@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.benchmarks import common
+from docs.benchmarks import common
 
 
 def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, object]:
@@ -59,7 +59,7 @@ def main() -> None:
         return
     runs = {}
     for dtype in arguments.dtypes.split(","):
-        command = [sys.executable, "-m", "tests.benchmarks.summeval_speed", str(arguments.folder), "--one"]
+        command = [sys.executable, "-m", "docs.benchmarks.summeval_speed", str(arguments.folder), "--one"]
         command += ["--model", arguments.model, "--dtypes", dtype, "--pairs", str(arguments.pairs)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         runs[dtype] = json.loads(done.stdout.splitlines()[-1])

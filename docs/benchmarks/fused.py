@@ -1,7 +1,7 @@
 """Speed of an encoder whose blocks are run by their parts, beside `transformers`' own path and the matrix product.
 
-    python -m tests.benchmarks.fused FOLDER --depth 8
-    python -m tests.benchmarks.fused FOLDER --batch 28 --length 70 --distance 2 --dtype bfloat16
+    python -m docs.benchmarks.fused FOLDER --depth 8
+    python -m docs.benchmarks.fused FOLDER --batch 28 --length 70 --distance 2 --dtype bfloat16
 
 Random tokens, every ``--distance``-th position read at the layer ``--depth``. Each way runs in turn; the share is of
 the product that the same rounds measured. Floating point operations are those that the way itself does.
@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import torch
 
+from docs.benchmarks import common
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.fused import FusedBlock, ReadPositions
 from estime_metric.engine.loading import load_pretrained
 from estime_metric.engine.packed import pack_linears
 from estime_metric.engine.precision import inference_context
-from tests.benchmarks import common
 
 
 def taps_of(folder: str, dtype: torch.dtype, depth: int, fused: bool) -> BlockTaps:

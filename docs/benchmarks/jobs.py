@@ -1,10 +1,10 @@
 """Large jobs: memory as rows grow, pairs per second, what a dry run says against what a run takes, grouping with Ray.
 
-    python -m tests.benchmarks.jobs memory             peak memory of the command at 10,000 and 200,000 rows
-    python -m tests.benchmarks.jobs rate               pairs per CPU second, by summaries of each source
-    python -m tests.benchmarks.jobs estimate           estimated against real time and memory
-    python -m tests.benchmarks.jobs reading            pairs per CPU second of the process that hands out chunks
-    python -m tests.benchmarks.jobs grouping           CPU seconds of a Ray run with and without grouped sources
+    python -m docs.benchmarks.jobs memory             peak memory of the command at 10,000 and 200,000 rows
+    python -m docs.benchmarks.jobs rate               pairs per CPU second, by summaries of each source
+    python -m docs.benchmarks.jobs estimate           estimated against real time and memory
+    python -m docs.benchmarks.jobs reading            pairs per CPU second of the process that hands out chunks
+    python -m docs.benchmarks.jobs grouping           CPU seconds of a Ray run with and without grouped sources
 
 Each run is a process of its own with one thread; what loads the encoder is in it but for ``rate``. Texts are SummEval's
 where they are at hand, else made up; those of ``memory`` are made up and short.
@@ -25,7 +25,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.benchmarks import common
+from docs.benchmarks import common
 
 #: Random encoders for ``rate``, blocks and width: ``tiny`` shows what all but the encoder takes.
 _MADE = {"large": (24, 1024), "tiny": (1, 64)}

@@ -1,8 +1,8 @@
 """How fast it is: beside its peers, against the machine's limit, and as texts and pairs grow.
 
-    python -m tests.benchmarks.peers                 # everything
-    python -m tests.benchmarks.peers --quick         # less of it, a few minutes
-    python -m tests.benchmarks.peers peers limit     # some of its tables
+    python -m docs.benchmarks.peers                 # everything
+    python -m docs.benchmarks.peers --quick         # less of it, a few minutes
+    python -m docs.benchmarks.peers peers limit     # some of its tables
 
 Tables: `peers`, the released code of the authors (blanc 0.3.4) and the BERTScore of TorchMetrics on the same pairs,
 encoder, layer, threads and device, medians of alternating runs; `limit`, FLOP/s over the matrix product's measured in
@@ -29,10 +29,10 @@ from typing import Any
 import torch
 import transformers
 
+from docs.benchmarks import common
+from docs.benchmarks.growth import growth
 from estime_metric import EstimeConfig, EstimeScorer, embedded
 from estime_metric.engine.words import split_words
-from tests.benchmarks import common
-from tests.benchmarks.growth import growth
 
 TABLES = ("peers", "limit", "growth")
 

@@ -1,6 +1,6 @@
 """What intervals cost: 1,000 resamples of SummEval's table for every level and method, and the long way beside it.
 
-    python -m tests.benchmarks.bootstrap
+    python -m docs.benchmarks.bootstrap
 
 The table is of 100 documents and 17 systems, made up: scores with few ties, judgements in thirds as those of SummEval.
 The long way copies the rows of each resample and calls scipy for each group; it is measured on a few resamples and

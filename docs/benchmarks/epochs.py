@@ -1,6 +1,6 @@
 """What validation costs: the second epoch with a cache against the first, and two processes against one.
 
-    python -m tests.benchmarks.epochs --model embedded --sources 20
+    python -m docs.benchmarks.epochs --model embedded --sources 20
 
 Prints two tables. The texts are SummEval's where they are at hand, else made up of words at random in lengths like
 theirs (sources of about 360 words, summaries of about 60). Loading the encoder is not counted.
@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 from torch import distributed
 
+from docs.benchmarks import common
 from estime_metric.integrations.torchmetrics import ESTIME
-from tests.benchmarks import common
 
 #: Pairs in one update, as a training loop validates them.
 BATCH = 8

@@ -1,0 +1,58 @@
+"""The files of benchmarks: every row has what is needed, or is named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from estime_metric import files
+from estime_metric.meta.checks import listed
+
+Record = dict[str, Any]
+
+
+def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
+    """The rows of a file of JSON Lines, JSON or CSV, each with some fields.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: a line (in an array of JSON, a row) is damaged or lacks a field; the message names it.
+    """
+    rows = []
+    for number, row in files.read_rows(path):
+        if isinstance(row, str):
+            raise ValueError(f"Expected line {number} of {path.name} to be a record, but it {row}.")
+        if missing := [field for field in fields if field not in row]:
+            raise ValueError(f"Expected line {number} of {path.name} to have {missing[0]!r}, but it has not.")
+        rows.append(row)
+    return rows
+
+
+def by_key(rows: Iterable[Record], fields: Sequence[str], name: str) -> dict[tuple[str, ...], Record]:
+    """The rows by some of their fields.
+
+    Raises:
+        ValueError: two rows of one key.
+    """
+    found: dict[tuple[str, ...], Record] = {}
+    for row in rows:
+        key = tuple(str(row[field]) for field in fields)
+        if key in found:
+            raise ValueError(f"Expected {name} to hold each row once, but twice came {key}.")
+        found[key] = row
+    return found
+
+
+def check_all(names: Iterable[Any], known: Iterable[Any], what: str) -> None:
+    """Refuses names that are not known (ValueError); ``what`` is expected, for example "a source for each document"."""
+    inside = set(known)
+    if lacking := list(dict.fromkeys(name for name in names if name not in inside)):
+        raise ValueError(f"Expected {what}, but there is none for {listed(lacking)}.")
+
+
+def digest(*content: Any) -> str:
+    """Twelve digits that change with any content; JSON has to know it."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,136 @@
+"""One runner for every study: data and measures in; scores, tidy tables, tables for readers, pictures and files out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol
+
+import pandas as pd
+from tqdm import tqdm
+
+from estime_metric import files
+from estime_metric.studies.shared.scoring import Block, Data, Measure, Scores, measure
+from estime_metric.tables import Cell, Section, Table, write_table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Folder of the pictures.
+PLOTS = "plots"
+
+#: Tidy tables by the name of their CSV file.
+Frames = dict[str, pd.DataFrame]
+
+#: What identifies a measure's rows in a tidy table.
+IDS = ["column", "measure", "section"]
+
+
+class Study(Protocol):
+    """What is a study's own. A module with these three functions is one; its data and blocks are arguments of `run`."""
+
+    def analyze(self, scores: Scores[Any], *, resamples: int, seed: int, advance: Callable[[], object]) -> Frames:
+        """What the scores say, in tidy tables; ``advance`` is called after each measure."""
+
+    def tables(self, scores: Scores[Any], frames: Frames) -> list[Table]:
+        """The same for readers."""
+
+    def draw(self, scores: Scores[Any], frames: Frames, *, seed: int) -> Iterable[tuple[str, Figure]]:
+        """Pictures, each with the name of its files; ImportError where matplotlib is not installed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found(Generic[Data]):
+    """What a study found: scores of every summary, tidy tables by file name, tables for readers by name."""
+
+    scores: Scores[Data]
+    frames: Frames
+    tables: dict[str, Table]
+
+
+def run(
+    study: Study,
+    data: Data,
+    blocks: Sequence[Block],
+    *,
+    folder: Path | None = None,
+    resume: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: bool = False,
+) -> Found[Data]:
+    """Measures, analyzes, makes tables and pictures.
+
+    Args:
+        study: for example the module `estime_metric.studies.frank.study`.
+        data: what is scored, in the form that the study reads.
+        blocks: the measures.
+        folder: scores, tables and plots are written there; without matplotlib no plots, which ``Scores.problems`` says.
+        resume: scores in ``folder`` that were made of the same data with the same signature are taken from there.
+        resamples: bootstrap samples of the intervals.
+        seed: of the random numbers.
+        progress: bars on stderr.
+
+    Raises:
+        OSError, ValueError: as `measure`.
+    """
+    scores = measure(data, blocks, folder=folder, resume=resume, progress=progress)
+    with tqdm(total=len(scores.known), desc="intervals", unit="measure", disable=not progress) as bar:
+        frames = study.analyze(scores, resamples=resamples, seed=seed, advance=bar.update)
+    found = Found(scores, frames, {table.name: table for table in study.tables(scores, frames)})
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, frame in frames.items():
+            files.write_text(folder / name, frame.to_csv(index=False, lineterminator="\n"))
+        for table in found.tables.values():
+            write_table(table, folder)
+        try:
+            _write_figures(folder / PLOTS, study.draw(scores, frames, seed=seed))
+        except ImportError as error:
+            scores.problems["plots"] = str(error)
+    return found
+
+
+def each(
+    scores: Scores[Any],
+    frame: Callable[[Measure], pd.DataFrame],
+    columns: Sequence[str],
+    advance: Callable[[], object] = lambda: None,
+) -> pd.DataFrame:
+    """A tidy table of every measure with these columns, one below the other, with `IDS` in front."""
+    frames = []
+    for one in scores.known:
+        found = frame(one)
+        if len(found):
+            frames.append(found.assign(column=one.column, measure=one.label, section=one.section))
+        advance()
+    order = [*IDS, *columns]
+    return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
+
+
+def lookup(frame: pd.DataFrame, *names: str) -> dict[tuple[Any, ...], Any]:
+    """The rows of a tidy table by some of its columns."""
+    return {tuple(getattr(row, name) for name in names): row for row in frame.itertuples()}
+
+
+def sections(
+    scores: Scores[Any], titles: Mapping[str, str], cells: Callable[[Measure], Iterable[Cell]], width: int
+) -> tuple[Section, ...]:
+    """A row for each measure, its label and ``width`` cells, by section; one that failed has its label alone."""
+
+    def rows(section: str) -> Iterator[tuple[Cell, ...]]:
+        for one in scores.measures:
+            if one.section == section:
+                yield (one.label, *(cells(one) if one.column in scores.values else [None] * width))
+
+    found = {title: tuple(rows(section)) for section, title in titles.items()}
+    return tuple(Section(title, of_it) for title, of_it in found.items() if of_it)
+
+
+def _write_figures(folder: Path, figures: Iterable[tuple[str, Figure]]) -> None:
+    from estime_metric.meta.plots import save
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in figures:
+        save(figure, folder / name)
