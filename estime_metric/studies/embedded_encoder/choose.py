@@ -16,6 +16,7 @@ import argparse
 import json
 import random
 import re
+import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
@@ -186,9 +187,9 @@ def marked_tokens(explanation: Explanation, spans: Sequence[str]) -> tuple[int, 
     return len(checked), len(alarms), counts[0], counts[1]
 
 
-def score(folder: str, injected: Path, data: Path, out: Path, config: EstimeConfig) -> None:
-    """Write counts of every pair at every layer into the folder `out`."""
-    rows = rows_of(injected, data)
+def score(folder: str, injected: Path, data: Path, out: Path, config: EstimeConfig, every: int) -> None:
+    """Write counts of every pair at every layer into the folder `out`; of one source in `every`."""
+    rows = [row for row in rows_of(injected, data) if zlib.crc32(str(row["source"]).encode()) % every == 0]
     scorer = EstimeScorer(config, cache=2 * 10**9)
     predictions, sources = ([str(row[name]) for row in rows] for name in ("summary", "source"))
     result = scorer.score(predictions, sources, progress=True)
@@ -325,6 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scoring.add_argument("--layers", type=int, nargs="+", help="left out: all")
     scoring.add_argument("--distance", type=int, default=2)
     scoring.add_argument("--dtype", default="float32")
+    scoring.add_argument("--every", type=int, default=1, help="take one source in so many")
     ranking = commands.add_parser("rank", help="apply the rule")
     ranking.add_argument("folders", type=Path, nargs="+", help="what `score` wrote; the first is compared with")
     args = parser.parse_args(arguments)
@@ -333,7 +335,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif args.command == "score":
         layers = tuple(args.layers) if args.layers else "all"
         config = EstimeConfig(model=args.folder, layers=layers, distance=args.distance, dtype=args.dtype)
-        score(args.folder, args.injected, args.data, args.out, config)
+        score(args.folder, args.injected, args.data, args.out, config, args.every)
     else:
         rank([Candidate(folder) for folder in args.folders])
 
