@@ -70,7 +70,7 @@ def compare(
     plot: Annotated[
         Path | None,
         Parameter(
-            help="Draw the first measure against the share of copied words, a point a system (.png, .svg, .pdf)."
+            help="Draw the first measure against the share of copied tokens, a point a system (.png, .svg, .pdf)."
         ),
     ] = None,
     overwrite: options.Overwrite = False,
@@ -100,7 +100,7 @@ def compare(
     asked = given.get("measures")
     for name in asked or ():
         higher_is_better(name)  # refuses what cannot be compared before anything is scored
-    given["measures"] = tuple(name for name in asked or () if name in FURTHER_MEASURES)
+    given["measures"] = ("copied", "copied_density", *(name for name in asked or () if name in FURTHER_MEASURES))
     columns = {"source_column": source_column, "summary_column": summary_column, "system_column": system_column}
     names, sides, problems = read_systems(paths, **columns, options=given, progress=not quiet)
     stems = [path.stem for path in paths]

@@ -24,7 +24,7 @@ def to_table(found: Comparison) -> Table:
 
 
 def plot_copying(found: Comparison, measure: str) -> Figure:
-    """A measure against the share of each summary that is copied from its source, one point a system.
+    """A measure against the share of a summary's tokens that are copied from its source, one point a system.
 
     Args:
         found: systems whose rows have the column ``copied``.
@@ -39,14 +39,17 @@ def plot_copying(found: Comparison, measure: str) -> Figure:
     ranking = found.ranking(measure)
     lacking = [one.system.name for one in ranking if math.isnan(one.system.means["copied"])]
     if lacking:
-        raise ValueError(f"Expected a column 'copied' for the plot, but {lacking[0]} has none: score it again.")
+        raise ValueError(
+            f"Expected a column 'copied' for the plot, but {lacking[0]} has none: score it with `measures` "
+            "(--measures) copied."
+        )
     better = "higher" if higher_is_better(measure) else "lower"
     return plot_trade_off(
         [one.system.means["copied"] for one in ranking],
         [one.mean for one in ranking],
         [one.system.name for one in ranking],
         [(one.low, one.high) for one in ranking],
-        x_label="copied: mean share of a summary's words that are copied from the source",
+        x_label="copied: mean share of a summary's tokens that are copied from the source",
         y_label=f"mean of {measure} ({better} is better)",
         title=f"{measure} against copying",
     )

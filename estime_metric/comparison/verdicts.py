@@ -269,8 +269,8 @@ class Comparison:
                 "better": pair.better,
                 "blank_a": pair.first.blank,
                 "blank_b": pair.second.blank,
-                "coverage_a": pair.first.means["coverage"],
-                "coverage_b": pair.second.means["coverage"],
+                **{f"{name}_a": value for name, value in pair.first.means.items()},
+                **{f"{name}_b": value for name, value in pair.second.means.items()},
                 "verdict": pair.verdict,
                 "signature": self.signature,
             }

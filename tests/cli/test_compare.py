@@ -223,7 +223,7 @@ def test_pairs_are_scored_now_and_matched_by_their_source(
     out = tmp_path / "out.jsonl"
     shown = run(*pairs, "-m", bert_folder, "-q", *SHORT, "--measures", "alarms,soft", "-o", out, status=1)
     assert "two.jsonl: no partner in one.jsonl for 'Nobody.'" in shown.stderr
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10, measures=("soft",))
+    scorer = EstimeScorer(model=bert_folder, window=60, margin=10, measures=("soft", "copied"))
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     for row in rows:
         for side, path in (("mean_a", pairs[0]), ("mean_b", pairs[1])):
@@ -231,6 +231,7 @@ def test_pairs_are_scored_now_and_matched_by_their_source(
             known = [each for each in known if each["source"] in SOURCES]
             result = scorer.score([each["summary"] for each in known], [each["source"] for each in known])
             assert row[side] == pytest.approx(result.mean(row["measure"]), abs=1e-5)
+            assert row[side.replace("mean", "copied")] == pytest.approx(result.mean("copied"), abs=1e-5)
         assert row["signature"] == scorer.signature
 
 
