@@ -249,31 +249,33 @@ class Comparison:
     def to_rows(self) -> list[dict[str, Any]]:
         """One flat row for each measure and pair of systems, for a file or a data frame."""
         return [
-            {
-                "measure": measure,
-                "system_a": pair.first.name,
-                "system_b": pair.second.name,
-                "examples": pair.test.examples,
-                "left_out": pair.test.left_out,
-                "mean_a": pair.test.mean_first,
-                "mean_b": pair.test.mean_second,
-                "difference": pair.test.bootstrap.difference,
-                "low": pair.test.bootstrap.low,
-                "high": pair.test.bootstrap.high,
-                "p_bootstrap": pair.test.bootstrap.p_value,
-                "p_randomization": pair.test.randomization.p_value,
-                "p_holm": pair.test.p_value,
-                "a_better": pair.test.better_first,
-                "ties": pair.test.ties,
-                "b_better": pair.test.better_second,
-                "better": pair.better,
-                "blank_a": pair.first.blank,
-                "blank_b": pair.second.blank,
-                **{f"{name}_a": value for name, value in pair.first.means.items()},
-                **{f"{name}_b": value for name, value in pair.second.means.items()},
-                "verdict": pair.verdict,
-                "signature": self.signature,
-            }
+            _without_nan(
+                {
+                    "measure": measure,
+                    "system_a": pair.first.name,
+                    "system_b": pair.second.name,
+                    "examples": pair.test.examples,
+                    "left_out": pair.test.left_out,
+                    "mean_a": pair.test.mean_first,
+                    "mean_b": pair.test.mean_second,
+                    "difference": pair.test.bootstrap.difference,
+                    "low": pair.test.bootstrap.low,
+                    "high": pair.test.bootstrap.high,
+                    "p_bootstrap": pair.test.bootstrap.p_value,
+                    "p_randomization": pair.test.randomization.p_value,
+                    "p_holm": pair.test.p_value,
+                    "a_better": pair.test.better_first,
+                    "ties": pair.test.ties,
+                    "b_better": pair.test.better_second,
+                    "better": pair.better,
+                    "blank_a": pair.first.blank,
+                    "blank_b": pair.second.blank,
+                    **{f"{name}_a": value for name, value in pair.first.means.items()},
+                    **{f"{name}_b": value for name, value in pair.second.means.items()},
+                    "verdict": pair.verdict,
+                    "signature": self.signature,
+                }
+            )
             for measure, pairs in self.pairs.items()
             for pair in pairs
         ]
@@ -288,18 +290,20 @@ class Comparison:
             **self.options,
             "rankings": {
                 measure: [
-                    {
-                        "system": one.system.name,
-                        "mean": one.mean,
-                        "low": one.low,
-                        "high": one.high,
-                        "won": one.won,
-                        "tied": one.tied,
-                        "lost": one.lost,
-                        "clusters": one.clusters,
-                        "blank": one.system.blank,
-                        **one.system.means,
-                    }
+                    _without_nan(
+                        {
+                            "system": one.system.name,
+                            "mean": one.mean,
+                            "low": one.low,
+                            "high": one.high,
+                            "won": one.won,
+                            "tied": one.tied,
+                            "lost": one.lost,
+                            "clusters": one.clusters,
+                            "blank": one.system.blank,
+                            **one.system.means,
+                        }
+                    )
                     for one in self.ranking(measure)
                 ]
                 for measure in self.pairs
@@ -334,3 +338,8 @@ def higher_is_better(measure: str) -> bool:
         listed = ", ".join(HIGHER_IS_BETTER)
         raise ValueError(f"Expected argument `measures` to name some of {listed}, but got {measure!r}.")
     return HIGHER_IS_BETTER[base]
+
+
+def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
+    """NaN as nothing: null in JSON, an empty cell in CSV."""
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}

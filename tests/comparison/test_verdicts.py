@@ -50,6 +50,7 @@ def test_nothing_has_a_value() -> None:
     found = compare_rows(rows([math.nan] * 3), rows([1, 2, 3]))
     assert found.better("alarms") is None
     assert found.verdict("alarms") == "no example has a value on both sides"
+    assert (found.to_rows()[0]["mean_a"], found.to_dict()["rankings"]["alarms"][0]["mean"]) == (None, None)
 
 
 def low(values: list, coverage: float, **further: list) -> list[dict]:
