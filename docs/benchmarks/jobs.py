@@ -2,7 +2,7 @@
 
     python -m docs.benchmarks.jobs memory             peak memory of the command at 10,000 and 200,000 rows
     python -m docs.benchmarks.jobs rate               pairs per CPU second, by summaries of each source
-    python -m docs.benchmarks.jobs estimate           estimated against real time and memory
+    python -m docs.benchmarks.jobs estimate           estimated against real time, four inputs
     python -m docs.benchmarks.jobs reading            pairs per CPU second of the process that hands out chunks
     python -m docs.benchmarks.jobs grouping           CPU seconds of a Ray run with and without grouped sources
 
@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from unittest import mock
 
 from docs.benchmarks import common
 
@@ -113,16 +114,35 @@ def rate(options: argparse.Namespace, folder: Path) -> None:
 
 
 def estimate(options: argparse.Namespace, folder: Path) -> None:
-    """What a dry run says, and what the run takes."""
+    """What a dry run says, and what the run takes; in CPU seconds of one thread, which other programs do not change."""
+    import torch
+
+    from estime_metric import EstimeScorer
+    from estime_metric.jobs import Job, estimate_job, score_files
+
+    torch.set_num_threads(1)
+    scorer = EstimeScorer(model=options.model)
+    alone, texts = common.pairs_of(options.summeval, 2 * options.sources, 1)
+    together, _ = common.pairs_of(options.summeval, options.sources // 4, 16)
+    words = " ".join(source for _, source in alone).split()
+    short = [(summary, source[:250]) for summary, source in alone]
+    cases = {
+        "sources of 250 characters": short,
+        "articles, one summary each": alone[: options.sources],
+        "articles, 16 summaries each": together,
+        "short ones, and one source of 2,500 words": [(alone[0][0], " ".join(words[:2500])), *short[: options.sources]],
+    }
     rows = []
-    for sources, each in ((options.sources, 2), (options.sources, 8)):
-        pairs, texts = common.pairs_of(options.summeval, sources, each)
-        path = write_pairs(folder / f"{sources}-{each}.jsonl", pairs)
-        said = run_score(path, "--dry-run", "-m", options.model)[3]
-        line = next(line for line in said.splitlines() if line.startswith("expected"))
-        wall, cpu, peak, _ = run_score(path, "-o", folder / "scores.jsonl", "--overwrite", "-m", options.model)
-        rows.append((len(pairs), line, f"{wall:.0f}", f"{cpu:.0f}", f"{peak:.0f}"))
-    columns = ("pairs", "dry run", "seconds with loading", "CPU seconds with loading", "peak MB")
+    for name, pairs in cases.items():
+        job = Job(inputs=(write_pairs(folder / "pairs.jsonl", pairs),))
+        with mock.patch("estime_metric.jobs.estimate.perf_counter", time.process_time):
+            said = estimate_job(job, scorer)
+        start = time.process_time()
+        score_files(job, scorer)
+        took = time.process_time() - start
+        numbers = f"{said.seconds:.1f}", f"{took:.1f}", f"{said.seconds / took:.2f}", f"{said.longest_seconds:.1f}"
+        rows.append((name, len(pairs), said.calibrated, *numbers))
+    columns = ("input", "pairs", "pairs timed", "dry run", "CPU seconds", "ratio", "longest source")
     common.print_table(f"Dry run against run: {options.model}, {texts}", columns, rows)
 
 

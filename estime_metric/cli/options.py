@@ -106,7 +106,10 @@ class MeasureOptions(UnitOptions):
     layers: Layers = None
     measures: Annotated[
         str | None,
-        Parameter(help=f"Further measures, comma-separated: {', '.join(FURTHER_MEASURES)}. (default: none)"),
+        Parameter(
+            help=f"Further measures, comma-separated: {', '.join(FURTHER_MEASURES)}; or any other, to have it printed. "
+            "(default: none)"
+        ),
     ] = None
     soft_model: Annotated[
         str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")

@@ -21,7 +21,7 @@ from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Alone, Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
-from estime_metric.measures import FURTHER_MEASURES, MEASURES, RECOMMENDED
+from estime_metric.measures import MEASURES, RECOMMENDED
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -31,6 +31,10 @@ LISTED = 30
 
 #: Invalid rows that are listed before they are only counted.
 NAMED = 20
+
+#: Measures that are listed for each pair, and those whose means are printed, beside those asked for.
+_LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
+_MEANS = (*_LISTED_MEASURES, "coverage")
 
 
 def score(
@@ -246,7 +250,7 @@ def _say_how_to_resume(job: Job, scored: int) -> None:
 def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
     """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it, is shown too."""
     first = chunks[0][1]
-    measures = ("alarms", "tokens", RECOMMENDED, *(name for name in first.measures if name in FURTHER_MEASURES))
+    measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *first.config.measures)))
     judged = any("verdict" in others for pairs, _ in chunks for others in pairs.others)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     several = len(first.layers) > 1
@@ -285,15 +289,17 @@ def _shown(measure: str, value: float) -> str:
 def _print_totals(report: Report) -> None:
     totals = report.totals
     say(f"{totals.pairs} pairs scored, {totals.skipped} rows skipped, {totals.blank} summaries blank")
-    several = len(report.layers) > 1
-    for layer in report.layers:
-        means = {name: totals.mean(f"{name}@{layer}" if several else name) for name in report.measures}
+    layers = report.config.layer_tuple
+    for layer in layers:
+        end = f"@{layer}" if len(layers) > 1 else ""
+        means = {name: totals.mean(f"{name}{end}") for name in (*_MEANS, *report.config.measures)}
         say(
             f"layer {layer}: {RECOMMENDED} {means[RECOMMENDED]:.4f}, {means['alarms']:.3f} alarms a summary (lower is "
             f"better); {means['tokens']:.1f} tokens a summary, coverage {means['coverage']:.4f}"
         )
-        for name in report.further:
-            say(f"layer {layer}: mean {name} {means[name]:.4f}")
+        for name in report.config.measures:
+            if name not in _MEANS:
+                say(f"layer {layer}: mean {name} {means[name]:.4f}")
     if report.flagged_from is not None:
         say(f"{totals.flagged} summaries flagged: {RECOMMENDED} of at least {report.flagged_from:g}")
     for number, lines, said in (

@@ -16,7 +16,7 @@ from estime_metric.jobs.job import Job
 from estime_metric.jobs.output import EXISTING, Output, Record
 from estime_metric.jobs.team import Alone, Workers
 from estime_metric.jobs.totals import Totals
-from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES, RECOMMENDED
+from estime_metric.measures import RECOMMENDED
 from estime_metric.thresholds import threshold_value
 
 if TYPE_CHECKING:
@@ -47,21 +47,6 @@ class Report:
     resumed: int
     config: EstimeConfig
     flagged_from: float | None = None
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """The layers that were read."""
-        return self.config.layer_tuple
-
-    @property
-    def further(self) -> tuple[str, ...]:
-        """The measures that were asked for beside the base ones."""
-        return tuple(name for name in self.config.measures if name in FURTHER_MEASURES)
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of all measures."""
-        return (*BASE_MEASURES, *self.further)
 
     @property
     def signature(self) -> str:

@@ -99,7 +99,9 @@ def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> No
     path = tmp_path / "pairs.csv"
     path.write_text("article,highlights\nThe cat sat on the mat.,The cat sat.\n")
     arguments = ["score", path, "-m", bert_folder, "--source-column", "article", "--summary-column", "highlights"]
-    shown = run(*arguments, "--unit", "word", "--measures", "soft,coherence", "-q", *SHORT)
+    shown = run(*arguments, "--unit", "word", "--measures", "soft,coherence,copied", "-q", *SHORT)
+    assert re.search(r"line +inconsistency +alarms +tokens +soft +coherence +copied +summary", shown.stdout)
+    assert re.search(r"layer \d: mean copied \d\.\d+", shown.stdout)
     assert re.search(r"layer \d: mean soft -?0\.\d+", shown.stdout)
     assert "|unit:word|" in shown.stdout
 
