@@ -23,7 +23,10 @@ from estime_metric.cli import (
 )
 
 app = console.make_app(
-    "estime", "ESTIME: how consistent is a summary with its source?", version=f"estime-metric {__version__}"
+    "estime",
+    "ESTIME: how consistent is a summary with its source?\n\n"
+    f"Errors are one line and exit status 2; with {console.TRACEBACK}=1 in the environment they show their traceback.",
+    version=f"estime-metric {__version__}",
 )
 console.add(app, score.score)
 console.add(app, explain.explain)

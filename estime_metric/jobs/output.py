@@ -17,6 +17,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from estime_metric import files
@@ -68,9 +69,16 @@ class Record:
         return cls(config.signature(), job.options(), options, inputs)
 
     @classmethod
-    def read(cls, found: dict[str, Any]) -> Record:
-        """A record as it was written."""
-        return cls(**{one.name: found[one.name] for one in fields(cls) if one.name in found})
+    def read(cls, found: Any, path: Path) -> Record:
+        """A record as it was written.
+
+        Raises:
+            ValueError: it is damaged, or of another version.
+        """
+        try:
+            return cls(**{one.name: found[one.name] for one in fields(cls)})
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"The record of {path} is damaged, or of another version: use --overwrite.") from error
 
     def check(self, earlier: Record) -> None:
         """Refuses to resume a run of other settings; warns where an input may have been changed.
@@ -139,12 +147,12 @@ class Output:
             )
         files.check_writable(self._final, overwrite=existing != "refuse")
         if existing == "resume" and unfinished:
-            self._resume(Record.read(json.loads(self._progress.read_text(encoding="utf-8"))))
+            self._resume(Record.read(_load(self._progress), self._final))
         elif existing == "resume" and self._final.exists() and self._final.stat().st_size:
             found = files.read_meta(self._final)
             if not found.get("finished"):
                 raise ValueError(f"{self._final} has no unfinished run to resume: replace it with --overwrite.")
-            self._take(Record.read(found))
+            self._take(Record.read(found, self._final))
             if self._parquet:
                 self._path.unlink(missing_ok=True)
         else:
@@ -233,6 +241,13 @@ class Output:
             unfinished.replace(self._progress)
         finally:
             unfinished.unlink(missing_ok=True)
+
+
+def _load(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return None
 
 
 def _shown(value: Any) -> Any:

@@ -147,6 +147,13 @@ def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scor
         score(job, scorer, "resume")
     assert out.read_bytes() == before
     table.write_text(content)
+    progress = tmp_path / "out.jsonl.progress"
+    record = progress.read_bytes()
+    for damaged in (b"{", b"{}", b"[]"):
+        progress.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"record of .*out\.jsonl is damaged"):
+            score(job, scorer, "resume")
+    progress.write_bytes(record)
     assert score(job, scorer, "resume").done
 
 
