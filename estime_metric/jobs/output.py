@@ -64,7 +64,8 @@ class Record:
     @classmethod
     def start(cls, job: Job, config: EstimeConfig) -> Record:
         """That of a job of which nothing is done."""
-        options = {name: _shown(value) for name, value in asdict(config).items() if value is not None}
+        named = {one.name: getattr(config, one.name) for one in fields(config)}
+        options = {name: _shown(value) for name, value in named.items() if value is not None}
         inputs = [[str(path), fingerprint(path)] for path in job.inputs]
         return cls(config.signature(), job.options(), options, inputs)
 
