@@ -110,7 +110,7 @@ class EstimeConfig:
         device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one,
             else the CPU.
         token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that suits the device.
-            It changes memory and speed, never a score.
+            It changes memory and speed, and a score by rounding alone: see `EstimeResult.ties`.
 
     Raises:
         TypeError, ValueError: an option is of the wrong type or out of range; the message names it.
@@ -238,9 +238,9 @@ class EstimeConfig:
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
-        Options that cannot change a score (device, token budget) are left out. A local folder is named by its last
-        part; its revision is a hash of its content. Before the encoder is loaded, revision and layers may still be
-        open; they then read ``default``. The signature of a result is complete.
+        Options that change a score by rounding alone (device, token budget) are left out. A local folder is named by
+        its last part; its revision is a hash of its content. Before the encoder is loaded, revision and layers may
+        still be open; they then read ``default``. The signature of a result is complete.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()

@@ -16,14 +16,23 @@ from estime_metric.inputs import check_choice
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: What is kept of a pair, for each layer, in this order: alarms, winners and verdicts within rounding over the units
-#: checked, how many units occur in the source, how many there are; then, NaN where these were not asked for, the
-#: lengths of the extractive fragments and their squares, summed, and over all units alarms, the sum of cosines, and the
-#: order of their matches.
+#: What is kept of a pair, for each layer, in this order: alarms and winners over the units checked, how many of either
+#: rounding can decide, how many units occur in the source, how many there are; then, NaN where these were not asked
+#: for, the lengths of the extractive fragments and their squares, summed, and over all units alarms, the sum of
+#: cosines, the order of their matches, and how many of these rounding can decide.
 STATISTICS = (
-    *("alarms", "winners", "ties", "overlap", "tokens"),
-    *("copied", "copied_squares", "alarms_alltokens", "cosines", "coherence"),
+    *("alarms", "winners", "ties", "winner_ties", "overlap", "tokens"),
+    *("copied", "copied_squares", "alarms_alltokens", "cosines", "coherence", "best_ties"),
 )
+
+#: Where it is counted how much of a statistic rounding can decide.
+TIES = {
+    "alarms": "ties",
+    "winners": "winner_ties",
+    "alarms_alltokens": "best_ties",
+    "cosines": "best_ties",
+    "coherence": "best_ties",
+}
 
 #: Statistics of the extractive fragments.
 _OF_FRAGMENTS = {"copied", "copied_squares"}

@@ -17,6 +17,7 @@ from estime_metric.measures import (
     MEASURES,
     RECOMMENDED,
     STATISTICS,
+    TIES,
     compute,
 )
 from estime_metric.thresholds import threshold_value
@@ -184,12 +185,21 @@ class EstimeResult:
         values, limit = self.values(measure, layer), threshold_value(threshold, measure, self.config)
         return ~(values > limit if HIGHER_IS_BETTER[measure] else values < limit)
 
-    def ties(self, layer: int | None = None) -> int:
-        """How many verdicts depend on two dot products within 1e-4 of each other, relative.
+    def ties(self, layer: int | None = None, measure: str = "alarms") -> int:
+        """How much of a measure rounding can decide: comparisons of two nearly equal dot products.
 
-        No other verdict can change with batch size, order or device; these may, by rounding alone.
+        With another batch size, order or device ``alarms`` and ``winners`` change by no more than that. For ``soft``,
+        ``coherence`` and ``alarms_alltokens`` it is the number of summary units whose best match may be another one.
+        In float32 these are dot products within 1e-4 of each other, as a share of the product of lengths; states in
+        bfloat16 round far more, and so 2**-6 counts there, in float16 2**-9.
+
+        Args:
+            layer: as for `values`.
+            measure: as for `values`; 0 for one that no dot product decides, such as ``overlap``.
         """
-        return int(self._statistics[:, self._layer_index(layer), STATISTICS.index("ties")].sum())
+        self.values(measure, layer)  # refuses what was not asked for
+        counted = {TIES[name] for name in MEASURES[measure].statistics if name in TIES}
+        return sum(int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum()) for name in counted)
 
     def to_pandas(self) -> DataFrame:
         """A tidy table: a row for each pair and layer, columns ``pair``, ``layer`` and one for each measure.

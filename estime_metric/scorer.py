@@ -1,9 +1,10 @@
-"""Pairs of texts -> scores: the stages of the engine, one after the other."""
+"""Pairs of texts -> scores: the stages of the engine, one after the other (`EstimeScorer._run`)."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,12 +17,14 @@ from estime_metric.engine.ahead import ahead_of
 from estime_metric.engine.cache import Keys, Known, SourceCache, recall, remember
 from estime_metric.engine.chunking import Chunk, EncodedUnits, chunks
 from estime_metric.engine.encoder import MaskedEncoder
+from estime_metric.engine.language import foreign_language
 from estime_metric.engine.masking import MaskedText, mask_units
 from estime_metric.engine.matching import MatchedPair, match_chunk, matches_to_host
 from estime_metric.engine.memory import put, return_memory
 from estime_metric.engine.precision import inference_context
 from estime_metric.engine.statistics import count_statistics
 from estime_metric.engine.store import release_encoders, shared_encoder
+from estime_metric.engine.work import Work, work_of
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.measures import STATISTICS
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-#: Bytes of embeddings held at once. Pairs are scored in chunks of that size, so memory does not grow with their
-#: number; a chunk is large enough to find windows of equal length for every batch.
+#: Bytes of embeddings held at once, a source whose summaries go on in the next chunk not counted. Pairs are scored in
+#: chunks of that size, so memory does not grow with their number; a chunk is large enough to find windows of equal
+#: length for every batch.
 CHUNK_BYTES = 256_000_000
 
 
@@ -48,16 +52,8 @@ class _Ready:
     soft_encoder: MaskedEncoder
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Masked:
-    """A chunk that the encoder can start on: sources that the cache has, those that it lacks, and in one order the
-    units that are encoded and their windows."""
-
-    chunk: Chunk
-    known: Known
-    missing: Keys
-    encoded: list[EncodedUnits]
-    masked: list[MaskedText]
+#: A chunk, the sources that the cache has and the keys of those that it lacks, the units to encode and their windows.
+_Prepared = tuple[Chunk, Known, Keys, list[EncodedUnits], list[MaskedText]]
 
 
 class EstimeScorer:
@@ -91,6 +87,11 @@ class EstimeScorer:
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)
         self._ready: _Ready | None = None
+        self._told_language = False
+
+    def load(self) -> None:
+        """Loads the encoder now, where its seconds do not matter, instead of at first use."""
+        self._load()
 
     @property
     def encoder(self) -> MaskedEncoder:
@@ -113,31 +114,27 @@ class EstimeScorer:
         encoder = self.encoder
         return len(self.resolved_config.layer_tuple) * encoder.info.width * encoder.itemsize
 
-    def plan(
-        self, predictions: Sequence[str], sources: Sequence[str], *, every_unit: bool | None = None
-    ) -> Iterator[Chunk]:
-        """What `score` would encode, tokenized and cut into chunks, but not encoded.
+    def work(self, predictions: Sequence[str], sources: Sequence[str]) -> Work:
+        """What one call of `score` would give the encoder to do: tokenized and cut into windows, but not encoded.
 
         Args:
             predictions: the summaries.
             sources: one source for each.
-            every_unit: encode units too that the source lacks; ``None`` where a measure needs them.
+
+        Example:
+            >>> EstimeScorer(model="embedded").work(["A dog slept."], ["A cat slept while a dog barked."]).windows
+            12
         """
+        summaries, texts = check_pairs(predictions, sources)
         config = self.resolved_config
-        return chunks(
-            predictions,
-            sources,
-            config,
-            self.encoder.tokenizer,
-            max_units=CHUNK_BYTES // self.bytes_per_unit,
-            every_unit=config.needs_every_unit if every_unit is None else every_unit,
-        )
+        return work_of(self._chunks(summaries, texts, config.needs_every_unit), config, self.encoder.info)
 
     def score(self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False) -> EstimeResult:
         """Scores each summary against its source.
 
-        Equal sources are encoded once, equal pairs scored once; neither order nor company changes a score. A summary
-        or a source without tokens (empty, blank) has nothing to check: its alarms are 0, see `EstimeResult.unchecked`.
+        Equal sources are encoded once, equal pairs scored once. Neither order nor company changes a score, except for
+        what rounding decides, which `EstimeResult.ties` counts: little in float32, more in bfloat16. A summary or a
+        source without tokens (empty, blank) has nothing to check: its alarms are 0, see `EstimeResult.unchecked`.
 
         Args:
             predictions: the summaries.
@@ -230,7 +227,7 @@ class EstimeScorer:
             return_memory()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"config": self.config, "cache": self.cache, "_ready": None}
+        return {**self.__dict__, "_ready": None}
 
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"
@@ -260,58 +257,92 @@ class EstimeScorer:
         ready = self._load()
         shape = len(predictions), len(ready.config.layer_tuple), len(STATISTICS)
         statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-        every_unit = ready.config.needs_every_unit
-        work = self._matched(predictions, sources, every_unit=every_unit, progress=progress)
-        with inference_context(ready.encoder.device), closing(work):
-            for matched in work:
-                counted = count_statistics(matched, ready.config, ready.soft_encoder.input_embeddings)
-                for pair, counts in zip(matched, counted, strict=True):
-                    statistics[pair.summary.rows] = counts
+
+        def count(matched: list[MatchedPair]) -> None:
+            counted = count_statistics(matched, ready.config, ready.soft_encoder.input_embeddings)
+            for pair, counts in zip(matched, counted, strict=True):
+                statistics[pair.summary.rows] = counts
+
+        self._run(predictions, sources, count, every_unit=ready.config.needs_every_unit, progress=progress)
         return EstimeResult(statistics, ready.config)
 
     def _explain(
         self, predictions: list[str], sources: list[str], layer: int | None, progress: bool
     ) -> list[Explanation]:
-        ready = self._load()
-        layers = ready.config.layer_tuple
-        if layer is not None or len(layers) > 1:
-            check_choice("layer", layer, layers)
-        layer = layers[0] if layer is None else layer
+        config = self._load().config
+        if layer is not None or len(config.layer_tuple) > 1:
+            check_choice("layer", layer, config.layer_tuple)
+        chosen = config.layer_tuple[0] if layer is None else layer
         explanations: dict[int, Explanation] = {}
-        work = self._matched(predictions, sources, every_unit=True, progress=progress)
-        with inference_context(ready.encoder.device), closing(work):
-            for matched in work:
-                for pair in matches_to_host(matched):
-                    row = pair.summary.rows[0]
-                    explanation = explain_pair(predictions[row], sources[row], pair, layer, ready.config)
-                    explanations |= dict.fromkeys(pair.summary.rows, explanation)
+
+        def explain(matched: list[MatchedPair]) -> None:
+            for pair in matches_to_host(matched):
+                row = pair.summary.rows[0]
+                explanation = explain_pair(predictions[row], sources[row], pair, chosen, config)
+                explanations.update(dict.fromkeys(pair.summary.rows, explanation))
+
+        self._run(predictions, sources, explain, every_unit=True, progress=progress)
         return [explanations[row] for row in range(len(predictions))]
 
-    def _matched(
-        self, predictions: list[str], sources: list[str], *, every_unit: bool, progress: bool
-    ) -> Generator[list[MatchedPair]]:
-        """Texts -> units -> windows -> embeddings -> matches, chunk by chunk; every different pair once."""
-        encoder, config = self._load().encoder, self._load().config
-        work = ahead_of(encoder.device, self._masked(predictions, sources, every_unit))
-        with progress_bar(len(predictions), progress) as advance, closing(work):
-            for one in work:
-                embeddings = encoder.encode(
-                    one.masked,
-                    config.layer_tuple,
-                    token_budget=config.token_budget,
-                    on_progress=partial(advance, one.chunk.rows),
-                )
-                for units, states in zip(one.encoded, embeddings, strict=True):
-                    units.embeddings = states
-                for source, states in one.known.items():
-                    source.embeddings = put(states, encoder.device)
-                remember(self.cache, one.missing)
-                yield match_chunk(one.chunk, normalize=config.normalize)
+    def _run(
+        self,
+        predictions: list[str],
+        sources: list[str],
+        take: Callable[[list[MatchedPair]], None],
+        *,
+        every_unit: bool,
+        progress: bool,
+    ) -> None:
+        """Texts -> units -> windows -> batches -> embeddings -> matches, chunk by chunk; every different pair once.
 
-    def _masked(self, predictions: list[str], sources: list[str], every_unit: bool) -> Generator[_Masked]:
-        """What is done before the device is needed: chunks, what the cache has of them, windows for the rest."""
-        config = self.resolved_config
-        for chunk in self.plan(predictions, sources, every_unit=every_unit):
+        What is made of the matches is up to ``take``. The embeddings of a chunk are let go before the next is encoded.
+        """
+        ready = self._load()
+        config, device = ready.config, ready.encoder.device
+        self._warn_of_language(predictions, ready.encoder)
+
+        def prepare(chunk: Chunk) -> _Prepared:  # units -> windows, for what the cache lacks
             known, missing = recall(self.cache, chunk.sources, config.signature())
             encoded = [source for source in chunk.sources if source not in known] + chunk.summaries
-            yield _Masked(chunk, known, missing, encoded, [mask_units(one.units, config) for one in encoded])
+            return chunk, known, missing, encoded, [mask_units(one.units, config) for one in encoded]
+
+        def match(prepared: _Prepared) -> list[MatchedPair]:  # windows -> batches -> embeddings -> matches
+            chunk, known, missing, encoded, masked = prepared
+            embeddings = ready.encoder.encode(
+                masked,
+                config.layer_tuple,
+                token_budget=config.token_budget,
+                on_progress=partial(advance, chunk.rows),
+            )
+            for units, states in zip(encoded, embeddings, strict=True):
+                units.embeddings = states
+            for source, states in known.items():
+                source.embeddings = put(states, device)
+            remember(self.cache, missing)
+            matched = match_chunk(chunk, normalize=config.normalize)
+            chunk.release()
+            return matched
+
+        found = self._chunks(predictions, sources, every_unit)  # texts -> units
+        work = ahead_of(device, (prepare(chunk) for chunk in found))
+        with inference_context(device), progress_bar(len(predictions), progress) as advance, closing(work):
+            for prepared in work:
+                take(match(prepared))
+
+    def _chunks(self, predictions: list[str], sources: list[str], every_unit: bool) -> Iterator[Chunk]:
+        config, tokenizer = self._load().config, self._load().encoder.tokenizer
+        most = CHUNK_BYTES // self.bytes_per_unit
+        return chunks(predictions, sources, config, tokenizer, max_units=most, every_unit=every_unit)
+
+    def _warn_of_language(self, predictions: list[str], encoder: MaskedEncoder) -> None:
+        if self._told_language:
+            return
+        sign = foreign_language(predictions, encoder.tokenizer)
+        if sign is not None:
+            self._told_language = True
+            warnings.warn(
+                f"The encoder {encoder.info.name!r} does not seem to know the language of the summaries: {sign}. "
+                "Scores mean little then; pass as `model` an encoder of that language.",
+                RuntimeWarning,
+                stacklevel=4,
+            )

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 import transformers
 
-#: Two dot products are nearly equal when they differ by no more than this share of the greater.
+#: Two dot products are nearly equal when they differ by no more than this share of the greater; two with one embedding,
+#: by no more than this share of its length times the greatest length of a source embedding.
 NEARLY = 1e-4
 
 
@@ -26,6 +27,7 @@ class Checked:
         other: o(i), the best dot product with a token of another id; -inf where the source has no other.
         winners: how many source tokens of another id exceed s(i).
         least_winners, most_winners: the same, with dot products that nearly equal s(i) left out or counted in.
+        near_tie: whether rounding may change the verdict.
     """
 
     position: int
@@ -34,16 +36,12 @@ class Checked:
     winners: int
     least_winners: int
     most_winners: int
+    near_tie: bool
 
     @property
     def alarm(self) -> bool:
         """Whether the token is an alarm: the Heaviside step is 0 at 0."""
         return self.other > self.same
-
-    @property
-    def near_tie(self) -> bool:
-        """Whether rounding may change the verdict."""
-        return nearly_equal(self.same, self.other)
 
 
 @dataclass
@@ -184,7 +182,8 @@ class Oracle:
                 dots = of_source[:, layer] @ of_summary[i][layer]  # one dot product with each source token
                 equal = np.array(source_ids) == summary_ids[i]
                 same, others = float(dots[equal].max()), dots[~equal]
-                near = np.abs(others - same) <= NEARLY * np.maximum(np.abs(others), abs(same))
+                lengths = np.linalg.norm(of_source[:, layer], axis=-1)
+                near = np.abs(others - same) <= NEARLY * lengths.max() * np.linalg.norm(of_summary[i][layer])
                 verdicts[layer].checked.append(
                     Checked(
                         position=i,
@@ -193,6 +192,7 @@ class Oracle:
                         winners=int((others > same).sum()),
                         least_winners=int(((others > same) & ~near).sum()),
                         most_winners=int(((others > same) | near).sum()),
+                        near_tie=bool((near & (others == others.max(initial=-np.inf))).any()),
                     )
                 )
         return verdicts

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer, Explanation
 from estime_metric.config import UNITS
-from estime_metric.engine.matching import TIE_TOLERANCE
 from estime_metric.engine.words import split_words
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
 from tests.families import SENTENCES
@@ -387,5 +386,5 @@ def structure(shown: Explanation) -> list[tuple]:
     return [
         (unit.start, unit.end, unit.verdict, unit.best and (unit.best.start, unit.best.end))
         for unit in shown.units
-        if unit.margin is not None and abs(unit.margin) > TIE_TOLERANCE * abs(unit.best.similarity)
+        if unit.margin is not None and abs(unit.margin) > 1e-4 * abs(unit.best.similarity)
     ]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from estime_metric import EstimeResult, EstimeScorer, embedded
 from estime_metric import scorer as scorer_module
@@ -190,6 +191,26 @@ def test_chunks_change_nothing(
     assert len(chunks) > 1
     # also in chunks every source is encoded once
     assert sum(len(text.windows) for texts in chunks for text in texts) == sum(len(text.windows) for text in first)
+
+
+def test_a_chunk_goes_before_the_next_is_encoded(
+    bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A source that goes on in the next chunk has memory of its own by then."""
+    scorer = EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", cache=10**8, **SHORT)
+    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 20_000)
+    encode, made, left = MaskedEncoder.encode, [], []
+
+    def watched(self: MaskedEncoder, *given: object, **named: object) -> list[Tensor]:
+        left.append(sum(size for storage, size in made if not storage.expired()))
+        found = encode(self, *given, **named)  # type: ignore[arg-type]
+        made.append((StorageWeakRef(found[0].untyped_storage()), found[0].untyped_storage().nbytes()))
+        return found
+
+    monkeypatch.setattr(MaskedEncoder, "encode", watched)
+    scorer.score(*split(pairs))
+    assert len({source for _, source in pairs}) < len(left)  # one source at least goes on in the next chunk
+    assert left == [0] * len(left)
 
 
 def test_layers_change_nothing_for_each_other(bert_folder: str, scorer: EstimeScorer, pairs: Pairs) -> None:

@@ -27,6 +27,17 @@ def test_it_loads_at_first_use_only(tmp_path) -> None:
         scorer.score(["a"], ["a"])
 
 
+def test_loading_ahead_of_the_first_score(bert_folder: str, tmp_path) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=[1], device="cpu")
+    assert scorer._ready is None
+    scorer.load()
+    ready = scorer._ready
+    scorer.score(["the cat"], ["the cat sat"])
+    assert scorer._ready is ready is not None
+    with pytest.raises(OSError, match="not-there"):
+        EstimeScorer(model=str(tmp_path / "not-there")).load()
+
+
 def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
     scorer = EstimeScorer(model=str(tmp_path / "not-there"))
     with pytest.raises(TypeError, match="`predictions`"):

@@ -114,7 +114,9 @@ def explain(estime: Any, different: list[tuple[str, str, str, float, float]]) ->
     """Every difference must be a verdict that rounding can turn: two best matches within the tolerance of ties."""
     for source, summary, measure, theirs, ours in different:
         gaps = [abs(one - two) / max(abs(one), abs(two)) for one, two in best_two(estime, source, summary)]
-        assert min(gaps) <= TIE_TOLERANCE, f"{measure} {theirs} != {ours} without a tie: {summary[:80]!r}"
+        assert min(gaps) <= TIE_TOLERANCE[torch.float32], (
+            f"{measure} {theirs} != {ours} without a tie: {summary[:80]!r}"
+        )
 
 
 def by_source(pairs: list[tuple[str, str]], documents: int, each: int) -> dict[str, list[str]]:

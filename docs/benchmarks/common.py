@@ -121,29 +121,20 @@ def alternate(
 
 
 def matrix_peak(dtype: str, device: str = "cpu", now: Callable[[], float] = time.perf_counter) -> float:
-    """Most GFLOP/s of a matrix product of 2048, on a GPU 8192, in 20 runs: what the machine can do at best.
-
-    On a CPU the better of PyTorch's own product and the one of packed weights.
-    """
+    """Most GFLOP/s of a matrix product of 2048, on a GPU 8192, in 20 runs: what the machine can do at best."""
     import torch
     from torch import nn
-
-    from estime_metric.engine.packed import pack_linears
 
     size = 2048 if device == "cpu" else 8192
     with torch.inference_mode():
         states = torch.randn(size, size, device=device).to(getattr(torch, dtype))
-        plain = nn.Sequential(nn.Linear(size, size, bias=False, device=device, dtype=states.dtype))
-        packed = nn.Sequential(nn.Linear(size, size, bias=False, device=device, dtype=states.dtype))
-        packed.requires_grad_(False)
-        pack_linears(packed)
+        product = nn.Linear(size, size, bias=False, device=device, dtype=states.dtype)
         best = 0.0
         for _ in range(20):
-            for product in (plain, packed):
-                start = now()
-                product(states)
-                synchronize(device)
-                best = max(best, 2 * size**3 / (now() - start) / 1e9)
+            start = now()
+            product(states)
+            synchronize(device)
+            best = max(best, 2 * size**3 / (now() - start) / 1e9)
     return best
 
 

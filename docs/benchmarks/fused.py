@@ -15,12 +15,11 @@ from docs.benchmarks import common
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.fused import FusedBlock, ReadPositions
 from estime_metric.engine.loading import load_pretrained
-from estime_metric.engine.packed import pack_linears
 from estime_metric.engine.precision import inference_context
 
 
 def taps_of(folder: str, dtype: torch.dtype, depth: int, fused: bool) -> BlockTaps:
-    """The encoder cut at a depth; packed and fused as the scorer runs it, or as `transformers` does."""
+    """The encoder cut at a depth; fused as the scorer runs it, or as `transformers` does."""
     loaded = load_pretrained(folder, None, dtype)
     probe = torch.tensor([[*loaded.info.special.before, *[loaded.info.special.mask] * 20]])
     fits = FusedBlock.fits
@@ -30,8 +29,6 @@ def taps_of(folder: str, dtype: torch.dtype, depth: int, fused: bool) -> BlockTa
         taps = BlockTaps(loaded.model, loaded.info.blocks, depth, probe)
     finally:
         FusedBlock.fits = fits
-    if fused:
-        pack_linears(loaded.model)
     return taps
 
 

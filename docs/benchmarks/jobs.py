@@ -82,24 +82,17 @@ def rate(options: argparse.Namespace, folder: Path) -> None:
     import torch
 
     from estime_metric import EstimeScorer
-    from estime_metric.engine.masking import mask_units
 
     torch.set_num_threads(1)
     model = options.model
     if model in _MADE:
         common.make_encoder(model := str(folder / model), *_MADE[options.model])
     scorer = EstimeScorer(model=model, layers=options.layer)
-    around = scorer.encoder.info.special.around
     rows = []
     for each in options.each:
         pairs, texts = common.pairs_of(options.summeval, options.sources, each)
         summaries, sources = common.unzip(pairs)
-        positions = 0
-        for chunk in scorer.plan(summaries, sources):
-            for one in chunk.sources + chunk.summaries:
-                positions += sum(
-                    len(window) + around for window in mask_units(one.units, scorer.resolved_config).windows
-                )
+        positions = scorer.work(summaries, sources).positions
         scorer.score(summaries[:1], sources[:1])
         start, began = time.process_time(), time.perf_counter()
         scorer.score(summaries, sources)

@@ -36,18 +36,12 @@ def make_scorer(folder: str, layer: int, distance: int, dtype: str) -> EstimeSco
         scorer = EstimeScorer(dtype=dtype, **options)
         _ = scorer.encoder
         return scorer
-    from estime_metric.engine import encoder
-
-    packing, encoder.pack_linears = encoder.pack_linears, quantize
-    try:
-        with tempfile.TemporaryDirectory() as copy:  # another folder, another encoder: not the one that is shared
-            for file in Path(folder).iterdir():
-                if file.is_file():
-                    (Path(copy) / file.name).symlink_to(file.resolve())
-            scorer = EstimeScorer(**{**options, "model": copy})
-            _ = scorer.encoder
-    finally:
-        encoder.pack_linears = packing
+    with tempfile.TemporaryDirectory() as copy:  # another folder, another encoder: not the one that is shared
+        for file in Path(folder).iterdir():
+            if file.is_file():
+                (Path(copy) / file.name).symlink_to(file.resolve())
+        scorer = EstimeScorer(**{**options, "model": copy})
+        quantize(scorer.encoder._model)
     return scorer
 
 

@@ -78,7 +78,7 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
 
 def _message(error: BaseException) -> str:
     text = str(error).strip()
-    if _is_out_of_memory(error):
+    if isinstance(error, (MemoryError, RuntimeError)) and _is_out_of_memory(error):
         first = text.splitlines()[0] if text else "no memory left"
         return f"out of memory ({first}): try a smaller --token-budget."
     if isinstance(error, OSError) and error.strerror:
@@ -89,12 +89,9 @@ def _message(error: BaseException) -> str:
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    text = str(error)
-    return (
-        isinstance(error, MemoryError)
-        or type(error).__name__ == "OutOfMemoryError"
-        or any(part in text for part in ("out of memory", "can't allocate memory", "could not create a primitive"))
-    )
+    from estime_metric.engine.memory import is_out_of_memory  # needs torch, which the other errors do not wait for
+
+    return is_out_of_memory(error)
 
 
 def _fail(message: str) -> int:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from estime_metric.engine.fused import BiasedEncoder, FusedBlock, ReadPositions
+from estime_metric.engine.memory import is_out_of_memory
 
 
 class _DeepestReadError(Exception):
@@ -49,6 +50,8 @@ class BlockTaps:
         try:
             expected = model(input_ids=probe, output_hidden_states=True).hidden_states
         except Exception as error:  # whatever an architecture that takes no plain input raises
+            if is_out_of_memory(error):
+                raise
             raise _unreadable(model) from error
         whole = list(self._list)
         self._drop_above(max(depth, 1))
@@ -148,7 +151,9 @@ class BlockTaps:
         )
         try:
             padded = self.read(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, : half.shape[1]])
-        except Exception:  # whatever an architecture that knows no padding raises
+        except Exception as error:  # whatever an architecture that knows no padding raises
+            if is_out_of_memory(error):
+                raise
             return False
         return all(_near(found, expected) for found, expected in zip(padded, alone, strict=True))
 
@@ -170,7 +175,9 @@ class BlockTaps:
         try:
             found = self.read(probe, None, layers, lambda hidden: hidden)
             found += self.read(probe, None, [depth], lambda hidden: hidden[row, column], only)
-        except (AttributeError, IndexError, RuntimeError, TypeError):
+        except (AttributeError, IndexError, RuntimeError, TypeError) as error:
+            if is_out_of_memory(error):
+                raise
             found = []
         wanted = [*(expected[layer] for layer in layers), expected[depth][row, column]]
         if len(found) != len(wanted) or not all(map(_near, found, wanted)):
@@ -196,7 +203,9 @@ class BlockTaps:
         layers = range(depth + 1)
         try:
             found = self.read(probe, None, layers, lambda hidden: hidden)
-        except Exception:  # whatever an architecture raises that runs otherwise
+        except Exception as error:  # whatever an architecture raises that runs otherwise
+            if is_out_of_memory(error):
+                raise
             return False
         return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3, equal_nan=True) for k in layers)
 

@@ -26,7 +26,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from estime_metric.engine.chunking import EncodedUnits
-from estime_metric.engine.memory import to_host
+from estime_metric.engine.memory import is_out_of_memory, to_host
 from estime_metric.inputs import integer
 
 #: Sources with their keys, and with embeddings that were found.
@@ -177,13 +177,15 @@ class SourceCache:
         file = self._file(key)
         try:
             content = file.read_bytes()
-        except OSError:
+        except (OSError, MemoryError):
             return None
         try:
             entry = load(content)
             embeddings = entry["embeddings"]
             sound = torch.equal(entry["checksum"], _checksum(key, embeddings))
-        except Exception:  # whatever a damaged file makes its reader say
+        except Exception as error:  # whatever a damaged file makes its reader say
+            if is_out_of_memory(error):
+                return None
             sound = False
         if not sound:
             _remove(file)

@@ -24,7 +24,7 @@ class EncodedUnits:
 
     Attributes:
         units: the units.
-        embeddings: of shape (l, n, d); ``None`` until they are encoded.
+        embeddings: of shape (l, n, d); ``None`` until they are encoded, and again once they are matched.
     """
 
     units: Units
@@ -59,10 +59,12 @@ class Chunk:
     Attributes:
         groups: each source with its summaries.
         sources: the sources that have to be encoded: units of a summary are compared with them, in no earlier chunk.
+        carried: the source whose summaries go on in the next chunk, if there is one.
     """
 
     groups: list[_Group]
     sources: list[EncodedUnits]
+    carried: EncodedUnits | None
 
     @property
     def rows(self) -> int:
@@ -73,6 +75,11 @@ class Chunk:
     def summaries(self) -> list[EncodedUnits]:
         """The summaries' units that have to be encoded."""
         return [one for _, summaries in self.groups for summary in summaries for one in summary.encoded]
+
+    def release(self) -> None:
+        """Lets go of all embeddings but those that the next chunk needs, which get memory of their own."""
+        for one in [*(source for source, _ in self.groups), *self.summaries]:
+            one.embeddings = one.embeddings.clone() if one is self.carried and one.embeddings is not None else None
 
 
 def chunks(
@@ -107,21 +114,22 @@ def chunks(
         size += len(encoded.units)
         for summary in _summaries(encoded.units, summaries, config, tokenizer, every_unit):
             if size >= max_units:
-                chunk = _chunk(groups, before)
+                chunk = _chunk(groups, before, encoded)
                 yield chunk
                 before = encoded if encoded is before or encoded in chunk.sources else None
                 groups, size = [(encoded, [])], 0
             groups[-1][1].append(summary)
             size += sum(len(one.units) for one in summary.encoded)
     if groups:
-        yield _chunk(groups, before)
+        yield _chunk(groups, before, None)
 
 
-def _chunk(groups: list[_Group], before: EncodedUnits | None) -> Chunk:
+def _chunk(groups: list[_Group], before: EncodedUnits | None, carried: EncodedUnits | None) -> Chunk:
     def is_compared(summaries: list[SummaryUnits]) -> bool:
         return any(len(one.units) for summary in summaries for one in summary.encoded)
 
-    return Chunk(groups, [source for source, summaries in groups if source is not before and is_compared(summaries)])
+    sources = [source for source, summaries in groups if source is not before and is_compared(summaries)]
+    return Chunk(groups, sources, carried)
 
 
 def _summaries(

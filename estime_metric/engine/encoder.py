@@ -5,6 +5,7 @@ Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions rea
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Generator, Sequence
@@ -17,12 +18,11 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.ahead import ahead_of
 from estime_metric.engine.batching import Batch, Job, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
-from estime_metric.engine.budget import BudgetLimit, bytes_per_position, default_budget
+from estime_metric.engine.budget import bytes_per_position, default_budget
 from estime_metric.engine.fused import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
-from estime_metric.engine.memory import is_out_of_memory, put, put_all, return_memory
-from estime_metric.engine.packed import few_kernels_kept, pack_linears
+from estime_metric.engine.memory import few_kernels_kept, is_out_of_memory, put, put_all, return_memory
 from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
 
 
@@ -53,10 +53,9 @@ class MaskedEncoder:
             self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             if device.type == "cpu":
                 warn_where_slower(self._dtype)
-            pack_linears(self._model)
             self._takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
         self._lock = threading.Lock()
-        self._limit = BudgetLimit()
+        self._most_positions = sys.maxsize  # in a forward pass: fewer where memory ran out
         self._bytes_per_position = bytes_per_position(self._model.config, self.itemsize)
 
     @property
@@ -71,14 +70,22 @@ class MaskedEncoder:
         Raises:
             EncoderUnavailableError: the model cannot be loaded; the message says what to do.
             ValueError: the model has no mask token, a layer is out of its range, or the window exceeds its positions.
+            MemoryError: there is not enough memory for it.
         """
         device = choose_device(config.device)
         with cpu_by_default():
             pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
         resolved = pretrained.info.resolve(config)
-        encoder = cls(pretrained, max(resolved.layer_tuple), device)
+        try:
+            encoder = cls(pretrained, max(resolved.layer_tuple), device)
+        except (MemoryError, RuntimeError) as error:
+            if is_out_of_memory(error):
+                raise MemoryError(
+                    f"There is not enough memory on {device} for the encoder {config.model!r}."
+                ) from error
+            raise
         del pretrained
-        return_memory()  # the blocks above, the weights before they were packed
+        return_memory()  # the blocks above
         return encoder, resolved
 
     def encode(
@@ -93,8 +100,8 @@ class MaskedEncoder:
 
         The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
         so memory is bounded however long a text is. Where memory runs out, the budget is halved and the batch tried
-        again until it fits, with a warning; later calls try more again. The budget never changes what is returned,
-        rounding apart.
+        again until it fits, with a warning; it stays so until the encoder is loaded anew. The budget never changes what
+        is returned, rounding apart.
 
         Args:
             texts: texts with their windows.
@@ -115,9 +122,10 @@ class MaskedEncoder:
         flat = torch.empty(len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device)
         whole = sum(len(job.window) for job in jobs)
         asked = token_budget or default_budget(self.device, self._bytes_per_position)
-        start, ran_out = 0, False
+        start, most = 0, self._most_positions
         while start < len(jobs):
-            with closing(ahead_of(self.device, self._assembled(jobs[start:], self._limit.of(asked)))) as batches:
+            budget = min(asked, self._most_positions)
+            with closing(ahead_of(self.device, self._assembled(jobs[start:], budget))) as batches:
                 for batch in batches:
                     try:
                         with self._lock, inference_context(self.device):
@@ -125,17 +133,16 @@ class MaskedEncoder:
                     except (RuntimeError, MemoryError) as error:
                         if not is_out_of_memory(error) or len(batch.ids) == 1:
                             raise
-                        ran_out = True
-                        self._limit.lower(max(batch.ids.shape[1], batch.ids.size // 2))
+                        self._most_positions = min(self._most_positions, batch.ids.size // 2)
                         break
                     done = jobs[start : start + len(batch.ids)]
                     start += len(done)
                     if on_progress is not None:
                         on_progress(sum(len(job.window) for job in done) / whole)
-        if jobs and self._limit.settle(asked, ran_out):
+        if self._most_positions < most:
             warnings.warn(
-                f"Out of memory on {self.device}: went on with a token budget of {self._limit.of(asked)}. "
-                "The scores stay the same.",
+                f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
+                "Scores change by no more than rounding.",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -20,8 +20,10 @@ from estime_metric.engine.memory import put_all, to_host
 #: Most dot products held at once: 4 million in float32 are 16 MB.
 CHUNK = 4_000_000
 
-#: Two dot products within this relative distance may change order by rounding alone.
-TIE_TOLERANCE = 1e-4
+#: Two dot products with one embedding may change order by rounding alone where they are no further apart than this
+#: share of the product of lengths, by the precision of the embeddings. In bfloat16 and float16 it is two units in the
+#: last place.
+TIE_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2**-6, torch.float16: 2**-9}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,6 +37,9 @@ class Matches:
         other: ``o(i)``, the greatest dot product with a source unit of another id, likewise.
         other_at: its position, likewise.
         winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3); int64 of shape (l, s).
+        ties: where ``same`` and ``other`` are so close that rounding may change the verdict; bool of shape (l, s).
+        winner_ties: how many source units of another id are as close to ``same``; int64 of shape (l, s).
+        best_ties: where another source unit is as close to the best match of any id; bool of shape (l, s).
     """
 
     same: Tensor
@@ -42,17 +47,14 @@ class Matches:
     other: Tensor
     other_at: Tensor
     winners: Tensor
+    ties: Tensor
+    winner_ties: Tensor
+    best_ties: Tensor
 
     @property
     def alarms(self) -> Tensor:
         """Where a source unit of another id matches best, strictly (Eq. 1); bool of shape (l, s)."""
         return self.other > self.same
-
-    @property
-    def ties(self) -> Tensor:
-        """Where ``same`` and ``other`` are so close that rounding may change the verdict; bool of shape (l, s)."""
-        scale = torch.maximum(self.same.abs(), self.other.abs())
-        return scale.isfinite() & ((self.other - self.same).abs() <= TIE_TOLERANCE * scale)
 
     @property
     def best_at(self) -> Tensor:
@@ -148,8 +150,11 @@ def match(
     columns = source.shape[1]
     width = max(1, min(columns, chunk // max(1, layers)))
     height = max(1, min(rows, chunk // max(1, layers * width)))
+    tolerance = TIE_TOLERANCE.get(source.dtype, TIE_TOLERANCE[torch.float32])
+    if not normalize and columns:
+        tolerance = tolerance * torch.linalg.vector_norm(source, dim=-1, dtype=torch.float32).amax(-1, keepdim=True)
     parts = [
-        _match_rows(_floats(part, normalize), source, ids, source_ids, normalize, width)
+        _match_rows(_floats(part, normalize), source, ids, source_ids, normalize, width, tolerance)
         for part, ids in zip(torch.split(summary, height, dim=1), torch.split(summary_ids, height), strict=True)
     ]
     return parts[0] if len(parts) == 1 else Matches.cat(parts)
@@ -202,14 +207,23 @@ class _Group:
 
 
 def _match_rows(
-    summary: Tensor, source: Tensor, summary_ids: Tensor, source_ids: Tensor, normalize: bool, width: int
+    summary: Tensor,
+    source: Tensor,
+    summary_ids: Tensor,
+    source_ids: Tensor,
+    normalize: bool,
+    width: int,
+    tolerance: Tensor | float,
 ) -> Matches:
-    """Matches a block of summary rows; the source comes in blocks of ``width`` columns."""
+    """Matches a block of summary rows; the source comes in blocks of ``width`` columns.
+
+    ``tolerance``, for each unit of length in the summary, is that of ties; of shape (l, 1) or a number.
+    """
     same = summary.new_full(summary.shape[:2], -torch.inf)  # (l, s)
     other = same.clone()
     same_at = torch.zeros_like(same, dtype=torch.int64)
     other_at = same_at.clone()
-    winners = same_at.clone()
+    winners, winner_ties, nearly_best = same_at.clone(), same_at.clone(), same_at.clone()
     blocks = range(0, source.shape[1], width)
 
     def products(start: int) -> tuple[Tensor, Tensor]:
@@ -218,17 +232,26 @@ def _match_rows(
         equal = summary_ids[:, None] == source_ids[None, start : start + width]  # (s, block)
         return dots.masked_fill(~equal, -torch.inf), dots.masked_fill_(equal, -torch.inf)
 
-    of_same = of_other = None
+    of_same = of_other = summary.new_empty(*summary.shape[:2], 0)
     for start in blocks:
         of_same, of_other = products(start)
         _keep_best(same, same_at, of_same, start)
         _keep_best(other, other_at, of_other, start)
-    for start in blocks:  # once more, now that the best match of the same id is known
+    rounding = tolerance * torch.linalg.vector_norm(summary, dim=-1)  # (l, s)
+    least = torch.maximum(same, other) - rounding
+    for start in blocks:  # once more, now that the best matches are known
         if len(blocks) > 1:
-            _, of_other = products(start)
-        if of_other is not None:
-            winners += (of_other > same[..., None]).sum(-1)
-    return Matches(same, same_at, other, other_at, winners)
+            of_same, of_other = products(start)
+        winners += _above(of_other, same)
+        winner_ties += _above(of_other, same - rounding) - _above(of_other, same + rounding)
+        nearly_best += _above(of_same, least) + _above(of_other, least)
+    ties = (other - same).abs() <= rounding
+    return Matches(same, same_at, other, other_at, winners, ties, winner_ties, nearly_best > 1)
+
+
+def _above(products: Tensor, bound: Tensor) -> Tensor:
+    """How many dot products (l, s, block) exceed a bound (l, s)."""
+    return (products > bound[..., None]).sum(-1)
 
 
 def _keep_best(best: Tensor, best_at: Tensor, candidates: Tensor, start: int) -> None:

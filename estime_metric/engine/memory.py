@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,11 @@ _PHRASES = (
     *("out of memory", "status_alloc_failed", "can't allocate memory", "not enough memory"),
     "could not create a primitive",
 )
+_UNSUPPORTED = "could not create a primitive descriptor"  # what oneDNN says of a product that it does not have
+
+#: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and what they may hold.
+_KERNEL_LIMITS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+_KERNELS_KEPT = 64
 
 _ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
 
@@ -46,8 +53,30 @@ def to_host(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error tells of a lack of memory."""
-    return isinstance(error, _ERRORS) or any(phrase in str(error).lower() for phrase in _PHRASES)
+    """Whether an error tells of a lack of memory. The one test for it, wherever errors are caught.
+
+    Example:
+        >>> is_out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED")), is_out_of_memory(KeyError("x"))
+        (True, False)
+    """
+    text = str(error).lower().replace(_UNSUPPORTED, "")
+    return isinstance(error, _ERRORS) or any(phrase in text for phrase in _PHRASES)
+
+
+@contextmanager
+def few_kernels_kept() -> Iterator[None]:
+    """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its thousand.
+
+    In bfloat16 it makes some for each shape of a batch, and there are as many shapes as batches: left alone it took
+    4 MB more for each length of a source. It reads its limits once; a user's own settings stand.
+    """
+    own = {name: str(_KERNELS_KEPT) for name in _KERNEL_LIMITS if name not in os.environ}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
+            os.environ.pop(name, None)
 
 
 def return_memory() -> None:

@@ -42,22 +42,26 @@ def count_statistics(
         return torch.stack(list(named.values()), dim=-1)
     sets = [matches for pair in pairs for matches in (pair.checked, pair.every)]
     units = Matches.cat(sets)
-    flags = torch.stack([units.alarms, units.winners, units.ties, units.alarms_or_unmatched], dim=-1)  # (l, units, 4)
+    flags = torch.stack(  # (l, units, 6)
+        [units.alarms, units.winners, units.ties, units.winner_ties, units.alarms_or_unmatched, units.best_ties], dim=-1
+    )
     owner = put(np.repeat(np.arange(len(sets)), [len(one) for one in sets]), flags.device)
-    counts = flags.new_zeros(len(sets), shape[1], 4).index_add_(0, owner, flags.transpose(0, 1))
-    of_pairs = [*counts[::2, :, :3].unbind(-1), counts[1::2, :, 3]]  # of the units checked; of all
+    counts = flags.new_zeros(len(sets), shape[1], 6).index_add_(0, owner, flags.transpose(0, 1))
+    of_pairs = [*counts[::2, :, :4].unbind(-1), *counts[1::2, :, 4:].unbind(-1)]  # of the units checked; of all
     if config.needs_every_unit:
         of_pairs += torch.stack([_order(pair.every.best_at) for pair in pairs], dim=1).unbind(0)
-    alarms, winners, ties, alarms_of_all, *order = torch.stack(of_pairs).cpu().to(torch.float64)
+    alarms, winners, ties, winner_ties, alarms_of_all, best_ties, *order = torch.stack(of_pairs).cpu().double()
     overlap, tokens = (
         torch.tensor(sizes, dtype=torch.float64)[:, None].expand(shape)
         for sizes in ([int(pair.summary.checked.sum()) for pair in pairs], [len(pair.summary.units) for pair in pairs])
     )
     if config.unit == "word":  # with words that overlap nowhere the released code counts all of them
         alarms = torch.where(overlap > 0, alarms, alarms_of_all)
-    named |= {"alarms": alarms, "winners": winners, "ties": ties, "overlap": overlap, "tokens": tokens}
+    named |= {"alarms": alarms, "winners": winners, "overlap": overlap, "tokens": tokens}
+    named |= {"ties": ties, "winner_ties": winner_ties}
     if config.needs_every_unit:
         named |= {"alarms_alltokens": alarms_of_all, "coherence": _tau_c(order[0], order[1], tokens)}
+        named["best_ties"] = best_ties
     if config.needs_fragments:
         lengths = list(_fragments(pairs))
         for name, power in (("copied", 1), ("copied_squares", 2)):

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import replace
-from weakref import WeakValueDictionary
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder import MaskedEncoder, choose_device
 from estime_metric.engine.loading import location, revision_of
 from estime_metric.engine.memory import return_memory
 
-#: Encoders that are held although nobody uses them.
+#: Encoders that are cached while unused.
 MOST_HELD = 2
-
-#: Location of the files, revision, dtype and device; without and with the depth.
-_Origin = tuple[Hashable, ...]
-_Key = tuple[_Origin, int]
 
 
 class EncoderStore:
-    """Encoders by model, revision, dtype, device and depth.
+    """The ``most`` encoders that were asked for last, by model, revision, dtype and device.
 
-    The ``most`` encoders that were asked for last are held, so that the next to ask finds them; others are found as
-    long as somebody else holds them. A deeper encoder serves who reads a layer below. A revision that is left open or
-    names a branch stands for one commit until everything is let go. Threads may share a store.
+    A deeper encoder serves who reads a layer below, and takes the place of one that is not deep enough. A revision that
+    is left open or names a branch stands for one commit until everything is let go. Threads may share a store: while
+    one loads the others wait.
 
     Args:
         most: encoders held at once.
@@ -34,58 +28,39 @@ class EncoderStore:
 
     def __init__(self, most: int = MOST_HELD) -> None:
         self.most = most
-        self._held: OrderedDict[_Key, MaskedEncoder] = OrderedDict()  # the one asked for last at the end
-        self._alive: WeakValueDictionary[_Key, MaskedEncoder] = WeakValueDictionary()
+        self._held: dict[Hashable, MaskedEncoder] = {}  # the one asked for last at the end
         self._revisions: dict[Hashable, str] = {}
-        self._loading: WeakValueDictionary[Hashable, threading.Lock] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def get(self, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
         """The encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
 
         Raises:
-            EncoderUnavailableError, ValueError: as `MaskedEncoder.load`.
+            EncoderUnavailableError, ValueError, MemoryError: as `MaskedEncoder.load`.
         """
-        files = location(config.model)
         with self._lock:
-            loading = self._loading.setdefault(files, threading.Lock())
-        with loading:  # others may load another model meanwhile
+            files = location(config.model)
             asked = (files, config.revision)
             if asked not in self._revisions:
                 self._revisions[asked] = revision_of(config.model, config.revision)
             config = replace(config, revision=self._revisions[asked])
             origin = (files, config.revision, config.dtype, str(choose_device(config.device)))
-            encoder, resolved = self._find(origin, config) or MaskedEncoder.load(config)
-            self._hold(origin, encoder)
+            encoder = self._held.get(origin)
+            resolved = config if encoder is None else encoder.info.resolve(config)
+            if encoder is None or encoder.depth < max(resolved.layer_tuple):
+                encoder, resolved = MaskedEncoder.load(config)
+            self._held.pop(origin, None)
+            self._held[origin] = encoder
+            while len(self._held) > self.most:
+                del self._held[next(iter(self._held))]
         return encoder, resolved
 
     def release(self, *encoders: MaskedEncoder) -> None:
         """Holds some encoders no longer; none at all where none is named."""
         with self._lock:
-            self._held = OrderedDict(
-                (key, held) for key, held in self._held.items() if encoders and held not in encoders
-            )
+            self._held = {origin: held for origin, held in self._held.items() if encoders and held not in encoders}
             if not encoders:
                 self._revisions.clear()
-
-    def _find(self, origin: _Origin, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig] | None:
-        """The shallowest copy that is deep enough."""
-        copies = sorted((key[1], encoder) for key, encoder in self._alive.items() if key[0] == origin)
-        for depth, encoder in copies:
-            resolved = encoder.info.resolve(config)
-            if depth >= max(resolved.layer_tuple):
-                return encoder, resolved
-        return None
-
-    def _hold(self, origin: _Origin, encoder: MaskedEncoder) -> None:
-        """Holds an encoder, and lets go of those that it can stand in for and of the least recently used."""
-        with self._lock:
-            self._alive[origin, encoder.depth] = encoder
-            for key in [key for key in self._held if key[0] == origin]:
-                del self._held[key]
-            self._held[origin, encoder.depth] = encoder
-            while len(self._held) > self.most:
-                self._held.popitem(last=False)
 
 
 _STORE = EncoderStore()

@@ -23,9 +23,13 @@ class Tokenizer(Protocol):
     """The part of a fast ``transformers`` tokenizer that is used here."""
 
     all_special_ids: list[int]
+    vocab_size: int
 
     def __call__(self, text: Any, **options: Any) -> Any:
         """Encodes one text or several."""
+
+    def get_vocab(self) -> dict[str, int]:
+        """All tokens with their ids."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

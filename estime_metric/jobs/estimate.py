@@ -16,6 +16,7 @@ from estime_metric.jobs.job import Job, bytes_of_work
 if TYPE_CHECKING:
     import torch
 
+    from estime_metric.engine.work import Work
     from estime_metric.scorer import EstimeScorer
 
 #: Pairs of the first timed call; each further one takes twice as many, so that full batches weigh most.
@@ -60,43 +61,6 @@ class Estimate:
     memory: int | None
 
 
-class _Work:
-    """What pairs give the encoder to do.
-
-    Attributes:
-        tokens, windows, positions: as in `Estimate`.
-        cost: what time is taken to grow with: the products of a position with the weights, and with all positions of
-            its window.
-        units: those embedded at once, at most.
-        longest: tokens and cost of the longest source.
-    """
-
-    def __init__(self, scorer: EstimeScorer) -> None:
-        self._scorer = scorer
-        self.tokens = self.windows = self.positions = self.units = 0
-        self.cost = 0.0
-        self.longest = (0, 0.0)
-
-    def add(self, pairs: files.Pairs) -> None:
-        """Counts pairs that are scored in one call: tokenized and planned as they would be, but not encoded."""
-        from estime_metric.engine.masking import mask_units
-
-        config, info = self._scorer.resolved_config, self._scorer.encoder.info
-        for chunk in self._scorer.plan(pairs.summaries, pairs.sources):
-            self.tokens += sum(len(source.units.tokens) for source in chunk.sources)
-            self.tokens += sum(len(one.units.tokens) for _, summaries in chunk.groups for one in summaries)
-            encoded = chunk.sources + chunk.summaries
-            self.units = max(self.units, sum(len(one.units) for one in encoded))
-            for number, one in enumerate(encoded):
-                lengths = [len(window) + info.special.around for window in mask_units(one.units, config).windows]
-                cost = sum(length * (6 * info.width + length) for length in lengths)
-                self.windows += len(lengths)
-                self.positions += sum(lengths)
-                self.cost += cost
-                if number < len(chunk.sources):
-                    self.longest = max(self.longest, (len(one.units.tokens), cost))
-
-
 def estimate_job(
     job: Job, scorer: EstimeScorer, *, on_chunk: Callable[[files.Pairs], object] | None = None
 ) -> Estimate:
@@ -115,11 +79,11 @@ def estimate_job(
     """
     first_pairs(job)
     rng = random.Random(0)
-    work, sample = _Work(scorer), files.Pairs()
+    work, sample = scorer.work([], []), files.Pairs()
     pairs = skipped = 0
     sources: set[int] = set()
     for chunk in chunks(read_lines(job), job, job.limits(scorer)):
-        work.add(chunk)
+        work += scorer.work(chunk.summaries, chunk.sources)
         skipped += len(chunk.problems)
         sources.update(map(hash, chunk.sources))
         for line, source, summary in zip(chunk.lines, chunk.sources, chunk.summaries, strict=True):
@@ -152,13 +116,13 @@ def estimate_job(
     )
 
 
-def _calibrate(sample: files.Pairs, scorer: EstimeScorer, rng: random.Random) -> tuple[int, float, _Work]:
+def _calibrate(sample: files.Pairs, scorer: EstimeScorer, rng: random.Random) -> tuple[int, float, Work]:
     """How many pairs were scored, in how many seconds, and what work they were. Long texts are cut."""
     longest = bytes_of_work(scorer) // 8
     order = rng.sample(range(len(sample)), len(sample))
     middle = sorted(order, key=lambda index: len(sample.sources[index]) + len(sample.summaries[index]))[len(order) // 2]
     scorer.score([sample.summaries[middle][:longest]], [sample.sources[middle][:longest]])
-    work, seconds, start, size = _Work(scorer), 0.0, 0, _FIRST
+    work, seconds, start, size = scorer.work([], []), 0.0, 0, _FIRST
     while start < len(order) and seconds < _ENOUGH:
         group = files.Pairs()
         for index in order[start : start + size]:
@@ -166,7 +130,7 @@ def _calibrate(sample: files.Pairs, scorer: EstimeScorer, rng: random.Random) ->
         began = perf_counter()
         scorer.score(group.summaries, group.sources)
         seconds += perf_counter() - began
-        work.add(group)
+        work += scorer.work(group.summaries, group.sources)
         start, size = start + len(group), 2 * size
     return start, seconds, work
 

@@ -6,6 +6,7 @@ import copy
 import os
 import pickle
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
+from estime_metric.engine import cache as cache_module
 from estime_metric.engine.cache import SourceCache, source_key
 from estime_metric.engine.encoder import MaskedEncoder
 from tests.test_scorer import assert_same
@@ -288,3 +290,19 @@ def test_a_key_that_is_none_is_refused_and_leaves_no_file(tmp_path: Path, name: 
         cache.put(name, entry(0))
     assert cache.get(name) is None
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+def test_an_entry_for_which_memory_lacks_is_not_taken_for_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(content: bytes) -> None:
+        raise error
+
+    cache = SourceCache(folder=tmp_path)
+    cache.put(key(1), entry(1))
+    with monkeypatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        patch.setattr(cache_module, "load", fail)
+        assert cache.get(key(1)) is None
+    assert torch.equal(cache.get(key(1)), entry(1))  # type: ignore[arg-type]

@@ -134,6 +134,21 @@ def test_ties_are_relative() -> None:
     assert ties(0.0, 0.0) == 1
 
 
+@pytest.mark.parametrize("chunk", [2, 4_000_000])
+@pytest.mark.parametrize(("dtype", "gap"), [(torch.float32, 1e-4), (torch.bfloat16, 2**-6), (torch.float16, 2**-9)])
+def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk: int) -> None:
+    """Dot products at exact distances from 0.5; the greatest length is 1."""
+    source = torch.tensor(
+        [[[0.5], [0.5 + gap / 2], [0.5 - gap / 2], [0.5 + 4 * gap], [0.5 + 4.5 * gap], [-1]]], dtype=dtype
+    )
+    summary = torch.ones(1, 1, 1, dtype=dtype)
+    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 8, 9, 9]), chunk=chunk)
+    assert counts(found) == {"alarms": [1], "winners": [3], "ties": [0]}
+    assert found.winner_ties.tolist() == [[2]]
+    assert found.best_ties.tolist() == [[True]]
+    assert match(summary, source[:, [0, 5]], torch.tensor([7]), torch.tensor([7, 9])).best_ties.tolist() == [[False]]
+
+
 def test_a_source_of_one_kind_raises_no_alarm() -> None:
     summary, source, summary_ids, source_ids = example(kinds=1)
     matches = match(summary, source, summary_ids, source_ids)
@@ -179,9 +194,12 @@ def test_low_precision_embeddings_are_matched_in_float32(dtype: torch.dtype) -> 
     torch.manual_seed(5)
     summary, source = torch.randn(1, 9, 64).to(dtype), torch.randn(1, 40, 64).to(dtype)
     ids = torch.randint(0, 4, (9,)), torch.randint(0, 4, (40,))
-    found = match(summary, source, *ids)
+    found, exact = match(summary, source, *ids), match(summary.float(), source.float(), *ids)
     assert found.same.dtype == torch.float32
-    assert_equal(found, match(summary.float(), source.float(), *ids))
+    for name in ("same", "same_at", "other", "other_at", "winners"):
+        assert torch.equal(getattr(found, name), getattr(exact, name)), name
+    assert (found.winner_ties >= exact.winner_ties).all()
+    assert found.winner_ties.sum() > exact.winner_ties.sum()
     # 257 and 256 are one number in bfloat16, 4097 and 4096 in float16: a sum in the embeddings' own dtype ties them
     one, least = (256, 1) if dtype is torch.bfloat16 else (4096, 1)
     near = torch.tensor([[[one, 0.0], [one, least]]]).to(dtype)

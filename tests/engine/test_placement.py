@@ -25,12 +25,10 @@ import transformers
 
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric import scorer as scorer_module
-from estime_metric.engine import encoder as encoder_module
-from estime_metric.engine import matching, packed, store
+from estime_metric.engine import matching, store
 from estime_metric.engine.memory import put, put_all
-from estime_metric.engine.packed import PackedLinear
 from tests.families import SENTENCES
-from tests.pretended_device import DEVICE, Pretended, PretendedDevice, pretended_device
+from tests.pretended_device import DEVICE, PretendedDevice, pretended_device
 
 #: Windows of several lengths, three layers with the last block among them, everything that can be measured.
 SETTING: dict[str, Any] = {
@@ -69,13 +67,9 @@ def loaded(scorer: EstimeScorer, device: PretendedDevice) -> EstimeScorer:
     return scorer
 
 
-def on_cpu(monkeypatch: pytest.MonkeyPatch, folder: str, **setting: Any) -> EstimeScorer:
-    """A scorer on the CPU, with plain products as on any other device."""
-    scorer = EstimeScorer(model=folder, device="cpu", **{**SETTING, **setting})
-    with monkeypatch.context() as patch:
-        patch.setattr(encoder_module, "pack_linears", lambda model: None)
-        _ = scorer.encoder
-    return scorer
+def on_cpu(folder: str, **setting: Any) -> EstimeScorer:
+    """A scorer on the CPU."""
+    return EstimeScorer(model=folder, device="cpu", **{**SETTING, **setting})
 
 
 def waiting(device: PretendedDevice) -> Counter[str]:
@@ -110,7 +104,7 @@ def test_scores_are_those_of_the_cpu(
     setting: dict[str, Any], bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setting = {name: bert_folder if name == "soft_model" else value for name, value in setting.items()}
-    expected = on_cpu(monkeypatch, bert_folder, **setting).score(SUMMARIES, SOURCES)
+    expected = on_cpu(bert_folder, **setting).score(SUMMARIES, SOURCES)
     with pretended_device(monkeypatch):
         found = EstimeScorer(model=bert_folder, device=str(DEVICE), **{**SETTING, **setting}).score(SUMMARIES, SOURCES)
     assert_same(found, expected)
@@ -119,7 +113,7 @@ def test_scores_are_those_of_the_cpu(
 
 def test_encoders_of_all_families(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = {"layers": (0, 4), "measures": ()}
-    expected = on_cpu(monkeypatch, folder, **setting)
+    expected = on_cpu(folder, **setting)
     result = expected.score(SUMMARIES[:3], SOURCES[:3])
     with pretended_device(monkeypatch) as device:
         scorer = loaded(EstimeScorer(model=folder, device=str(DEVICE), **{**SETTING, **setting}), device)
@@ -129,14 +123,6 @@ def test_encoders_of_all_families(folder: str, monkeypatch: pytest.MonkeyPatch) 
     assert taps.kept == others.kept
     assert taps._fused == others._fused
     assert scorer.encoder._takes_padding == expected.encoder._takes_padding
-
-
-def test_weights_stay_plain(bert_folder: str, device: PretendedDevice, monkeypatch: pytest.MonkeyPatch) -> None:
-    for tried in ("_works", "_pays"):  # nothing but the device forbids it
-        monkeypatch.setattr(packed, tried, lambda dtype: True)
-    encoder = EstimeScorer(model=bert_folder, device=str(DEVICE), **SETTING).encoder
-    assert all(isinstance(weight, Pretended) for weight in encoder._model.state_dict().values())
-    assert not any(isinstance(module, PackedLinear) for module in encoder._model.modules())
 
 
 @pytest.mark.slow
@@ -160,11 +146,11 @@ def test_cache(bert_folder: str, device: PretendedDevice) -> None:
 
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_explanations_are_those_of_the_cpu(unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = on_cpu(monkeypatch, bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
+    expected = on_cpu(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
     with pretended_device(monkeypatch) as device:
         scorer = loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), unit=unit, **SETTING), device)
         found = scorer.explain_pairs(SUMMARIES, SOURCES, layer=4)
-        assert waiting(device) == {"engine.encoder.encode": 1, "engine.memory.to_host": 5}  # for all pairs
+        assert waiting(device) == {"engine.encoder.encode": 1, "engine.memory.to_host": 8}  # for all pairs
     for one, other in zip(found, expected, strict=True):
         assert one.to_dict() == other.to_dict()
 

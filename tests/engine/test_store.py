@@ -107,12 +107,6 @@ def test_the_least_recently_used_goes(store: EncoderStore, bert_folder: str) -> 
     assert held[1]() is None
 
 
-def test_what_somebody_holds_is_found_though_the_store_let_go(store: EncoderStore, bert_folder: str) -> None:
-    kept = get(store, bert_folder, layers=[1])
-    store.release()
-    assert get(store, bert_folder, layers=[1]) is kept
-
-
 def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> None:
     encoder = get(store, bert_folder)
     weights = [weakref.ref(weight) for weight in encoder._model.parameters()]

@@ -1,0 +1,31 @@
+"""Another token budget changes what `EstimeResult.ties` counted and nothing else, in each precision."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from estime_metric import EstimeScorer
+from docs.benchmarks.rounding import changes, hostile_pairs
+
+
+@pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_what_a_budget_changes_was_counted(dtype: str) -> None:
+    summaries, sources = zip(*hostile_pairs(32), strict=True)
+    results = [
+        EstimeScorer(
+            model="embedded", device="cpu", dtype=dtype, token_budget=budget, layers=(3, 4, 5, 6),
+            measures=("soft", "coherence", "alarms_alltokens"),
+        ).score(summaries, sources)
+        for budget in (100, 8_000)
+    ]  # fmt: skip
+    found = changes(*results)
+    assert {name: beyond for name, (_, _, _, beyond) in found.items()} == dict.fromkeys(found, 0)
+    assert torch.equal(results[0].values("overlap", 3), results[1].values("overlap", 3))
+    assert results[0].ties(3, "overlap") == 0
+    assert results[0].ties(3, "unsupported_rate") == results[0].ties(3)
+    if dtype == "bfloat16":
+        assert sum(changed for changed, *_ in found.values()) > 0  # or there was nothing to count
+        assert results[0].ties(3) > 0
+        assert results[0].ties(3, "soft") > 0
