@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from estime_metric import EstimeScorer
 from docs.benchmarks.rounding import changes, hostile_pairs
+from estime_metric import EstimeScorer
 
 
 @pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")

@@ -10,9 +10,9 @@ import random
 
 import torch
 
+from docs.benchmarks import common
 from estime_metric import EstimeResult, EstimeScorer
 from estime_metric.measures import STATISTICS, TIES
-from docs.benchmarks import common
 from tests.families import SENTENCES
 
 #: Token budgets that are compared: the CPU's default and a larger one.
