@@ -32,7 +32,6 @@ from estime_metric.meta.lengths import (
     correlation_with_length,
     count_lengths,
     lengths_by_system,
-    score_by_length,
 )
 from estime_metric.meta.paired import (
     PairedComparison,
@@ -48,7 +47,6 @@ from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups
 from estime_metric.meta.shuffle import (
     LengthCurve,
     ShuffledText,
-    accuracy_by_length,
     accuracy_by_length_difference,
     shuffle_accuracy,
     shuffle_text,
@@ -80,7 +78,6 @@ __all__ = [
     "PairedTest",
     "ShuffledText",
     "UndefinedCorrelationError",
-    "accuracy_by_length",
     "accuracy_by_length_difference",
     "agreement_by_length_difference",
     "approximate_randomization",
@@ -108,7 +105,6 @@ __all__ = [
     "permutation_test",
     "read_grids",
     "read_table",
-    "score_by_length",
     "shuffle_accuracy",
     "shuffle_text",
     "shuffle_texts",

@@ -36,7 +36,7 @@ class BiasMatrix:
 
     Attributes:
         systems: names, from the best mean judgement to the worst.
-        tau_plus: (s, s) share of consistent pairs that are ranked right less the share that is not, within -1..1,
+        tau_plus: (s, s) share of consistent pairs that are ranked right minus the share that is not, within -1..1,
             higher is better; NaN where there is no such pair, and on and below the diagonal.
         tau_minus: the same of inverted pairs.
         counts_plus: (s, s) number of consistent pairs.
@@ -150,7 +150,7 @@ def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
 
 
 def _signs(one: Floats, others: Floats, compared: str) -> NDArray[np.int8]:
-    """Signs of one system's values (d,) less those of others (d, o): of shape (d, o), or (d * d, o) of all pairs."""
+    """Signs of one system's values (d,) minus those of others (d, o): of shape (d, o), or (d * d, o) of all pairs."""
     if compared == "same_document":
         return np.sign(one[:, None] - others).astype(np.int8)
     pairs = one[:, None, None] - others[None, :, :]  # (d, d, o)

@@ -35,7 +35,7 @@ class Tally:
         ordered_judgements: pairs of different judgements.
         ordered_both: pairs in which both differ.
         items: m.
-        classes: different scores or different judgements, whichever is less.
+        classes: different scores or different judgements, whichever is fewer.
         ranks: sums of products of mid-ranks about their mean: scores by judgements, scores, judgements.
         moments: likewise of the values themselves.
     """
@@ -120,14 +120,14 @@ def _tied_in_both(weights: Floats, x: Codes, y: Codes) -> Floats:
 
 
 def mid_ranks(of_class: Floats, codes: Codes) -> Floats:
-    """Twice the mid-rank of each item less its mean: whole numbers, of shape (n, k)."""
+    """Twice the mid-rank of each item minus its mean: whole numbers, of shape (n, k)."""
     below = np.cumsum(of_class, axis=1)
     ranks = 2 * below - of_class - (below[:, -1:] if below.size else 0)
     return np.take_along_axis(ranks, np.broadcast_to(codes, (len(ranks), codes.shape[-1])), axis=1)
 
 
 def _centred(weights: Floats, values: Floats) -> Floats:
-    """Values less their weighted mean, scaled to at most 1 so that no square vanishes; of shape (n, k)."""
+    """Values minus their weighted mean, scaled to at most 1 so that no square vanishes; of shape (n, k)."""
     items = weights.sum(axis=1, keepdims=True)
     mean = (weights * values).sum(axis=1, keepdims=True) / np.where(items > 0, items, 1)
     centred: Floats = values - mean

@@ -24,7 +24,7 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
     """A property of systems as a measure: each summary gets its system's value.
 
     With ``pretrained_transformer`` (0 or 1) it is the paper's confounder "architecture"; with ``produces_capitals``
-    it is "capitalisation" where the texts are not at hand.
+    it is "capitalisation" where you do not have the texts.
 
     Args:
         values: (s,) one number for each system.

@@ -19,7 +19,7 @@ Bohannon), all between -1 and 1; and ``accuracy``, between 0 and 1: of the pairs
 that the scores order alike. A tie of the scores is wrong there (strict), a tie of the judgements is not asked; on the
 levels of several groups the pairs of all groups are counted together.
 
-Where nothing can be said: a document or a system whose judgements are all equal orders no pair, whatever the method.
+Undefined values: a document or a system whose judgements are all equal orders no pair, whatever the method.
 One whose scores are all equal has no rho, r, tau-b and tau-c, but a tau-a and an accuracy of 0. Such groups are left
 out of the mean; `group_values` has NaN there, and `Correlation.left_out` is their number. Where no group is left,
 `UndefinedCorrelationError` is raised.

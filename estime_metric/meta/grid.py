@@ -137,11 +137,13 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
             raise ValueError(f"Expected argument `{side}` to have a column {name!r}, but its columns are {found}.")
     empty = table.index[table[[document, system]].isna().any(axis=1) | (table[[document, system]] == "").any(axis=1)]
     if len(empty):
-        raise ValueError(f"Expected `{side}` to name document and system in each row, but not in row {listed(empty)}.")
+        raise ValueError(
+            f"Expected `{side}` to name document and system in each row, but row {listed(empty)} lacks one."
+        )
     keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
     twice = keys[keys.duplicated()].unique()
     if len(twice):
-        raise ValueError(f"Expected `{side}` to hold each summary once, but twice came {_cells(twice)}.")
+        raise ValueError(f"Expected `{side}` to hold each summary once, but it holds {_cells(twice)} twice.")
     cells = table[column].set_axis(keys)
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     unread = cells[values.isna() & cells.notna()]
@@ -153,7 +155,7 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
     infinite = values[np.isinf(values)]
     if len(infinite):
         raise ValueError(
-            f"Expected column {column!r} of `{side}` to be finite, but not so is {_cells(infinite.index)}."
+            f"Expected column {column!r} of `{side}` to be finite, but got infinity at {_cells(infinite.index)}."
         )
     if not drop and values.isna().any():
         raise ValueError(

@@ -6,9 +6,9 @@ Steen & Markert 2022, section 7.4 and appendix C (Figure 6). Axes: ``d`` documen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from estime_metric.inputs import check_choice, integer
@@ -59,50 +59,27 @@ def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) 
     return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(len(texts), width)
 
 
-@dataclass(frozen=True)
-class SystemLengths:
-    """Lengths of one system's summaries, in the unit that was counted.
-
-    Attributes:
-        system: its name.
-        mean, deviation: mean and standard deviation (of the sample; NaN of a single summary).
-        least, median, most: the order statistics.
-    """
-
-    system: str
-    mean: float
-    deviation: float
-    least: float
-    median: float
-    most: float
-
-
-def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> list[SystemLengths]:
-    """Statistics of each system's lengths, in the order of the systems.
+def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> pd.DataFrame:
+    """Statistics of each system's lengths.
 
     Args:
         lengths: (d, s) lengths of the summaries.
         systems: names of the ``s`` systems.
 
     Returns:
-        One row for each system; of no document all NaN.
+        a row for each system, in their order, indexed by name; columns ``mean``, ``std`` (of the sample; NaN of one
+        summary), ``min``, ``median`` and ``max``; of no document all NaN.
 
     Raises:
         TypeError, ValueError: ``lengths`` is not a table of finite numbers, or the names do not fit it.
 
     Example:
-        >>> row = lengths_by_system([[10], [20], [60]], ["A"])[0]
-        >>> row.mean, row.least, row.median, row.most
-        (30.0, 10.0, 20.0, 60.0)
+        >>> lengths_by_system([[10], [20], [60]], ["A"]).loc["A", ["mean", "median", "max"]].tolist()
+        [30.0, 20.0, 60.0]
     """
     table = finite("lengths", lengths, 2)
-    rows = []
-    for name, column in zip(check_systems(systems, table.shape[1]), table.T, strict=True):
-        deviation = float(column.std(ddof=1)) if len(column) > 1 else float("nan")
-        order = np.quantile(column, (0.0, 0.5, 1.0)) if len(column) else np.full(3, np.nan)
-        mean = float(column.mean()) if len(column) else float("nan")
-        rows.append(SystemLengths(name, mean, deviation, *(float(value) for value in order)))
-    return rows
+    frame = pd.DataFrame(table, columns=list(check_systems(systems, table.shape[1])))
+    return pd.DataFrame({name: getattr(frame, name)() for name in ("mean", "std", "min", "median", "max")})
 
 
 def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str = "kendall_b") -> dict[str, float]:
@@ -130,35 +107,6 @@ def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str =
     table = finite("scores", scores, 2)
     sizes = _check_lengths(lengths, table)
     return {level: float(weighted(table, sizes, level, [method])[method][0]) for level in LEVELS}
-
-
-def score_by_length(scores: ArrayLike, lengths: ArrayLike, width: float = 50.0) -> LengthCurve:
-    """Mean standardised score of the summaries in each bucket of lengths.
-
-    Scores are brought to mean 0 and standard deviation 1 over the whole table first, so that curves of several
-    measures and of the judgements fit in one plot: where a measure's curve leaves that of the judgements, it is biased
-    by length.
-
-    Args:
-        scores: (d, s) scores of a measure, or judgements.
-        lengths: (d, s) lengths of the summaries.
-        width: width of a bucket.
-
-    Returns:
-        The curve; of no summary: no bucket.
-
-    Raises:
-        TypeError, ValueError: they are not tables of finite numbers of one shape, ``width`` is not positive, or all
-            scores are equal.
-    """
-    table = finite("scores", scores, 2)
-    sizes = _check_lengths(lengths, table)
-    if not table.size:
-        return length_curve(sizes.ravel(), table.ravel(), width)
-    deviation = table.std()
-    if not deviation > 0:
-        raise ValueError(f"Expected argument `scores` to differ, but got {table.flat[0]} everywhere.")
-    return length_curve(sizes.ravel(), ((table - table.mean()) / deviation).ravel(), width)
 
 
 def agreement_by_length_difference(

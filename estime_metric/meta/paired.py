@@ -40,7 +40,7 @@ class PairedTest:
     """What a paired test found.
 
     Attributes:
-        difference: mean of the first less mean of the second.
+        difference: mean of the first minus mean of the second.
         p_value: two-sided.
         low, high: interval of the difference; ``None`` where the test gives none.
         trials: resamples or swaps that were tried.

@@ -146,28 +146,6 @@ class LengthCurve:
     width: float
 
 
-def accuracy_by_length(
-    originals: ArrayLike, shuffled: ArrayLike, lengths: ArrayLike, width: float = 50.0
-) -> LengthCurve:
-    """Accuracy on pairs of a text and its own shuffled form, by the length of the text.
-
-    Args:
-        originals: (n,) scores of the originals, higher is better.
-        shuffled: (n,) scores of the shuffled texts.
-        lengths: (n,) lengths of the texts, in characters or any other unit.
-        width: width of a bucket; a bucket holds lengths from its lower edge to below the next.
-
-    Returns:
-        The curve; of no pair: no bucket.
-
-    Raises:
-        TypeError, ValueError: they are not finite numbers of one length, or ``width`` is not positive.
-    """
-    better, worse = _check_scores(originals, shuffled)
-    sizes = _check_lengths(lengths, len(better), "lengths")
-    return length_curve(sizes, wins(better, worse), width)
-
-
 def accuracy_by_length_difference(
     originals: ArrayLike,
     shuffled: ArrayLike,
@@ -182,7 +160,7 @@ def accuracy_by_length_difference(
     """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of their lengths.
 
     Of a measure that sees coherence alone the curve is flat; one that prefers long texts rises, since the difference
-    is the original's length less the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). Pairs of
+    is the original's length minus the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). Pairs of
     texts are drawn at random without repetition; all are taken where there are no more than ``pairs``. A tie counts
     one half, as in `shuffle_accuracy`; the authors' released code counts it as wrong here.
 

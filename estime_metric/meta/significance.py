@@ -1,6 +1,6 @@
 """Does one measure agree better with the judgements than another does? Paired tests on the same summaries.
 
-Three ways, first measure less second:
+Three ways, first measure minus second:
 
 `bootstrap_difference`
     draws documents, systems or both, the same for both measures (Deutsch, Dror & Roth 2021), and gives an interval.
@@ -63,7 +63,7 @@ class Difference:
 
     @property
     def difference(self) -> float:
-        """First less second."""
+        """First minus second."""
         return self.first - self.second
 
 

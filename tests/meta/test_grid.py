@@ -101,11 +101,11 @@ def test_only_the_first_few_cells_are_listed() -> None:
 @pytest.mark.parametrize(
     ("scored", "error", "message"),
     [
-        ({**SCORED, ("b", "Y"): np.inf}, ValueError, r"'m' of `scores` to be finite, but not so is \(b, Y\)"),
+        ({**SCORED, ("b", "Y"): np.inf}, ValueError, r"'m' of `scores` to be finite, but got infinity at \(b, Y\)"),
         ({**SCORED, ("b", "Y"): "high"}, TypeError, r"'m' of `scores` to hold numbers, but got 'high' at \(b, Y\)"),
         (dict.fromkeys(SCORED, 2), ValueError, "'m' to vary, but all 6 values are 2.0"),
-        ({**SCORED, (None, "Y"): 1}, ValueError, "`scores` to name document and system in each row, but not in row 6"),
-        ({**SCORED, ("b", ""): 1}, ValueError, "to name document and system in each row, but not in row 6"),
+        ({**SCORED, (None, "Y"): 1}, ValueError, "`scores` to name document and system in each row, but row 6"),
+        ({**SCORED, ("b", ""): 1}, ValueError, "to name document and system in each row, but row 6"),
     ],
 )
 def test_bad_cells_are_refused_whatever_is_asked(
@@ -119,7 +119,7 @@ def test_bad_cells_are_refused_whatever_is_asked(
 def test_a_summary_that_stands_twice_is_refused(missing: str) -> None:
     table = tidy(SCORED, "m")
     twice = pd.concat([table, table.iloc[[3]]])
-    with pytest.raises(ValueError, match=r"`scores` to hold each summary once, but twice came \(b, Y\)\."):
+    with pytest.raises(ValueError, match=r"`scores` to hold each summary once, but it holds \(b, Y\) twice\."):
         join(twice, tidy(JUDGED, "j"), "m", "j", missing=missing)
 
 

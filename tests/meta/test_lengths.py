@@ -13,7 +13,6 @@ from estime_metric.meta.lengths import (
     correlation_with_length,
     count_lengths,
     lengths_by_system,
-    score_by_length,
 )
 
 
@@ -27,16 +26,15 @@ def test_lengths_in_each_unit() -> None:
 
 def test_statistics_of_systems() -> None:
     lengths = np.random.default_rng(0).integers(20, 400, size=(31, 4))
-    for row, column, name in zip(lengths_by_system(lengths, list("abcd")), lengths.T, "abcd", strict=True):
-        assert row.system == name
+    found = lengths_by_system(lengths, list("abcd"))
+    assert list(found.index) == list("abcd")
+    for row, column in zip(found.itertuples(), lengths.T, strict=True):
         assert row.mean == pytest.approx(sum(column) / 31)
-        assert row.deviation == pytest.approx(math.sqrt(sum((column - row.mean) ** 2) / 30))
-        assert (row.least, row.median, row.most) == (min(column), sorted(column)[15], max(column))
-    single = lengths_by_system([[3.0]], ["a"])[0]
-    assert single.mean == single.least == single.most == 3.0
-    assert math.isnan(single.deviation)
-    assert math.isnan(lengths_by_system(np.empty((0, 1)), ["a"])[0].median)
-    assert lengths_by_system(np.empty((3, 0)), []) == []
+        assert row.std == pytest.approx(math.sqrt(sum((column - row.mean) ** 2) / 30))
+        assert (row.min, row.median, row.max) == (min(column), sorted(column)[15], max(column))
+    assert lengths_by_system([[3.0]], ["a"]).isna().to_numpy().tolist() == [[False, True, False, False, False]]
+    assert lengths_by_system(np.empty((0, 1)), ["a"]).isna().all(axis=None)
+    assert lengths_by_system(np.empty((3, 0)), []).shape == (0, 5)
 
 
 def test_correlation_with_length_agrees_with_scipy() -> None:
@@ -55,15 +53,6 @@ def test_correlation_with_length_agrees_with_scipy() -> None:
         "intra_system": pytest.approx(np.mean([tau(x, y) for x, y in zip(scores.T, lengths.T, strict=True)])),
     }
     assert all(math.isnan(value) for value in correlation_with_length(np.ones((3, 2)), np.ones((3, 2))).values())
-
-
-def test_mean_score_in_each_bucket() -> None:
-    scores = np.array([[1.0, 2.0], [3.0, 6.0]])
-    curve = score_by_length(scores, [[10, 20], [60, 70]], width=50)
-    assert curve.lengths.tolist() == [0.0, 50.0]
-    assert curve.counts.tolist() == [2, 2]
-    np.testing.assert_allclose(curve.means, (np.array([1.5, 4.5]) - 3.0) / math.sqrt(14 / 4))
-    assert score_by_length(np.empty((0, 2)), np.empty((0, 2))).counts.tolist() == []
 
 
 def test_agreement_agrees_with_loops() -> None:
@@ -94,10 +83,8 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="rows of 1 texts, but got 2 in row 1"):
         count_lengths([["a"], ["b", "c"]])
     with pytest.raises(ValueError, match=r"`lengths` to have the shape \(1, 2\) of `scores`, but got \(2, 1\)"):
-        score_by_length([[1.0, 2.0]], [[1.0], [2.0]])
+        correlation_with_length([[1.0, 2.0]], [[1.0], [2.0]])
     with pytest.raises(ValueError, match=r"`method` to be one of .* but got 'tau'"):
         correlation_with_length([[1.0]], [[1.0]], "tau")
-    with pytest.raises(ValueError, match=r"`scores` to differ, but got 2.0 everywhere"):
-        score_by_length([[2.0, 2.0]], [[1.0, 2.0]])
     with pytest.raises(ValueError, match="`pairs` to be at least 1, but got 0"):
         agreement_by_length_difference([[1.0]], [[1.0]], [[1.0]], pairs=0)

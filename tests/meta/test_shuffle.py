@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.meta.shuffle import (
-    accuracy_by_length,
     accuracy_by_length_difference,
     shuffle_accuracy,
     shuffle_text,
@@ -92,7 +91,6 @@ def test_accuracy_agrees_with_a_loop(pairs: list[tuple[float, float]]) -> None:
 
 def test_no_pair_has_no_accuracy() -> None:
     assert math.isnan(shuffle_accuracy([], []))
-    assert accuracy_by_length([], [], []).counts.tolist() == []
     for number in (0, 1):
         curve = accuracy_by_length_difference([1.0] * number, [1.0] * number, [1.0] * number)
         assert curve.counts.tolist() == curve.means.tolist() == curve.lengths.tolist() == []
@@ -143,13 +141,6 @@ def test_a_measure_of_length_alone_rises_from_none_to_all() -> None:
     assert curve.lengths[-1] == 200
 
 
-def test_curve_by_length() -> None:
-    curve = accuracy_by_length([2, 1, 1, 5], [1, 1, 2, 1], [10, 40, 60, 120], width=50)
-    assert curve.lengths.tolist() == [0.0, 50.0, 100.0]
-    assert curve.means.tolist() == [0.75, 0.0, 1.0]
-    assert curve.counts.tolist() == [2, 1, 1]
-
-
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="`shuffled` to hold 2 scores as `originals` does, but got 1"):
         shuffle_accuracy([1.0, 2.0], [1.0])
@@ -160,8 +151,8 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(TypeError, match="`texts` to hold strings, but got NoneType at index 1"):
         shuffle_texts(["A. B.", None])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="`lengths` to hold 1 lengths"):
-        accuracy_by_length([1.0], [0.0], [1.0, 2.0])
+        accuracy_by_length_difference([1.0], [0.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="`width` to be positive, but got 0"):
-        accuracy_by_length([1.0], [0.0], [1.0], width=0)
+        accuracy_by_length_difference([1.0] * 2, [0.0] * 2, [1.0] * 2, width=0)
     with pytest.raises(ValueError, match="`pairs` to be at least 1, but got 0"):
         accuracy_by_length_difference([1.0, 2.0], [0.0, 1.0], [1.0, 2.0], pairs=0)
