@@ -31,8 +31,10 @@ PAPER_MODEL = "bert-large-uncased-whole-word-masking"
 PAPER_LAYER = 21
 PAPER_DEPTH = 24
 
-#: The name of the small encoder that ships with the package.
+#: The names of the encoders that ship with the package: the one that is recommended, and one for tests, quick looks and
+#: slow machines, which has a prediction head.
 EMBEDDED_MODEL = "embedded"
+EMBEDDED_SMALL_MODEL = "embedded-small"
 
 UNITS = ("token", "word")
 SPLITTERS = ("regex", "nltk")
@@ -75,14 +77,16 @@ class EstimeConfig:
     """Options of ESTIME. Frozen, hashable, and refused by name where a value makes no sense.
 
     Args:
-        model: name on the Hugging Face Hub, local folder, or ``"embedded"`` for the small encoder that ships with
-            the package. The default is the paper's encoder (section 2).
+        model: name on the Hugging Face Hub, local folder, or the name of an encoder that ships with the package:
+            ``"embedded"``, or ``"embedded-small"`` for quick looks and slow machines. The default is the paper's
+            encoder (section 2).
         revision: commit, tag or branch of a Hub model; ``None`` takes the Hub's default branch. A local folder and
-            ``"embedded"`` have none.
+            the encoders of the package have none.
         layers: hidden layer(s) that embeddings are read from, one integer or several; 0 is the embedding layer's
             output, ``k`` the output of block ``k``. Several layers cost one run to the deepest, also ``"all"`` of them
             (appendix A). ``None`` takes layer
-            21 of the paper's encoder, the layer chosen for ``"embedded"``, ``round(21 / 24 * blocks)`` of any other.
+            21 of the paper's encoder, the layer that an encoder of the package states, ``round(21 / 24 * blocks)`` of
+            any other.
         unit: what is masked and compared: ``"token"`` is the paper's, ``"word"`` that of the authors' released code.
         window: longest run of tokens the encoder sees at once, special tokens not counted (``W``, section 2).
         margin: tokens at a window's edge that are never masked there, unless the edge is the text's own

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from estime_metric import EstimeResult, EstimeScorer, embedded
+from estime_metric import EstimeResult, EstimeScorer
 from estime_metric import scorer as scorer_module
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.masking import MaskedText
@@ -109,11 +109,8 @@ def test_verdicts_on_summeval_are_those_of_the_paper(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not (embedded.PATH / "model.safetensors").is_file(), reason="the embedded encoder has no weights yet"
-)
-def test_verdicts_of_the_embedded_encoder_are_those_of_the_paper(summeval: Pairs) -> None:
-    compare(str(embedded.PATH), [*summeval[:3], *summeval[800:803]], [embedded.DEFAULT_LAYER], "embedded on SummEval")
+def test_verdicts_of_the_small_encoder_are_those_of_the_paper(small_folder: str, summeval: Pairs) -> None:
+    compare(small_folder, [*summeval[:3], *summeval[800:803]], [5], "embedded-small on SummEval")
 
 
 # What changes nothing

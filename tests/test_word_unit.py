@@ -57,7 +57,7 @@ def released() -> ModuleType:
 @pytest.fixture(scope="module")
 def small_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A small random BERT with the vocabulary of the embedded encoder."""
-    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.PATH)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     return str(save_encoder(tmp_path_factory.mktemp("word") / "small", "bert", tokenizer, num_hidden_layers=3))
 
 
@@ -145,11 +145,11 @@ def test_it_equals_the_released_code_on_160_pairs(
 
 @pytest.mark.slow
 def test_it_equals_the_released_code_with_the_embedded_encoder(
-    released_estime: Callable[..., Any], summeval: list[tuple[str, str]]
+    released_estime: Callable[..., Any], small_folder: str, summeval: list[tuple[str, str]]
 ) -> None:
     sources = by_source(sorted(summeval, key=lambda pair: len(pair[1])), 4, 4)
-    estime = released_estime(str(embedded.PATH), 4)
-    scorer = EstimeScorer(model="embedded", layers=4, unit="word", measures=EVERY)
+    estime = released_estime(small_folder, 4)
+    scorer = EstimeScorer(model="embedded-small", layers=4, unit="word", measures=EVERY)
     compared, different = compare(estime, scorer, sources)
     print(f"{compared} values compared, {len(different)} differ")
     assert compared == 80

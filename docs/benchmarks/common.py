@@ -86,7 +86,7 @@ def make_encoder(folder: str | Path, blocks: int = 24, width: int = 1024) -> Non
 
     from estime_metric import embedded
 
-    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.PATH)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     config = transformers.BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=width,
@@ -96,6 +96,15 @@ def make_encoder(folder: str | Path, blocks: int = 24, width: int = 1024) -> Non
     )
     transformers.BertForMaskedLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def save_small(folder: str | Path) -> None:
+    """Saves the small encoder that ships, as tools read it that know no int8 weights."""
+    import torch
+
+    from estime_metric.engine.loading import load_pretrained
+
+    load_pretrained("embedded-small", None, torch.float32).save(folder)
 
 
 # Clocks

@@ -1,6 +1,6 @@
 """What validation costs: the second epoch with a cache against the first, and two processes against one.
 
-    python -m docs.benchmarks.epochs --model embedded --sources 20
+    python -m docs.benchmarks.epochs --model embedded-small --sources 20
 
 Prints two tables. The texts are SummEval's where they are at hand, else made up of words at random in lengths like
 theirs (sources of about 360 words, summaries of about 60). Loading the encoder is not counted.
@@ -88,7 +88,7 @@ def processes(options: argparse.Namespace, pairs: list[common.Pair]) -> None:
 def main() -> None:
     """Both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--model", default="embedded-small")
     parser.add_argument("--sources", type=int, default=20)
     parser.add_argument("--cache", type=int, default=4 * 10**9, help="bytes of memory")
     common.add_summeval(parser)

@@ -70,7 +70,7 @@ def ways(model: str, pairs: list[common.Pair]) -> dict[str, Callable[[], list[fl
 def main() -> None:
     """Command line."""
     parser = common.arguments(__doc__)
-    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--model", default="embedded-small")
     parser.add_argument("--pairs", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=3)
     common.add_summeval(parser)

@@ -193,7 +193,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {part.__name__: part for part in (memory, rate, estimate, reading, grouping)}
     parser.add_argument("part", choices=parts)
-    parser.add_argument("--model", default="embedded", help="encoder; for rate also random ones, large and tiny")
+    parser.add_argument("--model", default="embedded-small", help="encoder; for rate also random ones, large and tiny")
     parser.add_argument("--layer", type=int, default=None, help="layer (default: by model; for memory 1)")
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 200_000], help="for memory")
     parser.add_argument("--words", type=int, default=12, help="words of a source, for memory")

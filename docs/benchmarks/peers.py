@@ -31,7 +31,7 @@ import transformers
 
 from docs.benchmarks import common
 from docs.benchmarks.growth import growth
-from estime_metric import EstimeConfig, EstimeScorer, embedded
+from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.engine.words import split_words
 
 TABLES = ("peers", "limit", "growth")
@@ -253,7 +253,7 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all)")
     common.add_summeval(parser)
     parser.add_argument("--quick", action="store_true", help="2 sources, 1 round, no 100,000 tokens or 10,000 pairs")
-    parser.add_argument("--encoder", choices=("embedded", "large"), default="embedded")
+    parser.add_argument("--encoder", choices=("embedded-small", "large"), default="embedded-small")
     parser.add_argument("--blocks", type=int, default=24, help="of the large encoder")
     parser.add_argument("--width", type=int, default=1024, help="of the large encoder")
     parser.add_argument("--sources", type=int, default=None, help="default: 10; 2 for the large encoder on a CPU")
@@ -271,6 +271,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if options.encoder == "large":
             common.make_encoder(folder, options.blocks, options.width)
+        else:
+            common.save_small(folder)
         for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
             setting = make_setting(options, device, folder)
             for table in options.tables or TABLES:
@@ -284,9 +286,9 @@ def make_setting(options: argparse.Namespace, device: str, folder: str) -> Setti
     large = options.encoder == "large"
     slow = large and device == "cpu"
     return Setting(
-        name=f"random, {options.blocks} blocks, width {options.width}" if large else "embedded",
-        folder=folder if large else str(embedded.PATH),
-        layer=round(options.blocks * 21 / 24) if large else embedded.DEFAULT_LAYER,
+        name=f"random, {options.blocks} blocks, width {options.width}" if large else "embedded-small",
+        folder=folder,
+        layer=EstimeScorer(model=folder).resolved_config.layer_tuple[0],
         device=device,
         summeval=options.summeval,
         sources=options.sources or (1 if slow and options.quick else 2 if slow or options.quick else 10),

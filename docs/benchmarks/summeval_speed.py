@@ -49,7 +49,7 @@ def main() -> None:
     """Measures each precision and prints one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     common.add_summeval(parser, "folder")
-    parser.add_argument("--model", default="embedded")
+    parser.add_argument("--model", default="embedded-small")
     parser.add_argument("--dtypes", default="float32,bfloat16,fast", help="'fast' is the preset")
     parser.add_argument("--pairs", type=int, default=1600)
     parser.add_argument("--one", action="store_true", help="for the processes that this starts")

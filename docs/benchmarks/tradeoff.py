@@ -24,7 +24,7 @@ from scipy.stats import spearmanr
 from torch import nn
 
 from docs.benchmarks import common
-from estime_metric import EstimeScorer, embedded
+from estime_metric import EstimeScorer
 
 QUALITIES = ("consistency", "relevance", "coherence", "fluency")
 
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--layers", default=None, help="default: the encoder's own, and 3 of the embedded one")
     parser.add_argument("--distances", default="16,8,4,2")
     parser.add_argument("--dtypes", default="float32,bfloat16,int8")
-    parser.add_argument("--encoder", choices=("embedded", "large"), default="embedded")
+    parser.add_argument("--encoder", choices=("embedded-small", "large"), default="embedded-small")
     options = parser.parse_args()
     if options.threads is not None:
         torch.set_num_threads(options.threads)
@@ -74,8 +74,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         if large:
             common.make_encoder(made)
-        folder = made if large else str(embedded.PATH)
-        layers = options.layers or ("21" if large else f"{embedded.DEFAULT_LAYER},3")
+        folder = made if large else "embedded-small"
+        layers = options.layers or ("21" if large else "5,3")
         table = []
         now = common.clock(options.clock)
         for layer, distance in itertools.product(

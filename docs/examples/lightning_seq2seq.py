@@ -44,11 +44,11 @@ class Summarizer(lightning.LightningModule):
     """
 
     def __init__(
-        self, model: str | None = None, encoder: str = "embedded", cache: int | str = 10**9, words: int = 24
+        self, model: str | None = None, encoder: str = "embedded-small", cache: int | str = 10**9, words: int = 24
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
-        self.tokenizer = AutoTokenizer.from_pretrained(model or embedded.PATH)
+        self.tokenizer = AutoTokenizer.from_pretrained(model or embedded.SMALL)
         self.model = _tiny_model(self.tokenizer) if model is None else AutoModelForSeq2SeqLM.from_pretrained(model)
         self.words = words
         self.metrics = MetricCollection(
@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     """Trains, or validates a checkpoint; returns and prints what came out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", help="encoder-decoder to fine-tune; a very small one from scratch if left out")
-    parser.add_argument("--encoder", default="embedded", help="ESTIME's encoder")
+    parser.add_argument("--encoder", default="embedded-small", help="ESTIME's encoder")
     parser.add_argument("--cache", default=10**9, type=lambda text: int(text) if text.isdigit() else text)
     parser.add_argument("--examples", type=int, default=7)
     parser.add_argument("--epochs", type=int, default=12)

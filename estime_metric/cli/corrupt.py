@@ -29,7 +29,7 @@ class GeneratorOptions(options.EncoderOptions):
         str | None,
         Parameter(
             alias="-m",
-            help="Masked language model that makes the errors: Hub name, local folder, or 'embedded'. "
+            help="Masked language model that makes the errors: Hub name, local folder, or 'embedded-small'. "
             "(default: bert-base-cased, the paper's)",
         ),
     ] = None

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
-from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def explain(
     typed = summary is not None or source is not None
     if (file is not None) + example + typed != 1 or (summary is None) != (source is None):
         raise ValueError("Give exactly one of FILE, --example, and --summary with --source.")
-    chosen = {**({"model": EMBEDDED_MODEL} if example else {}), **units.given()}
+    chosen = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **units.given()}
     if layer is not None:
         chosen["layers"] = layer
     if output is not None:

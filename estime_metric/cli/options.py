@@ -42,7 +42,7 @@ class EncoderOptions:
         str | None,
         Parameter(
             alias="-m",
-            help="Hub name or local folder of the encoder, or 'embedded' for the small one in the package. "
+            help="Hub name or local folder of the encoder, or 'embedded' or 'embedded-small' for those in the package. "
             f"(default: {PAPER_MODEL})",
         ),
     ] = None

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import note, printable, say, warn
-from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.jobs import Alone, Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
 from estime_metric.measures import MEASURES, RECOMMENDED
@@ -123,7 +123,7 @@ def score(
         look_ahead=look_ahead,
         threshold=None if threshold is None else _parse_threshold(threshold),
     )
-    given = {**({"model": EMBEDDED_MODEL} if example else {}), **measure.given()}
+    given = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
     if dry_run:
         return _estimate(job, given, quiet)
     existing = "resume" if resume else "overwrite" if overwrite else "refuse"

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from estime_metric import files
+from estime_metric import embedded, files
 from estime_metric.cli.console import say, warn
-from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.examples import PATH as EXAMPLES
 
 #: Numbers of the example pairs, recorded with ``estime verify --record``; see `_measure`.
@@ -19,7 +18,7 @@ GOLDEN = EXAMPLES.parent / "golden.json"
 
 
 def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False) -> int:
-    """Score the example pairs with the embedded encoder and compare with the numbers recorded at release.
+    """Score the example pairs with the encoders of the package and compare with the numbers recorded at release.
 
     Exit status: 0, all equal; 1, some differ, and are listed; 2, failed.
     """
@@ -29,15 +28,12 @@ def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the num
         say(f"recorded {GOLDEN.name}")
         return 0
     recorded = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    before, now = _flat(recorded["encoders"]), _flat(measured["encoders"])
     differing = [
-        f"{unit}, layer {layer}, {measure}: expected {expected}, got {measured['scores'][unit][layer][measure]}"
-        for unit, layers in recorded["scores"].items()
-        for layer, measures in layers.items()
-        for measure, expected in measures.items()
-        if measured["scores"][unit][layer][measure] != expected
+        f"{name}: expected {before.get(name)}, got {now.get(name)}"
+        for name in dict.fromkeys((*before, *now))
+        if before.get(name) != now.get(name)
     ]
-    if measured["encoder"] != recorded["encoder"]:
-        differing.insert(0, f"encoder: expected {recorded['encoder']}, got {measured['encoder']}")
     for line in differing:
         warn(line)
     say(f"{len(differing)} differences from the recorded numbers" if differing else "all equal the recorded numbers")
@@ -46,23 +42,28 @@ def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the num
 
 
 def _measure() -> dict[str, Any]:
-    """Counts of the example pairs: both units, three layers, float32 on the CPU."""
+    """Counts of the example pairs by each encoder of the package: both units, its own layer, float32 on the CPU."""
     from estime_metric.scorer import EstimeScorer
 
     pairs = files.read_pairs(Path(EXAMPLES), "source", "summary")
-    scores = {}
-    for unit in ("token", "word"):
-        scorer = EstimeScorer(model=EMBEDDED_MODEL, layers=(3, 4, 5), unit=unit, device="cpu")
-        result = scorer.score(pairs.summaries, pairs.sources)
-        scores[unit] = {
-            str(layer): {
-                measure: [int(value) for value in result.values(measure, layer)]
+    encoders: dict[str, Any] = {}
+    for model in embedded.PATHS:
+        encoders[model] = {}
+        for unit in ("token", "word"):
+            scorer = EstimeScorer(model=model, unit=unit, device="cpu")
+            result = scorer.score(pairs.summaries, pairs.sources)
+            encoders[model] |= {"revision": result.config.revision, "layer": result.layers[0]}
+            encoders[model][unit] = {
+                measure: [int(value) for value in result.values(measure)]
                 for measure in ("alarms", "winners", "overlap", "unsupported")
             }
-            for layer in result.layers
-        }
-    return {
-        "encoder": result.config.revision,
-        "versions": f"torch {version('torch')}, transformers {version('transformers')}",
-        "scores": scores,
-    }
+    versions = f"torch {version('torch')}, transformers {version('transformers')}"
+    return {"versions": versions, "encoders": encoders}
+
+
+def _flat(nested: Any, name: str = "") -> dict[str, Any]:
+    """Nested dictionaries as one, the names joined by commas."""
+    if not isinstance(nested, dict):
+        return {name: nested}
+    leaves = (_flat(inner, f"{name}, {key}" if name else key) for key, inner in nested.items())
+    return {full: leaf for one in leaves for full, leaf in one.items()}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from estime_metric.config import EMBEDDED_MODEL, PAPER_MODEL, UNITS, EstimeConfig
+from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_MODEL, UNITS, EstimeConfig
 from estime_metric.demo.limits import Limits, RefusedError, raised_by
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.loading import EncoderInfo, EncoderUnavailableError
@@ -15,11 +15,15 @@ from estime_metric.explanation import Explanation
 from estime_metric.inputs import check_choice, check_text
 from estime_metric.scorer import EstimeScorer
 
-#: Hub names, the encoder in the package first.
-CHOICES = (EMBEDDED_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
+#: Encoders in the package, the quick one first, and Hub names.
+CHOICES = (EMBEDDED_SMALL_MODEL, EMBEDDED_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
 
 #: What stands beside a name on the page.
-REMARKS = {EMBEDDED_MODEL: "small, in the package", PAPER_MODEL: "the paper's"}
+REMARKS = {
+    EMBEDDED_SMALL_MODEL: "small, in the package",
+    EMBEDDED_MODEL: "in the package",
+    PAPER_MODEL: "the paper's",
+}
 
 #: Bytes of source embeddings held in memory, so that another layer or summary does not encode the source again.
 CACHE_BYTES = 400_000_000

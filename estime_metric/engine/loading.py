@@ -30,7 +30,7 @@ from transformers.utils import logging as transformers_logging
 from transformers.utils.hub import extract_commit_hash
 
 from estime_metric import embedded
-from estime_metric.config import EMBEDDED_MODEL, EstimeConfig, default_layer
+from estime_metric.config import EMBEDDED_SMALL_MODEL, EstimeConfig, default_layer
 from estime_metric.engine.batching import SpecialTokens
 from estime_metric.engine.int8 import read_int8
 from estime_metric.engine.memory import is_out_of_memory
@@ -125,6 +125,24 @@ class Pretrained:
     info: EncoderInfo
     headed: Any
 
+    def with_head(self) -> Any:
+        """The model with its prediction head.
+
+        Raises:
+            ValueError: it has none.
+        """
+        if self.headed is None:
+            raise ValueError(
+                f"Expected argument `model` to name a model with its prediction head, such as "
+                f"{EMBEDDED_SMALL_MODEL!r}, but {self.info.name!r} has none."
+            )
+        return self.headed
+
+    def save(self, folder: str | Path) -> None:
+        """Writes it as a folder that `transformers` reads, which knows nothing of int8 weights."""
+        (self.model if self.headed is None else self.headed).save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
 
 def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
     """Loads tokenizer and weights: safetensors only, no code from the Hub, no head, on the CPU, in eval mode.
@@ -133,7 +151,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         EncoderUnavailableError: the model cannot be loaded.
         ValueError: it has no mask token, no fast tokenizer, or a weight of it is missing.
     """
-    source = str(embedded.PATH) if model == EMBEDDED_MODEL else model
+    source = str(embedded.PATHS.get(model, model))
     commit = revision_of(model, revision)
     wanted = _sources(model, None if len(location(model)) > 1 else commit)
     try:
@@ -199,7 +217,7 @@ def revision_of(model: str, revision: str | None) -> str:
 
 def location(model: str) -> tuple[str, ...]:
     """What tells two loads of ``model`` apart: its name, and for a folder the state of its files."""
-    folder = embedded.PATH if model == EMBEDDED_MODEL else Path(model)
+    folder = Path(embedded.PATHS.get(model, model))
     if not os.path.isdir(folder):
         return (model,)
     states = (f"{file}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in _content_files(folder))
@@ -243,12 +261,12 @@ def _check_shards(source: str, wanted: dict[str, Any]) -> None:
 
 def _advice(model: str, error: Exception) -> str:
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    meant = " Did you mean model='embedded'?" if get_close_matches(model, [EMBEDDED_MODEL]) else ""
+    meant = "".join(f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1))
     return (
         f"The encoder {model!r} cannot be loaded: {reason}{meant} "
         f"Either connect to the Hugging Face Hub once, so that the model is in the local cache, "
         f"or pass the folder of a copy as `model`, with weights in safetensors, "
-        f'or pass model="embedded" for the small English encoder that ships with estime-metric.'
+        f'or pass model="embedded" for the English encoder that ships with estime-metric.'
     )
 
 

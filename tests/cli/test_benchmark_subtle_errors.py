@@ -49,7 +49,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
     rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
     path = root / "faithful.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["verdict"] == "faithful"), encoding="utf-8")
-    return run(path, "-m", "embedded", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
+    return run(path, "-m", "embedded-small", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: t
     assert names[len(judging) :][:3] == ["(-)J-Shannon", "(-)absent words", "(-)length"]
     printed = section(shown.stdout, "*Printed in the paper, not measured here")
     assert printed[3][:4] == ["(-)ESTIME-21", "0.163", "–", "0.188"]
-    assert "SubtleErrors\\|model:embedded@sha256-" in shown.stdout
+    assert "SubtleErrors\\|model:embedded-small@sha256-" in shown.stdout
     for title in ("Rise with the number of errors, layer 5, 4 pairs", "Precision**", "Recall**"):
         assert title in shown.stdout
 

@@ -178,7 +178,7 @@ def test_options_that_exclude_each_other(folder: Path) -> None:
 def test_a_missing_extra_is_named(folder: Path) -> None:
     script = (
         "import sys; sys.modules['pandas'] = None; from estime_metric.cli import main; "
-        f"main(['benchmark', 'summeval', '-m', 'embedded', '--data', {str(folder)!r}])"
+        f"main(['benchmark', 'summeval', '-m', 'embedded-small', '--data', {str(folder)!r}])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -189,11 +189,11 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
 def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run("--data", SUMMEVAL, "-m", "embedded", "--limit", 1, "-q", "-o", out, "--resamples", 20)
+    run("--data", SUMMEVAL, "-m", "embedded-small", "--limit", 1, "-q", "-o", out, "--resamples", 20)
     table = csv_rows(out / "scores.csv")
     assert len(table) == 16
     data = read_folder(SUMMEVAL).head(1)
-    alarms = EstimeScorer(model="embedded").score(list(data.summaries), data.source_of_each).values()
+    alarms = EstimeScorer(model="embedded-small").score(list(data.summaries), data.source_of_each).values()
     assert [float(row["estime_token_5"]) for row in table] == alarms.tolist()
     means = {
         name: sum(float(row[name]) for row in table) / 16 for name in ("rouge_1", "bertscore_f1", "jensen_shannon")

@@ -107,9 +107,9 @@ def test_what_goes_wrong_inside_is_one_line_too(
 
 @pytest.mark.slow
 def test_an_option_given_twice_takes_the_last_value() -> None:
-    arguments = ["--with-signature", "-q", "-o", "-", "-m", "nobody/nothing", "-m", "embedded"]
+    arguments = ["--with-signature", "-q", "-o", "-", "-m", "nobody/nothing", "-m", "embedded-small"]
     ran = run_command("score", "--example", *arguments)
-    assert json.loads(ran.stdout.splitlines()[0])["signature"].startswith("ESTIME|model:embedded@")
+    assert json.loads(ran.stdout.splitlines()[0])["signature"].startswith("ESTIME|model:embedded-small@")
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -36,7 +36,7 @@ def example(row: int) -> tuple[str, str]:
 
 @pytest.mark.slow
 def test_an_example_is_explained_offline_on_the_screen() -> None:
-    shown = EstimeScorer(model="embedded").explain(*example(2))
+    shown = EstimeScorer(model="embedded-small").explain(*example(2))
     text = " ".join(run("--example").stdout.split())
     assert f"{shown.alarms} alarms tokens whose best match" in text
     assert "rust in twelve[8] of its four[9] main beams" in text
@@ -145,7 +145,7 @@ def test_one_kind_of_input_is_asked_for(arguments: list[str]) -> None:
 
 def test_a_row_of_nothing_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     assert "--row with a FILE" in run("--summary", "x", "--source", "y", "--row", "1", status=2).stderr
-    assert "nothing.jsonl" in run(tmp_path / "nothing.jsonl", "-m", "embedded", status=2).stderr
+    assert "nothing.jsonl" in run(tmp_path / "nothing.jsonl", "-m", "embedded-small", status=2).stderr
 
 
 def test_a_screen_is_not_flooded(tmp_path: Path, bert_folder: str) -> None:

@@ -48,7 +48,7 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
     signature = files.read_signature(out)
     assert signature in shown.stdout.splitlines()
-    assert str(signature).startswith("ESTIME|model:embedded@sha256-")
+    assert str(signature).startswith("ESTIME|model:embedded-small@sha256-")
 
 
 def test_the_examples_are_what_the_package_says() -> None:
@@ -139,7 +139,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
 
 def test_a_missing_file_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
     for name in ("nothing.jsonl", "nothing.parquet"):
-        said = run("score", tmp_path / name, "-m", "embedded", status=2).stderr
+        said = run("score", tmp_path / name, "-m", "embedded-small", status=2).stderr
         assert said == f"error: No such file or directory: '{tmp_path / name}'\n"
     assert "FILE or --example" in run("score", status=2).stderr
     assert "FILE or --example" in run("score", tmp_path / "x.jsonl", "--example", status=2).stderr

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
 import pytest
 
-from estime_metric import EstimeScorer
+from estime_metric import EstimeScorer, embedded
 from estime_metric.cli import verify
 from tests.command import run_command
 
@@ -22,21 +23,20 @@ def test_the_recorded_numbers_are_met() -> None:
 @pytest.mark.slow
 def test_none_of_them_hangs_on_rounding() -> None:
     pairs = [json.loads(line) for line in verify.EXAMPLES.read_text(encoding="utf-8").splitlines()]
-    for unit in ("token", "word"):
-        scorer = EstimeScorer(model="embedded", layers=(3, 4, 5), unit=unit)
-        result = scorer.score([pair["summary"] for pair in pairs], [pair["source"] for pair in pairs])
-        assert sum(result.ties(layer) for layer in result.layers) == 0
+    for model, unit in itertools.product(embedded.PATHS, ("token", "word")):
+        scorer = EstimeScorer(model=model, unit=unit)
+        assert scorer.score([pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]).ties() == 0
 
 
 @pytest.mark.slow
 def test_a_departure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = json.loads(verify.GOLDEN.read_text(encoding="utf-8"))
-    recorded["scores"]["token"]["5"]["alarms"][0] += 1
-    recorded["encoder"] = "sha256-000000000000"
+    recorded["encoders"]["embedded-small"]["token"]["alarms"][0] += 1
+    recorded["encoders"]["embedded"]["revision"] = "sha256-000000000000"
     (tmp_path / "golden.json").write_text(json.dumps(recorded))
     monkeypatch.setattr(verify, "GOLDEN", tmp_path / "golden.json")
     shown = run_command("verify", status=None)
     assert shown.exit_code == 1
-    assert "encoder: expected sha256-000000000000, got sha256-" in shown.stderr
-    assert "token, layer 5, alarms: expected [" in shown.stderr
+    assert "embedded, revision: expected sha256-000000000000, got sha256-" in shown.stderr
+    assert "embedded-small, token, alarms: expected [" in shown.stderr
     assert shown.stdout.startswith("2 differences from the recorded numbers\n")

@@ -46,7 +46,7 @@ def browser() -> Iterator[Any]:
 def server(bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """``estime demo`` with a second encoder on offer; at the end it must have printed no text of a visitor."""
     find_browser()
-    arguments = [*COMMAND, "--model", "embedded", "--model", bert_folder]
+    arguments = [*COMMAND, "--model", "embedded-small", "--model", bert_folder]
     port = free_port()
     with serving([*arguments, "--port", str(port)], tmp_path_factory.mktemp("demo"), port) as server:
         yield server
@@ -93,7 +93,7 @@ def page(opened: Opener) -> Any:
 
 @pytest.fixture(scope="session")
 def scorer() -> EstimeScorer:
-    return EstimeScorer(model="embedded")
+    return EstimeScorer(model="embedded-small")
 
 
 def fill(page: Any, source: str, summary: str) -> None:

@@ -102,7 +102,7 @@ def test_unit_and_layer_change_the_result_and_nothing_chosen_stays(page: Any) ->
     page.mouse.move(1, 1)
     expect(page.locator("#explained .estime-active")).to_have_count(1)
     page.locator("#unit").get_by_text("words").click()
-    words = EstimeScorer(model="embedded", unit="word")
+    words = EstimeScorer(model="embedded-small", unit="word")
     expect(page.locator("#explained .estime-signature")).to_have_text(words.signature)
     assert alarms(page) == words.explain(*pair).alarms
     page.locator("#explained .estime-unit.estime-match").first.hover()
@@ -111,13 +111,13 @@ def test_unit_and_layer_change_the_result_and_nothing_chosen_stays(page: Any) ->
     number = page.locator("#layer input[type=number]")
     number.fill("2")
     number.press("Tab")
-    second = EstimeScorer(model="embedded", unit="word", layers=2)
+    second = EstimeScorer(model="embedded-small", unit="word", layers=2)
     expect(page.locator("#explained .estime-signature")).to_have_text(second.signature)
     assert alarms(page) == second.explain(*pair).alarms != words.explain(*pair).alarms
     slider = page.locator("#layer input[type=range]")
     slider.focus()
     slider.press("ArrowRight")
-    third = EstimeScorer(model="embedded", unit="word", layers=3)
+    third = EstimeScorer(model="embedded-small", unit="word", layers=3)
     expect(page.locator("#explained .estime-signature")).to_have_text(third.signature)
 
 
@@ -161,7 +161,7 @@ def test_too_long_and_empty_texts_get_a_message(page: Any) -> None:
     expect(notice).to_contain_text("The source has 22,000 characters; this page takes up to 20,000.")
     fill(page, "a " * 4500, SUMMARY)
     expect(notice).to_contain_text(
-        "The source has 4,500 tokens; with embedded (small, in the package) this page takes up to 4,000."
+        "The source has 4,500 tokens; with embedded-small (small, in the package) this page takes up to 4,000."
     )
     fill(page, SOURCE, "zebrafinch " * 500)
     expect(notice).to_contain_text("The summary has 5,500 characters; this page takes up to 5,000.")

@@ -14,27 +14,28 @@ SUMMARIES = ["The dog sat on the mat.", "The council closed the cat."]
 
 @pytest.fixture(scope="module")
 def encoders(bert_folder: str) -> Encoders:
-    return Encoders(["embedded", bert_folder, "embedded", "no-such/encoder"])
+    return Encoders(["embedded-small", bert_folder, "embedded-small", "no-such/encoder"])
 
 
 def test_the_one_in_the_package_comes_first_and_the_papers_is_on_offer() -> None:
-    assert CHOICES[0] == "embedded"
+    assert CHOICES[0] == "embedded-small"
     assert "bert-large-uncased-whole-word-masking" in CHOICES
     assert dict(Encoders().labels)["bert-large-uncased-whole-word-masking (the paper's)"] == CHOICES[2]
 
 
 def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Encoders, bert_folder: str) -> None:
-    assert encoders.names == ("embedded", bert_folder, "no-such/encoder")
-    assert [label for label, _ in encoders.labels] == ["embedded (small, in the package)", "bert", "no-such/encoder"]
+    assert encoders.names == ("embedded-small", bert_folder, "no-such/encoder")
+    labels = [label for label, _ in encoders.labels]
+    assert labels == ["embedded-small (small, in the package)", "bert", "no-such/encoder"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["token", "word"])
 @pytest.mark.parametrize("layer", [1, 5])
 def test_explanations_are_those_of_a_scorer_of_that_layer(encoders: Encoders, unit: str, layer: int) -> None:
-    scorer = EstimeScorer(model="embedded", unit=unit, layers=layer)
+    scorer = EstimeScorer(model="embedded-small", unit=unit, layers=layer)
     for _ in range(2):  # the second time the source's embeddings are at hand
-        explanations = encoders.explain(SUMMARIES, SOURCE, Setting("embedded", unit, layer))
+        explanations = encoders.explain(SUMMARIES, SOURCE, Setting("embedded-small", unit, layer))
         for explanation, summary in zip(explanations, SUMMARIES, strict=True):
             expected = scorer.explain(summary, SOURCE)
             assert explanation.signature == expected.signature == scorer.signature
@@ -45,17 +46,17 @@ def test_explanations_are_those_of_a_scorer_of_that_layer(encoders: Encoders, un
 
 
 def test_a_scorer_for_a_file_reads_one_layer(encoders: Encoders) -> None:
-    scorer = encoders.one_layer(Setting("embedded", "word", 3))
-    assert scorer.signature == EstimeScorer(model="embedded", unit="word", layers=3).signature
+    scorer = encoders.one_layer(Setting("embedded-small", "word", 3))
+    assert scorer.signature == EstimeScorer(model="embedded-small", unit="word", layers=3).signature
 
 
 def test_what_is_not_on_offer_is_refused(encoders: Encoders, bert_folder: str) -> None:
     with pytest.raises(RefusedError, match="not on offer"):
         encoders.info(f"{bert_folder}/.")
     with pytest.raises(ValueError, match="`unit`"):
-        encoders.explain(["x"], "x", Setting("embedded", "line", 1))
+        encoders.explain(["x"], "x", Setting("embedded-small", "line", 1))
     with pytest.raises(ValueError, match=r"`layers` to lie within 0\.\.6"):
-        encoders.explain(["x"], "x", Setting("embedded", "token", 7))
+        encoders.explain(["x"], "x", Setting("embedded-small", "token", 7))
 
 
 def test_one_that_cannot_be_loaded_is_refused(encoders: Encoders, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,14 +66,14 @@ def test_one_that_cannot_be_loaded_is_refused(encoders: Encoders, monkeypatch: p
 
 
 def test_any_encoder_may_be_named_where_the_host_allows_it(bert_folder: str) -> None:
-    encoders = Encoders(["embedded"], any_name=True)
+    encoders = Encoders(["embedded-small"], any_name=True)
     assert encoders.info(bert_folder).name == bert_folder
-    assert [name for _, name in encoders.labels] == ["embedded"]
+    assert [name for _, name in encoders.labels] == ["embedded-small"]
     for name in ("", " "):
         with pytest.raises(RefusedError, match="not on offer"):
             encoders.info(name)
     with pytest.raises(RefusedError, match="not on offer"):
-        Encoders(["embedded"]).info(bert_folder)
+        Encoders(["embedded-small"]).info(bert_folder)
 
 
 def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:

@@ -16,28 +16,28 @@ from estime_metric.demo.handlers import Handlers, read_examples
 from estime_metric.demo.limits import Limits
 from estime_metric.explain.html import fragment
 
-SETTING = Setting("embedded", "token", 5)
+SETTING = Setting("embedded-small", "token", 5)
 SOURCE = "The cat sat on the mat while the dog slept."
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(2)> The cat & the \"dog\" 'sat'."
 
 
 @pytest.fixture(scope="module")
 def handlers() -> Handlers:
-    return Handlers(Encoders(["embedded"]))
+    return Handlers(Encoders(["embedded-small"]))
 
 
 @pytest.mark.slow
 def test_an_explanation_is_the_fragment_of_it(handlers: Handlers) -> None:
     drawn, drawable = handlers.explain(SOURCE, "The dog sat on the cat.", SETTING)
     assert drawable
-    expected = EstimeScorer(model="embedded").explain("The dog sat on the cat.", SOURCE)
+    expected = EstimeScorer(model="embedded-small").explain("The dog sat on the cat.", SOURCE)
     assert fragment(expected, key="estime-explained").partition("<p class")[0] in drawn
     assert handlers.explain(SOURCE, "The dog sat on the cat.", SETTING) == (drawn, True)
     other, _ = handlers.explain(SOURCE, "The dog sat on the mat.", SETTING)
     assert other.partition(">")[0] != drawn.partition(">")[0]  # so that the page takes it whole
 
 
-@pytest.mark.parametrize("setting", [SETTING, Setting("embedded", "word", 1)])
+@pytest.mark.parametrize("setting", [SETTING, Setting("embedded-small", "word", 1)])
 def test_hostile_texts_stay_texts(handlers: Handlers, setting: Setting) -> None:
     drawn, _ = handlers.explain(HOSTILE, HOSTILE, setting)
     assert "<script" not in drawn
@@ -60,7 +60,7 @@ def test_empty_texts(handlers: Handlers) -> None:
 
 def test_two_summaries_are_compared_by_the_unsupported_rate(handlers: Handlers) -> None:
     good, bad = "The cat sat on the mat.", "The dog sat on the cat while the mat slept."
-    scorer = EstimeScorer(model="embedded")
+    scorer = EstimeScorer(model="embedded-small")
     rates = [scorer.explain(summary, SOURCE).value("unsupported_rate") for summary in (good, bad)]
     assert rates[0] < rates[1]
     verdict, drawn = handlers.compare(SOURCE, good, bad, SETTING)
@@ -128,7 +128,7 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
     text = scores.read_text(encoding="utf-8")
     assert "<i>7</i>" in text
     assert "estime_line" in text  # the file has a column of that name
-    assert EstimeScorer(model="embedded").signature in text
+    assert EstimeScorer(model="embedded-small").signature in text
 
 
 def test_files_that_cannot_be_scored_get_a_message(handlers: Handlers, tmp_path: Path) -> None:
@@ -144,10 +144,10 @@ def test_files_that_cannot_be_scored_get_a_message(handlers: Handlers, tmp_path:
     assert "Choose a file first" in last(None)[0]
     assert "Something went wrong (FileNotFoundError)" in last(str(tmp_path / "gone.csv"))[0]
     path.write_text(json.dumps({"source": SOURCE, "summary": "The cat."}), encoding="utf-8")
-    drawn, scores = last(str(path), Handlers(Encoders(["embedded"], Limits(max_seconds=0))))
+    drawn, scores = last(str(path), Handlers(Encoders(["embedded-small"], Limits(max_seconds=0))))
     assert "The time for one file is over: 0 of 1 rows scored" in drawn
     assert scores is None
-    small = Handlers(Encoders(["embedded"], Limits(max_pairs=0)))
+    small = Handlers(Encoders(["embedded-small"], Limits(max_pairs=0)))
     assert "<code>estime demo --max-pairs</code> raises this limit" in last(str(path), small)[0]
 
 

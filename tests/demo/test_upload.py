@@ -12,7 +12,7 @@ from estime_metric.demo import upload
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import Limits, RefusedError
 
-SETTING = Setting("embedded", "token", 5)
+SETTING = Setting("embedded-small", "token", 5)
 PAIRS = [
     {"source": "The cat sat on the mat while the dog slept.", "summary": summary, "id": number}
     for number, summary in enumerate(["The dog sat.", "", "The cat slept on the dog.", "Nothing of it"])
@@ -21,7 +21,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def encoders() -> Encoders:
-    return Encoders(["embedded"])
+    return Encoders(["embedded-small"])
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> Path:
@@ -30,7 +30,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
 
 
 def limited(**limits: float) -> Encoders:
-    return Encoders(["embedded"], Limits(**limits))  # type: ignore[arg-type]
+    return Encoders(["embedded-small"], Limits(**limits))  # type: ignore[arg-type]
 
 
 def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, encoders: Encoders) -> None:
@@ -38,7 +38,8 @@ def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, encoders:
     steps = [(len(progress.rows), progress.done) for progress in upload.score(pairs, encoders, SETTING)]
     assert steps == [(1, False), (2, False), (3, False), (4, False), (4, True)]
     *_, last = upload.score(pairs, encoders, SETTING)
-    assert last.rows == files.score_rows(pairs, EstimeScorer(model="embedded").score(pairs.summaries, pairs.sources))
+    result = EstimeScorer(model="embedded-small").score(pairs.summaries, pairs.sources)
+    assert last.rows == files.score_rows(pairs, result)
     assert [(pair.line, pair.summary) for pair in last.scored] == list(enumerate(pairs.summaries, start=1))
     assert [pair.alarms for pair in last.scored] == [row["alarms"] for row in last.rows]
     assert [pair.coverage > 0 for pair in last.scored] == [True, False, True, False]  # the second is empty

@@ -7,7 +7,6 @@ import torch
 import transformers
 from torch import nn
 
-from estime_metric import embedded
 from estime_metric.engine.blocks import BlockTaps
 from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
 
@@ -139,10 +138,10 @@ def test_a_model_without_a_list_of_blocks_is_refused() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @torch.no_grad()
-def test_padding_is_taken_in_lower_precision(dtype: torch.dtype) -> None:
+def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: str) -> None:
     """By the embedded encoder, where rounding is that of a trained one; not by one that ignores the mask."""
     for ignored in (False, True):
-        model = whole(str(embedded.PATH)).to(dtype)
+        model = whole(small_folder).to(dtype)
         depth = model.config.num_hidden_layers
         taps = BlockTaps(model, depth, depth, PROBE)
         assert taps._fused

@@ -29,7 +29,7 @@ THAI = ["\u0e19\u0e32\u0e22\u0e01\u0e40\u0e17\u0e28\u0e21\u0e19\u0e15\u0e23\u0e3
 
 @pytest.fixture(scope="module")
 def tokenizer() -> transformers.PreTrainedTokenizerFast:
-    return transformers.AutoTokenizer.from_pretrained(embedded.PATH)
+    return transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
 
 
 @pytest.mark.parametrize("texts", [GERMAN, CHINESE, RUSSIAN, THAI, ENGLISH[:1] + 4 * GERMAN])

@@ -30,7 +30,7 @@ def test_scores_after_the_new_interface_was_used() -> None:
     script = textwrap.dedent("""
         import torch
         from estime_metric import EstimeScorer
-        scorer = EstimeScorer(model="embedded", device="cpu")
+        scorer = EstimeScorer(model="embedded-small", device="cpu")
         source = "A cat slept in the sun while a dog barked at the gate."
         for setting in (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul, torch.backends):
             for value in ("tf32", "ieee"):

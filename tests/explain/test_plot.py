@@ -42,7 +42,7 @@ def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
 
 def test_a_copy_is_a_line_that_rises() -> None:
     text = "Heavy rain fell over all hills while nobody looked outside their houses yesterday."
-    points = marks(EstimeScorer(model="embedded").explain(text, text))["match"]
+    points = marks(EstimeScorer(model="embedded-small").explain(text, text))["match"]
     assert len(points) > 8
     assert points == sorted(points, key=lambda point: point[1])
 

@@ -143,7 +143,7 @@ def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest
                 seen[self.current_epoch] = {name: float(value) for name, value in self.trainer.callback_metrics.items()}
 
     monkeypatch.setattr(example, "Summarizer", Planned)
-    outcome = example.main(arguments(tmp_path, "embedded", "--epochs", str(len(plan))))
+    outcome = example.main(arguments(tmp_path, "embedded-small", "--epochs", str(len(plan))))
     assert torch.load(outcome["best"], weights_only=False)["epoch"] == plan.index("faithful")
     alarms = {plan[epoch]: values["val/alarms"] for epoch, values in seen.items()}
     assert alarms[""] == alarms["zqx vrk ploo"] == 0 < alarms["faithful"]

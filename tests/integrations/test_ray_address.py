@@ -25,7 +25,7 @@ def nobody() -> Iterator[str]:
 
 def test_the_command_says_it_in_one_line(nobody: str, tmp_path: Path) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(2))
-    done = run_command("score", table, "-o", tmp_path / "out.csv", "--ray", nobody, "-m", "embedded", status=2)
+    done = run_command("score", table, "-o", tmp_path / "out.csv", "--ray", nobody, "-m", "embedded-small", status=2)
     assert f"Expected a Ray cluster at {nobody}, but nothing answers there" in done.stderr
     assert not (tmp_path / "out.csv").exists()
 

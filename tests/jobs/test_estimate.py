@@ -19,7 +19,7 @@ CAT, BIRD = "the cat sat on the mat.", "a bird sang."
 
 @pytest.fixture(scope="module")
 def scorer() -> EstimeScorer:
-    return EstimeScorer(model="embedded", window=60, margin=10, distance=2)
+    return EstimeScorer(model="embedded-small", window=60, margin=10, distance=2)
 
 
 def write(path: Path, *pairs: tuple[str, str]) -> Path:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from estime_metric import files
+from estime_metric import embedded, files
 from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
 from estime_metric.cli.console import say, warn
 from estime_metric.cli.corrupt import Errors, Order, parse_numbers
-from estime_metric.config import EMBEDDED_MODEL
+from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.measures import HIGHER_IS_BETTER
 
 if TYPE_CHECKING:
@@ -52,7 +52,10 @@ def subtle_errors(
     ] = None,
     generator: Annotated[
         str | None,
-        Parameter(help="Model that makes the errors. (default: bert-base-cased, the paper's; with -m embedded that)"),
+        Parameter(
+            help="Model that makes the errors. (default: bert-base-cased, the paper's; embedded-small with an encoder "
+            "of the package)"
+        ),
     ] = None,
     errors: Errors = "1,3,5",
     order: Order = "sequential",
@@ -94,7 +97,7 @@ def subtle_errors(
     scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), cache=CACHE_BYTES, **config)
     study = SubtleErrorsStudy(scorer, baselines, progress=not given.quiet)
     maker = SubtleErrors(
-        generator or (EMBEDDED_MODEL if measure.model == EMBEDDED_MODEL else PAPER_GENERATOR),
+        generator or (EMBEDDED_SMALL_MODEL if measure.model in embedded.PATHS else PAPER_GENERATOR),
         n_errors=numbers[-1],
         seed=given.seed,
         order=order,

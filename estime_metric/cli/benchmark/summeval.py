@@ -8,9 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from estime_metric import embedded
 from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
-from estime_metric.config import EMBEDDED_MODEL
 
 #: Tables on the screen, in order; the others are for files.
 SHOWN = ("table1", "table2", "own", "layers")
@@ -81,4 +81,4 @@ def _bert_model(given: str | None, model: str | None) -> str | None:
         return None
     from estime_metric.studies.shared.bertscore import PAPER_ENCODER
 
-    return given or (EMBEDDED_MODEL if model == EMBEDDED_MODEL else PAPER_ENCODER)
+    return given or (model if model in embedded.PATHS else PAPER_ENCODER)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,8 @@ from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from estime_metric import embedded
-from estime_metric.config import EMBEDDED_MODEL
 from estime_metric.engine.encoder import choose_device
-from estime_metric.engine.loading import quiet
+from estime_metric.engine.loading import load_pretrained, quiet
 from estime_metric.engine.precision import inference_context
 from estime_metric.meta.shuffle import SentenceSplitter, shuffle_text, split_sentences
 
@@ -75,7 +75,7 @@ class CoherenceClassifier:
 
     Args:
         model: folder or Hub name of a classifier that `save` wrote; or of an encoder, whose head is then new and knows
-            nothing until it is trained; ``"embedded"`` for the encoder of the package.
+            nothing until it is trained; ``"embedded-small"`` for the small encoder of the package.
         device: as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one, else the CPU.
         truncate: cut texts that are longer than the encoder's positions; where False they are refused.
         seed: of a new head.
@@ -89,11 +89,15 @@ class CoherenceClassifier:
     """
 
     def __init__(self, model: str | Path, *, device: str | None = None, truncate: bool = False, seed: int = 0) -> None:
-        source = str(embedded.PATH) if str(model) == EMBEDDED_MODEL else str(model)
         self.device = choose_device(device)
         self.truncate = truncate
-        self.tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        self.model, self.trained = _load(source, seed)
+        with TemporaryDirectory() as folder:
+            source = str(model)
+            if source in embedded.PATHS:
+                load_pretrained(source, None, torch.float32).save(folder)
+                source = folder
+            self.tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            self.model, self.trained = _load(source, seed)
         self.model.to(self.device).eval()
         self.limit: int | None = _limit(self.model, self.tokenizer)
 

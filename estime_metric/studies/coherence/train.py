@@ -1,7 +1,8 @@
 """Trains a coherence classifier: ``python -m estime_metric.studies.coherence.train TEXTS.jsonl --output FOLDER``.
 
 TEXTS.jsonl (or .jsonl.gz) holds one coherent text in each line, such as reference summaries: ``{"text": "..."}``. Any
-encoder of transformers can be started from, also ``--model embedded``. The folder is then a ``CoherenceClassifier``.
+encoder of transformers can be started from, also ``--model embedded-small``. The folder is then a
+``CoherenceClassifier``.
 """
 
 from __future__ import annotations

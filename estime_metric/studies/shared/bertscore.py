@@ -37,7 +37,7 @@ class BertScorer:
     """An encoder that compares texts.
 
     Args:
-        model: Hub name, local folder, or ``"embedded"``.
+        model: Hub name, local folder, or the name of an encoder of the package.
         layer: hidden layer, 0 the embedding layer's output; ``None``: ``round(17 / 24 * blocks)``, the relative depth
             that ``bert_score`` reads by default.
         device: as in `EstimeConfig`.

@@ -13,14 +13,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import torch
 
 from estime_metric import embedded
-from estime_metric.config import EMBEDDED_MODEL
-from estime_metric.engine.loading import revision_of
+from estime_metric.engine.loading import load_pretrained, revision_of
 from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.meta.checks import Floats
 from estime_metric.signature import versioned
@@ -40,7 +41,8 @@ class BlancScorer:
     """BLANC with one encoder.
 
     Args:
-        model: Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or ``"embedded"``.
+        model: Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or
+            ``"embedded-small"``.
         kind: one of `KINDS`.
         device: for example ``"cuda"``; the CPU where left out.
         **options: of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``; the package's own values where left out.
@@ -51,7 +53,7 @@ class BlancScorer:
     Raises:
         ImportError: ``blanc`` or ``nltk`` is not installed.
         OSError: the encoder cannot be loaded.
-        TypeError, ValueError: the package knows no such option, or ``kind`` is unknown.
+        TypeError, ValueError: it has no prediction head, the package knows no such option, or ``kind`` is unknown.
     """
 
     def __init__(self, model: str, *, kind: str = "help", device: str | None = None, **options: Any) -> None:
@@ -59,10 +61,15 @@ class BlancScorer:
         package = load_package()
         split, name_of_split = _sentence_splitter()
         package.sent_tokenize = split  # type: ignore[attr-defined]
-        folder = str(embedded.PATH) if model == EMBEDDED_MODEL else model
         chosen = {"inference_batch_size": BATCH, **options}
         made: Callable[..., Any] = package.BlancHelp if kind == "help" else package.BlancTune
-        self._scorer = made(model_name=folder, device=device or "cpu", show_progress_bar=False, **chosen)
+        with TemporaryDirectory() as folder:
+            if model in embedded.PATHS:
+                loaded = load_pretrained(model, None, torch.float32)
+                loaded.with_head()
+                loaded.save(folder)
+            source = folder if model in embedded.PATHS else model
+            self._scorer = made(model_name=source, device=device or "cpu", show_progress_bar=False, **chosen)
         shown = "".join(f"|{name}:{value}" for name, value in sorted(options.items()))
         named = versioned(model, revision_of(model, None))
         self.signature = f"BLANC|{kind}|blanc {version('blanc')}|model:{named}|sentences:{name_of_split}{shown}"

@@ -42,7 +42,8 @@ class SubtleErrors:
     Errors come in one order for each text, so ``n_errors=1`` makes the first of the errors that ``n_errors=3`` makes.
 
     Args:
-        model: Hub name or local folder of a masked language model with its prediction head, or ``"embedded"``.
+        model: Hub name or local folder of a masked language model with its prediction head, or
+            ``"embedded-small"``.
         revision: commit, tag or branch of a Hub model.
         n_errors: errors in each text, at least 1. A text with fewer whole words gets as many as it has, and
             `Corrupted.n_missing` says how many are missing.
@@ -58,7 +59,7 @@ class SubtleErrors:
     Source: Vasilyev & Bohannon 2021, section 4.
 
     Example:
-        >>> corrupt = SubtleErrors(model="embedded", n_errors=1)
+        >>> corrupt = SubtleErrors(model="embedded-small", n_errors=1)
         >>> [corrupted] = corrupt(["The cat sat on the mat and slept."])
         >>> error = corrupted.errors[0]
         >>> corrupted.text[error.span[0] : error.span[1]] == error.replacement != error.original

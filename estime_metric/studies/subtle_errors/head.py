@@ -33,18 +33,14 @@ class PredictionHead:
 
     def __init__(self, config: EstimeConfig) -> None:
         loaded = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
-        if loaded.headed is None:
-            raise ValueError(
-                f"Expected argument `model` to name a model with its prediction head, such as 'embedded-small', "
-                f"but {config.model!r} has none."
-            )
+        headed = loaded.with_head()
         self.tokenizer: Any = loaded.tokenizer
         self.ignores_case = ignores_case(loaded.tokenizer)
         self.revision = loaded.info.resolve(config).revision
         self._window = config.window
         self._special = loaded.info.special
         self._device = choose_device(config.device)
-        self._model = loaded.headed.to(self._device).requires_grad_(False)
+        self._model = headed.to(self._device).requires_grad_(False)
 
     def scores(self, tokens: IntArray, position: int) -> Tensor:
         """What the model gives each token of the vocabulary at one position, which alone is masked.

@@ -261,7 +261,7 @@ def test_bad_options_are_named(metric: Estime, texts: dict) -> None:
     with pytest.raises(TypeError, match="`use_stemmer`"):
         Estime(use_stemmer=True)
     with pytest.raises(ValueError, match="`config_name`"):
-        Estime("embedded")
+        Estime("embedded-small")
     with pytest.raises(ValueError, match="`unit`"):
         metric.compute(**texts, unit="sentence")
     with pytest.raises(TypeError, match="`model_revision`"):

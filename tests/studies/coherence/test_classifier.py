@@ -75,7 +75,7 @@ def test_a_small_random_encoder_learns_the_order_and_is_saved(bert_folder: str, 
 @pytest.mark.slow
 def test_the_embedded_encoder_learns_it_in_one_epoch() -> None:
     options = TrainingOptions(epochs=1, learning_rate=1e-4, batch_size=16, validation=0)
-    assert accuracy(train_classifier(ordered_texts(50, seed=0), "embedded", options, device="cpu")) > 0.75
+    assert accuracy(train_classifier(ordered_texts(50, seed=0), "embedded-small", options, device="cpu")) > 0.75
 
 
 def test_the_seed_decides(bert_folder: str) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from estime_metric import embedded
 from estime_metric.studies.shared import blanc
 from estime_metric.studies.shared.blanc import BlancScorer, blanc_block, load_package
 from estime_metric.studies.shared.scoring import measure
@@ -34,13 +33,13 @@ def _package() -> None:
 
 
 @pytest.mark.parametrize("kind", ["help", "tune"])
-def test_values_are_those_of_the_package_called_by_hand(kind: str, bert_folder: str) -> None:
-    model = "embedded" if kind == "help" else bert_folder  # tuning takes its time
+def test_values_are_those_of_the_package_called_by_hand(kind: str, bert_folder: str, small_folder: str) -> None:
+    model = "embedded-small" if kind == "help" else bert_folder  # tuning takes its time
     options = {} if kind == "help" else {"finetune_epochs": 2}
     scores = BlancScorer(model, kind=kind, **options).score(SUMMARIES, [SOURCE] * 3)
     package = load_package()
     by_hand = package.BlancHelp if kind == "help" else package.BlancTune
-    path = str(embedded.PATH) if model == "embedded" else model
+    path = small_folder if kind == "help" else model
     scorer = by_hand(model_name=path, show_progress_bar=False, **options)
     assert scores.tolist() == [scorer.eval_once(SOURCE, summary) for summary in SUMMARIES]
     if kind == "help":

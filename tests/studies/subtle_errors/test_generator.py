@@ -200,7 +200,7 @@ def words_of(text: str, corrupt: SubtleErrors) -> list[str]:
 
 
 def test_what_counts_as_a_whole_word() -> None:
-    corrupt = SubtleErrors("embedded")
+    corrupt = SubtleErrors("embedded-small")
     assert words_of("It's a well-known, 3.5 metre (tall) tree \u2014 see U.S. law of 1874!", corrupt) == [
         "a", "metre", "tall", "tree", "see", "law", "of", "1874"
     ]  # fmt: skip
