@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from estime_metric import EstimeScorer
+from estime_metric.config import PAPER_MODEL
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.limits import Limits, RefusedError
 
@@ -18,9 +19,8 @@ def encoders(bert_folder: str) -> Encoders:
 
 
 def test_the_one_in_the_package_comes_first_and_the_papers_is_on_offer() -> None:
-    assert CHOICES[0] == "embedded-small"
-    assert "bert-large-uncased-whole-word-masking" in CHOICES
-    assert dict(Encoders().labels)["bert-large-uncased-whole-word-masking (the paper's)"] == CHOICES[2]
+    assert CHOICES[:2] == ("embedded-small", "embedded")
+    assert ("bert-large-uncased-whole-word-masking (the paper's)", PAPER_MODEL) in Encoders().labels
 
 
 def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Encoders, bert_folder: str) -> None:
