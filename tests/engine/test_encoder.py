@@ -297,7 +297,7 @@ def test_memory_does_not_grow_with_the_number_of_shapes() -> None:
             return_memory()
             return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
 
-        scorer = EstimeScorer(model="embedded", layers=1, device="cpu", dtype="bfloat16")
+        scorer = EstimeScorer(model="embedded-small", layers=1, device="cpu", dtype="bfloat16")
         words = ["cat"] * 400
 
         def score(lengths):
