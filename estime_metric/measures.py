@@ -87,7 +87,7 @@ class Measure:
 
     @property
     def blank(self) -> float:
-        """The value for a summary without tokens."""
+        """The value for a summary without tokens: of a share 1 where lower is better, else 0; of a rate NaN."""
         if self.kind == "rate":
             return float("nan")
         return 1.0 if self.kind == "share" and self.higher_is_better is False else 0.0
