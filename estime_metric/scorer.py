@@ -64,7 +64,7 @@ class EstimeScorer:
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
         cache: keeps the embeddings of sources from one call to the next: bytes of memory, a folder, a `SourceCache`
-            that says more, or ``None`` for none. It never changes a score.
+            that says more, or ``None`` for none. Scores stay the same but for rounding.
         options: options of `EstimeConfig`, laid over ``config``.
 
     Raises:

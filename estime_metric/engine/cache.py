@@ -1,7 +1,7 @@
 """Source embeddings by content: bounded memory, and where asked for a bounded folder that processes share.
 
-A cache holds what the encoder would return and never changes a score. Its keys are digests of everything that the
-embeddings depend on, so an entry cannot be taken for another one and none has to be invalidated.
+A cache holds what the encoder would return, rounding apart. Its keys are digests of everything that the embeddings
+depend on, so an entry cannot be taken for another one and none has to be invalidated.
 """
 
 from __future__ import annotations

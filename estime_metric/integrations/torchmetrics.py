@@ -98,7 +98,7 @@ class ESTIME(Metric):
         return_dict: return all measures that were computed.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a folder, a `SourceCache`,
-            or ``None`` for none. It never changes a score.
+            or ``None`` for none. Scores stay the same but for rounding.
         kwargs: options of `EstimeConfig`, laid over ``config``, and the keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
