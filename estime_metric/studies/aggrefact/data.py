@@ -181,6 +181,11 @@ def with_spans(data: AggreFact) -> AggreFact:
     return AggreFact(f"{data.folder} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True))
 
 
+def place_name(origin: str, dataset: str, group: str) -> str:
+    """A cell as readers know it: ``CLIFF, CNN/DailyMail, recent``."""
+    return f"{dataset}, {ORIGINS[origin]}, {group}"
+
+
 def _frame(folder: Path, table: pd.DataFrame) -> AggreFact:
     """The table in order, with classes, and a number behind documents that one system summarized several times."""
     kept = table["system"].isin(_CLASS_OF) & table["split"].isin(SPLITS) & table["origin"].isin(ORIGINS)

@@ -9,13 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from estime_metric.explanation import VERDICTS, Explanation
 from estime_metric.meta.checks import Floats
+from estime_metric.studies.aggrefact.data import ORIGINS
+from estime_metric.tables import Column, Section, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Mask = npt.NDArray[np.bool_]
 
@@ -218,3 +223,89 @@ def _signal(marked: Mask, flagged: Mask, scores: Floats, possible: Mask, total: 
 
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
+
+
+#: Lower ends of the ranges of margins in the table.
+MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
+
+#: Shares of the checked words, those with the largest margins first, in the curve.
+_CURVE = np.arange(0.01, 1.0, 0.01)
+
+
+def parts(words: Words, origins: Sequence[str], labels: Sequence[int]) -> dict[str, Words]:
+    """All words, those of each origin, and those of summaries with an error alone.
+
+    Args:
+        words: of the summaries.
+        origins: of each summary one of `estime_metric.studies.aggrefact.data.ORIGINS`.
+        labels: of each summary 0 where it has an error.
+    """
+    of_word, wrong = np.array(origins)[words.summary], np.array(labels)[words.summary] == 0
+    found = {"all": words}
+    for origin, name in ORIGINS.items():
+        found[name] = words.where(of_word == origin)
+        found[f"{name}, only summaries with an error"] = words.where((of_word == origin) & wrong)
+    return {name: one for name, one in found.items() if len(one)}
+
+
+def tables(found: dict[str, Words], split: str, signature: str) -> list[Table]:
+    """``words``: what is flagged beside what is marked; ``words-margins``: alarms by the size of their margin."""
+    names = ("flagged", "precision", "recall", "f1", "lift", "average_precision")
+    columns = (Column("flagged words", text=True), *(Column(name.replace("_", " ")) for name in names))
+    sections = [
+        Section(
+            f"{part}: {len(words)} words, {words.marked.mean():.1%} marked",
+            tuple((flag, *(getattr(signal, name) for name in names)) for flag, signal in signals(words).items()),
+        )
+        for part, words in found.items()
+    ]
+    notes = (
+        f"CLIFF, {split}; words, punctuation among them, beside those that annotators marked as errors. Lift: "
+        "precision by the share of marked words among those that could be flagged; alarms: those that the source has.",
+        signature,
+    )
+    ranges = list(zip(MARGINS, (*MARGINS[1:], np.inf), strict=True))
+    heads = [f"{least:.0%} to {end:.0%}" if np.isfinite(end) else f"from {least:.0%}" for least, end in ranges]
+    rows = []
+    for part, words in found.items():
+        size = np.abs(np.nan_to_num(words.margin))
+        inside = [(words.verdict == "alarm") & (size >= least) & (size < end) for least, end in ranges]
+        rows.append((part, *(float(words.marked[one].mean()) if one.any() else None for one in inside)))
+    by_margin = (Column("alarms with a margin of", text=True), *(Column(head) for head in heads))
+    about = ("A margin is a share of the best similarity.", *notes)
+    return [
+        Table("words", "Word by word: alarms and absent words beside marked ones.", columns, tuple(sections), notes),
+        Table(
+            "words-margins",
+            "Share of alarms that are marked, by margin.",
+            by_margin,
+            (Section("", tuple(rows)),),
+            about,
+        ),
+    ]
+
+
+def draw(found: dict[str, Words]) -> Figure:
+    """The share of marked words among those with the largest margins, over how many are taken; dotted: all of them.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    from estime_metric.meta.plots.style import COLOURS, LABEL, TICK, WIDTH, make_plain, new_figure
+
+    figure = new_figure(WIDTH, 3.8)
+    axes = figure.add_subplot()
+    for (part, words), colour in zip(found.items(), COLOURS, strict=False):
+        checked = words.where(words.verdict != "absent")
+        if not len(checked):
+            continue
+        ranked = checked.marked[np.argsort(np.nan_to_num(checked.margin), kind="stable")]
+        taken = np.maximum(1, np.round(_CURVE * len(ranked)).astype(np.int64))
+        axes.plot(_CURVE, np.cumsum(ranked)[taken - 1] / taken, color=colour, label=part)
+        axes.axhline(ranked.mean(), color=colour, linewidth=0.8, linestyle=":")
+    axes.set_xlabel("share of the words that the source has, the largest margins first", fontsize=LABEL)
+    axes.set_ylabel("share that annotators marked", fontsize=LABEL)
+    axes.set_ylim(bottom=0)
+    axes.legend(fontsize=TICK, frameon=False)
+    make_plain(axes)
+    return figure

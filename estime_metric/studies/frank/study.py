@@ -175,7 +175,7 @@ def _williams(data: Frank, first: Floats, second: Floats, part: str, method: str
 
     three = correlate(first, data.factuality), correlate(second, data.factuality), correlate(first, second)
     count = len(chosen) - max(systems, default=0)
-    if np.isnan(three).any() or count < 4:
+    if np.isnan(three).any() or count < 4 or three[2] <= -1 + 1e-12:  # each other's opposite: no value
         return float("nan"), float("nan")
     return three[0] - three[1], williams(*three, count)[1]
 

@@ -178,6 +178,29 @@ def absent_words(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     )
 
 
+def new_trigrams(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
+    """Share of the runs of three words of each summary that its source does not have, 0 to 1; lower is more copied.
+
+    Of shorter summaries the run is the whole summary; one without words has 1. The coverage of Grusky et al. (2018) is
+    1 less the share of absent words, so it needs no row of its own.
+
+    Raises:
+        ValueError: the lengths differ.
+
+    Example:
+        >>> new_trigrams(["a red dog sat", "a dog"], ["the red dog sat", "a dog"]).tolist()
+        [0.5, 0.0]
+    """
+    values = []
+    for summary, source in _pairs(summaries, sources):
+        own, known = words(summary), words(source)
+        size = min(3, len(own))
+        runs = [tuple(own[start : start + size]) for start in range(len(own) - size + 1)]
+        there = {tuple(known[start : start + size]) for start in range(len(known) - size + 1)}
+        values.append(float(np.mean([run not in there for run in runs])) if own else 1.0)
+    return np.array(values, dtype=np.float64)
+
+
 def words(text: str) -> list[str]:
     """The words of a text, lower-cased."""
     return re.findall(r"\w+", text.lower())
@@ -210,15 +233,20 @@ References = Callable[[Any], Sequence[Sequence[str]]]
 
 
 def trivial_block() -> Block:
-    """Words that the source lacks, and words, in each summary."""
+    """Words that the source lacks, their share, the share of runs of three words that it lacks, and words."""
 
     def compute(data: Summaries, _: Advance) -> Columns:
+        texts = data.summaries, data.source_of_each
+        absent, counted = absent_words(*texts), length(data.summaries)
         return {
-            "absent_words": absent_words(data.summaries, data.source_of_each),
-            "length": length(data.summaries),
+            "absent_words": absent,
+            "absent_share": np.divide(absent, counted, out=np.ones_like(absent), where=counted > 0),
+            "new_trigrams": new_trigrams(*texts),
+            "length": counted,
         }
 
-    return _block("Trivial", TRIVIAL, ("(-)absent words", "(-)length"), "TRIVIAL|words:lower-case", compute)
+    labels = ("(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length")
+    return _block("Trivial", TRIVIAL, labels, "TRIVIAL|words:lower-case|trigrams", compute)
 
 
 def divergence_block() -> Block:

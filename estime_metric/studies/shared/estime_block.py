@@ -52,7 +52,7 @@ def column_of(name: str, layer: int, unit: str) -> str:
 
 def _estime_measure(name: str, layer: int, unit: str, main: bool) -> Measure:
     """``(-)ESTIME-21`` is the paper's name for the alarms at layer 21."""
-    lower = not HIGHER_IS_BETTER.get(name, False)
+    lower = HIGHER_IS_BETTER.get(name) is False  # what has no direction, such as `copied`, stays as it is
     label = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}-{layer}"
     return Measure(
         column=column_of(name, layer, unit),

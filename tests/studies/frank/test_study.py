@@ -60,7 +60,8 @@ def test_every_measure_stands_beside_the_published_ones(found: Found[Frank], dat
         f"{'' if higher else '(-)'}{'ESTIME' if name == 'alarms' else name}-2"
         for name, higher in HIGHER_IS_BETTER.items()
     ]
-    assert labels == [*ours, "(-)absent words", "(-)length", "FactCC", "QAGS", "New"]
+    trivial = ["(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length"]
+    assert labels == [*ours, "copied-2", "copied_density-2", *trivial, "FactCC", "QAGS", "New"]
     result = scorer.score(list(data.summaries), data.source_of_each)
     for row, (name, higher) in zip(rows(found.tables["frank"]), HIGHER_IS_BETTER.items(), strict=False):
         scores = result.values(name, 2).numpy() * (1 if higher else -1)

@@ -1,0 +1,100 @@
+"""What the package knows of an encoder that ships: its operating point, and how many words of each kind were marked.
+
+``python -m estime_metric.studies.aggrefact.record DATA -m embedded`` reads the folders ``cliff`` and ``frank`` of DATA
+and writes the encoder's entries of ``operating_points.json`` and ``explain/marked.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from estime_metric import files
+from estime_metric.explain import marked
+from estime_metric.measures import RECOMMENDED
+from estime_metric.meta.checks import Floats
+from estime_metric.meta.detection import balanced_accuracies
+from estime_metric.meta.resampling import draw, interval
+from estime_metric.scorer import EstimeScorer
+from estime_metric.studies.aggrefact import data as aggrefact
+from estime_metric.studies.aggrefact.words import judged_words, shares
+from estime_metric.thresholds import OPERATING_POINTS
+
+#: Digits of a threshold that are kept.
+DIGITS = 3
+
+
+def operating_point(
+    data: aggrefact.AggreFact, scores: Floats, *, resamples: int = 1000, seed: int = 0
+) -> dict[str, Any]:
+    """One threshold for all cells, and what it reaches on the test half of each.
+
+    Args:
+        data: both halves of every cell.
+        scores: of each summary, lower is better.
+        resamples, seed: of the intervals.
+
+    Returns:
+        ``threshold``, from which on a summary is flagged: the one with the highest mean of the balanced accuracies on
+        the ``val`` halves of the cells. ``balanced_accuracy``: cell -> value, lower and upper end of the 95% interval
+        of a bootstrap over summaries, number of summaries.
+    """
+    labels = data.table["label"].to_numpy(dtype=np.int64)
+    cells = dict(data.cells())
+    halves = {
+        place: {split: table.index[table["split"] == split].to_numpy() for split in aggrefact.SPLITS}
+        for place, table in cells.items()
+    }
+    kinds = np.unique(scores[data.table["split"] == "val"])
+    tried = np.unique(np.round((kinds[1:] + kinds[:-1]) / 2, DIGITS))
+    reached = np.mean(
+        [balanced_accuracies(labels[half["val"]], scores[half["val"]] < tried[:, None]) for half in halves.values()],
+        axis=0,
+    )
+    threshold = float(tried[int(np.argmax(reached))])
+    found = {}
+    for place, half in halves.items():
+        rows = half["test"]
+        drawn = draw((len(rows), 1), "documents", resamples, seed)[0]
+        assert drawn is not None
+        weights = np.concatenate([np.ones((1, len(rows))), drawn])
+        values = balanced_accuracies(labels[rows], scores[rows] < threshold, weights)
+        ends = interval(values[1:], 0.95)[:2]
+        found[aggrefact.place_name(*place)] = [round(float(value), 3) for value in (values[0], *ends)] + [len(rows)]
+    return {"threshold": threshold, "balanced_accuracy": found}
+
+
+def put(path: Path, name: str, entry: dict[str, Any]) -> None:
+    """Replaces an encoder's entry of a JSON file, which is made where it is missing."""
+    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    entries[name] = entry
+    files.write_text(path, json.dumps(entries, indent=1) + "\n")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, help="folder with cliff and frank")
+    parser.add_argument("-m", "--model", default="embedded", help="the name of an encoder that ships")
+    parser.add_argument("--distance", type=int, default=8)
+    args = parser.parse_args()
+    scorer = EstimeScorer(model=args.model, distance=args.distance)
+    data = aggrefact.read(args.data)
+    result = scorer.score(list(data.summaries), data.source_of_each, progress=True)
+    point = operating_point(data, result.values(RECOMMENDED).numpy())
+    print(json.dumps(point, indent=1))
+    entry = {RECOMMENDED: point["threshold"], "signature": scorer.signature}
+    put(OPERATING_POINTS, args.model, entry | {"balanced_accuracy": point["balanced_accuracy"]})
+    half = aggrefact.with_spans(aggrefact.of_split(data, "val"))
+    explained = scorer.explain_pairs(list(half.summaries), half.source_of_each, progress=True)
+    words = judged_words(explained, list(half.table["spans"]))
+    about = {"data": f"CLIFF, validation half, {len(half)} summaries", "signature": scorer.signature}
+    put(marked.PATH, args.model, about | shares(words))
+
+
+if __name__ == "__main__":
+    main()
