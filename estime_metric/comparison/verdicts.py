@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from estime_metric.comparison.rows import LINE
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.inputs import check_choice
 from estime_metric.measures import HIGHER_IS_BETTER
@@ -216,6 +217,11 @@ class Comparison:
             notes.append(
                 f"Few examples ({self.examples}): only large differences can be significant, and the bootstrap's "
                 "intervals are too narrow."
+            )
+        if self.matched_by == LINE:
+            notes.append(
+                "Rows were matched by line, which is right only if the files list the same sources in the same order; "
+                "keep a column 'id' to be sure."
             )
         least = math.ceil(
             1 - math.log2(LEVEL)

@@ -136,6 +136,7 @@ def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> No
     bare = write(tmp_path / "bare.jsonl", [{"text": "x"}])
     shown = run(bare, files[0], status=2)
     assert "Expected a column 'source' in bare.jsonl, but its columns are text" in shown.stderr
+    assert "--source-column" in shown.stderr
     empty = write(tmp_path / "empty.csv", [])
     assert (
         "empty.csv to hold scores or pairs, but it holds neither: it is empty" in run(files[0], empty, status=2).stderr
@@ -185,6 +186,13 @@ def test_pairs_are_scored_now_and_matched_by_their_source(
         assert row["signature"] == scorer.signature
 
 
+def test_one_column_can_hold_both_texts(bert_folder: str, tmp_path: Path) -> None:
+    rows = [{"text": source} for source in SOURCES]
+    paths = [write(tmp_path / f"{name}.jsonl", rows) for name in ("one", "two")]
+    columns = ["--source-column", "text", "--summary-column", "text"]
+    assert "2 summaries, 0 blank" in run(*paths, *columns, "-m", bert_folder, "-q", *SHORT).stdout
+
+
 def test_a_scored_file_beside_pairs_of_the_same_settings(
     pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
 ) -> None:
@@ -216,6 +224,7 @@ def test_two_columns_of_one_table_are_compared_without_further_options(bert_fold
         run_command("score", table, "--summary-column", name, "-o", out, "-m", bert_folder, "-q", *SHORT)
     shown = run(tmp_path / "short.csv", tmp_path / "mixed.csv")
     assert "matched by column 'line'" in shown.stdout
+    assert "right only if the files list the same sources in the same order" in shown.stdout
     assert "2 summaries" in shown.stdout
     assert "alarms: no significant difference" in shown.stdout
     assert "inconsistency: no significant difference" in shown.stdout
