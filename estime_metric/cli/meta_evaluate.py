@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WRITABLE = (".csv", ".md", ".tex")
 
 #: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of it was checked.
-NOT_MEASURES = ("line", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
+NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
 
 
 def meta_evaluate(

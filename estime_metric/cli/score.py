@@ -191,13 +191,12 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, workers
             raise
     if skipped > NAMED:
         warn(f"skipped {skipped - NAMED} more rows")
-    if not report.done and not first:
+    if not report.done:
+        if first:
+            _say_how_to_resume(job, scored)
         return 128 + stop.signal
     if not first:
         return 0
-    if not report.done:
-        _say_how_to_resume(job, scored)
-        return 128 + stop.signal
     if not report.totals.pairs:
         raise ValueError("There is no pair on standard input.")
     if job.output is None and len(shown) and report.totals.pairs <= LISTED:

@@ -27,6 +27,7 @@ DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_nam
 NO_SCORES = frozenset(
     {
         "line",
+        "flag",
         "tokens",
         "overlap",
         "blank",
