@@ -1,4 +1,4 @@
-"""Formats of tables, told by the ending of a name, and streams of their bytes."""
+"""Formats of tables, chosen by the ending of a name, and streams of their bytes."""
 
 from __future__ import annotations
 

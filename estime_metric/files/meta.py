@@ -1,4 +1,4 @@
-"""What is said once of a whole table: the signature of its scores, options, versions, date, totals.
+"""Metadata of a table of scores: signature, options, versions, date, totals.
 
 Parquet holds it in its metadata; beside JSON Lines and CSV stands a file ``NAME.meta.json``.
 """
@@ -23,7 +23,7 @@ def meta_path(path: Path) -> Path:
 
 
 def read_meta(path: str | Path) -> dict[str, Any]:
-    """What is said of a table as a whole; empty where nothing is.
+    """The metadata of a table; empty if it has none.
 
     Raises:
         ValueError: it is damaged.
@@ -40,7 +40,7 @@ def read_meta(path: str | Path) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"Expected what is said of {path.name} to be JSON, but got: {error}.") from error
+        raise ValueError(f"Expected the metadata of {path.name} to be JSON, but got: {error}.") from error
     return found if isinstance(found, dict) else {}
 
 

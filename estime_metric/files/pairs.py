@@ -49,9 +49,9 @@ class Pairs:
     def ends_before(self, source: str, pairs: int, size: int) -> bool:
         """Whether a chunk ends before a pair of ``source``.
 
-        It ends once it has so many ``pairs``, or its texts are of that ``size`` in bytes, and the next pair has another
-        source. It goes on while the source is the same, but to no more than twice of either; of a source that alone is
-        larger than ``size``, its summaries go on until they are as large as it is.
+        It ends once it has so many ``pairs``, or texts of that ``size`` in bytes, and the next pair has another source.
+        While the source is the same, it continues to twice of either; if a source alone is larger than ``size``, until
+        its summaries are as large as it is.
         """
         if len(self) < pairs and self.size < size:
             return False
@@ -104,7 +104,7 @@ def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterat
 
 
 def pair_problem(row: Row, source_column: str, summary_column: str, empty_is_missing: bool = False) -> str | None:
-    """What is wrong with a row that holds no pair of texts; ``None`` where it holds one."""
+    """What is wrong with a row; ``None`` if it holds a pair of texts."""
     for column in (source_column, summary_column):
         if column not in row:
             found = ", ".join(row) or "none"

@@ -129,7 +129,7 @@ def write_rows(path: Path, rows: Sequence[Row], meta: Mapping[str, Any] | None =
 
 
 def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
-    """Writes what is said of a table beside it; removes what is said of an earlier one where there is nothing."""
+    """Writes the metadata of a table beside it; removes those of an earlier one if there are none."""
     if meta:
         write_text(meta_path(path), json.dumps(meta, ensure_ascii=False, indent=1, default=str) + "\n")
     else:

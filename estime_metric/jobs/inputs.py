@@ -63,7 +63,7 @@ def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
 
 
 def first_pairs(job: Job) -> list[Line]:
-    """The first pair of each input; what cannot be read is said before anything is scored.
+    """The first pair of each input; what cannot be read is reported before anything is scored.
 
     Standard input and pipes are left alone, since what is read from them is gone.
 

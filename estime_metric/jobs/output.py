@@ -202,7 +202,7 @@ class Output:
             self._save()
 
     def finish(self) -> None:
-        """Closes the output of a job that is done, and says of it what `files.read_meta` reads."""
+        """Closes the output of a job that is done, and writes its metadata."""
         if self._stream is None:
             return
         self._stream.close()
