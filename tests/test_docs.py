@@ -115,7 +115,7 @@ def write_samples(folder: Path) -> None:
     ]
     good = ["Anna bought the red boat.", "The council closed the school.", "Repairs will take eighteen months."]
     bad = ["Peter bought the red boat.", "The dog sat on the mat.", "Engineers found rust in twelve of its four beams."]
-    for file, summaries in (("pairs", good), ("clean", good), ("a", good), ("b", bad)):
+    for file, summaries in (("pairs", good), ("clean", good), ("a", good), ("b", bad), ("c", good)):
         rows = (
             {"id": number, "source": source, "summary": summary}
             for number, (source, summary) in enumerate(zip(sources, summaries, strict=True))
