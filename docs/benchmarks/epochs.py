@@ -17,7 +17,7 @@ import torch
 from torch import distributed
 
 from docs.benchmarks import common
-from estime_metric.integrations.torchmetrics import ESTIME
+from estime_metric import ESTIME
 
 #: Pairs in one update, as a training loop validates them.
 BATCH = 8

@@ -50,7 +50,7 @@ def with_inspect(model: str, pairs: list[common.Pair], at_once: int) -> list[flo
     llm = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     with tempfile.TemporaryDirectory() as folder:
         (log,) = inspect_ai.eval(task, model=llm, log_dir=folder, display="none", max_samples=at_once)
-        by_id = {sample.id: sample.scores["estime"].value for sample in log.samples}  # read from the folder
+        by_id = {sample.id: sample.scores["estime"].value["alarms"] for sample in log.samples}  # read from the folder
     return [by_id[row] for row in range(len(pairs))]
 
 

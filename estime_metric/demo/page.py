@@ -18,6 +18,7 @@ from estime_metric.demo.upload import Progress, Scored
 from estime_metric.explain import html
 from estime_metric.explain.wording import share
 from estime_metric.explanation import Explanation
+from estime_metric.measures import RECOMMENDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,9 +44,9 @@ HELP = """
 at it or tap it to see that position. <em>Forty</em> seals for <em>three</em> years, or the other way round?</li>
 <li><b>The number of alarms is the paper's score</b>, lower is better. No threshold separates good from bad, and a
 faithful summary has alarms too.</li>
-<li><b>Compare summaries by the unsupported rate</b>, with one setting: alarms and words that the source lacks, as a
-share of all words, lower is better. Length does not count, gibberish and foreign words do. Its trap: a summary that
-copies the source wins.</li>
+<li><b>Compare summaries by the inconsistency</b>, with one setting: words that the source lacks and, with a lower
+weight, alarms, as a share of all words. Lower is better; an empty summary has 1, the worst value. It does not grow with
+length. Copying the source is not penalized.</li>
 <li><b>Coverage</b> is the share of the summary that occurs in the source and is checked. A wrong name that does not
 occur in the source raises no alarm, so where coverage is low, few alarms mean little.</li>
 <li><b>Layer</b>: how deep in the encoder the gaps are compared. <b>Unit</b>: the paper counts the encoder's tokens, the
@@ -96,20 +97,20 @@ def verdict(explanations: Sequence[Explanation]) -> str:
     """Which of two summaries is the more consistent one, in a sentence; or why that cannot be said."""
     unit = explanations[0].unit
     named = dict(zip("AB", explanations, strict=True))
-    rates = {name: explanation.value("unsupported_rate") for name, explanation in named.items()}
+    values = {name: explanation.value(RECOMMENDED) for name, explanation in named.items()}
     low = {name: shown for name, shown in named.items() if not shown.value("coverage") >= LOW_COVERAGE}
     if low:
         reasons = " and ".join(
             f"only {shown.overlap} of {shown.tokens} {unit}s of {name}" for name, shown in low.items()
         )
         text = f"<b>No winner:</b> {reasons} occur in the source, too few to judge by."
-    elif rates["A"] == rates["B"]:
-        text = f"Both have an unsupported rate of {share(rates['A'])}."
+    elif values["A"] == values["B"]:
+        text = f"Both have an {RECOMMENDED} of {share(values['A'])}."
     else:
-        better, worse = sorted(rates, key=lambda name: rates[name])
+        better, worse = sorted(values, key=lambda name: values[name])
         text = (
-            f"<b>{better}</b> is the more consistent one by the unsupported rate: {share(rates[better])} against "
-            f"{share(rates[worse])} for <b>{worse}</b>."
+            f"<b>{better}</b> is the more consistent one: {RECOMMENDED} {share(values[better])} against "
+            f"{share(values[worse])} for <b>{worse}</b>."
         )
     return f'<p class="demo-verdict" role="status">{text}</p>'
 
@@ -161,8 +162,8 @@ def _report(progress: Progress, count: str) -> Iterator[str]:
         count += f", {len(progress.problems):,} skipped"
     pairs = progress.scored
     if pairs:
-        alarms, rate, coverage = (
-            _mean(getattr(pair, name) for pair in pairs) for name in ("alarms", "unsupported_rate", "coverage")
+        alarms, value, coverage = (
+            _mean(getattr(pair, name) for pair in pairs) for name in ("alarms", "recommended", "coverage")
         )
         caution = (
             " Coverage is low: most of these summaries does not occur in the source and raises no alarm."
@@ -170,7 +171,7 @@ def _report(progress: Progress, count: str) -> Iterator[str]:
             else ""
         )
         yield (
-            f'<p class="demo-verdict" role="status">{count}. Mean unsupported rate <b>{share(rate)}</b> (lower is '
+            f'<p class="demo-verdict" role="status">{count}. Mean {RECOMMENDED} <b>{share(value)}</b> (lower is '
             f"better; compare by this), {alarms:.2f} alarms a summary, coverage {share(coverage)}.{caution}</p>"
         )
         yield _table(pairs)
@@ -185,12 +186,12 @@ def _report(progress: Progress, count: str) -> Iterator[str]:
 
 def _table(pairs: Sequence[Scored]) -> str:
     cells = "".join(
-        f"<tr><td>{pair.line}</td><td>{share(pair.unsupported_rate)}</td>"
+        f"<tr><td>{pair.line}</td><td>{share(pair.recommended)}</td>"
         f'<td class="{"demo-alarms" if pair.alarms else ""}">{pair.alarms:.0f}</td>'
         f'<td>{share(pair.coverage)}</td><td dir="auto" class="demo-text">{escape(_beginning(pair.summary))}</td></tr>'
         for pair in pairs[:LISTED]
     )
-    heads = ("line", "unsupported rate", "alarms", "coverage", "summary")
+    heads = ("line", RECOMMENDED, "alarms", "coverage", "summary")
     names = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return (
         '<div class="demo-table" tabindex="0" role="region" aria-label="Scores">'

@@ -9,17 +9,17 @@ from pathlib import Path
 from estime_metric import files
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.limits import Clock, RefusedError, raised_by
-from estime_metric.measures import BASE_MEASURES
+from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A pair as the page lists it: its line in the file, its summary, its measures; NaN for a rate of nothing."""
+    """A pair as the page lists it: its line in the file, its summary, its measures."""
 
     line: int
     summary: str
     alarms: float
-    unsupported_rate: float
+    recommended: float
     coverage: float
 
 
@@ -98,10 +98,8 @@ def score(pairs: files.Pairs, encoders: Encoders, setting: Setting) -> Iterator[
         except ValueError as error:
             progress.problems.append(f"line {pair.lines[0]}: {error}")
             continue
-        alarms, rate, coverage = (
-            float(result.values(measure)[0]) for measure in ("alarms", "unsupported_rate", "coverage")
-        )
-        progress.scored.append(Scored(pair.lines[0], summary, alarms, rate, coverage))
+        values = (float(result.values(measure)[0]) for measure in ("alarms", RECOMMENDED, "coverage"))
+        progress.scored.append(Scored(pair.lines[0], summary, *values))
         progress.rows += files.score_rows(pair, result, prefix)
         yield progress
     progress.done = True

@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 from estime_metric.explain import wording
 from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.measures import RECOMMENDED
 
 
 def _asset(name: str) -> str:
@@ -184,19 +185,19 @@ def _fragment(
 
 
 def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
-    """The pairs as the index of a page lists them: the largest unsupported rate first."""
+    """The pairs as the index of a page lists them: the largest inconsistency first."""
     entries = []
     for number, (explanation, heading) in enumerate(zip(explanations, headings, strict=True), start=1):
-        rate = explanation.value("unsupported_rate")
+        value = explanation.value(RECOMMENDED)
         entry = {
             "key": f"estime-{number}",
             "heading": heading,
             "alarms": explanation.alarms,
             "checked": f"{explanation.overlap} of {explanation.tokens}",
-            "unsupported_rate": wording.share(rate),
+            "inconsistency": wording.share(value),
             "beginning": " ".join(explanation.prediction[:300].split()),
         }
-        entries.append((-rate, number, entry))
+        entries.append((-value, number, entry))
     return [entry for *_, entry in sorted(entries, key=itemgetter(0, 1))]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Explanation, UnitVerdict
+from estime_metric.measures import ALARM_WEIGHT, RECOMMENDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,10 @@ def counts(explanation: Explanation) -> list[Count]:
             alarming=alarms > 0,
         ),
         Count(
-            "unsupported rate",
-            share(explanation.value("unsupported_rate")),
-            f"alarms and {unit}s that the source lacks, of all {unit}s; lower is better; compare summaries by this",
+            RECOMMENDED,
+            share(explanation.value(RECOMMENDED)),
+            f"{unit}s that the source lacks, and alarms with the weight {ALARM_WEIGHT:g}, of all {unit}s; lower is "
+            "better; compare summaries by this",
         ),
         Count("alarm rate", share(explanation.value("alarm_rate")), f"alarms for each {unit} checked; lower is better"),
         Count(
@@ -71,7 +73,7 @@ def remark(explanation: Explanation) -> str | None:
     if explanation.value("coverage") < LOW_COVERAGE:
         return (
             f"Only {explanation.overlap} of {explanation.tokens} {unit}s occur in the source, so few were checked and "
-            "the number of alarms says little. The unsupported rate counts the others too."
+            "the number of alarms says little. The inconsistency counts the others too."
         )
     return None
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
-from estime_metric.inputs import check_choice, check_pairs
-from estime_metric.measures import BASE_MEASURES
+from estime_metric.inputs import check_pairs, measure_tuple
+from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
 #: Bytes of source embeddings that a judge keeps from one call to the next where nothing else is said.
 CACHE_BYTES = 256_000_000
+
+#: The measures that are logged where nothing else is said; `blank` is logged beside whatever is.
+LOGGED = ("alarms", RECOMMENDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +84,30 @@ class Judge:
     Args:
         scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``.
         explain: also explain each pair, which encodes the summaries once more.
-        options: options of `EstimeConfig`; of ``layers`` no more than one.
+        options: options of `EstimeConfig`; of ``layers`` no more than one. ``measures`` are those that are logged,
+            ``LOGGED`` where it is not given; with a ``scorer`` it is the only option. A scorer that does not compute
+            them is replaced by one that does, with the same encoder and cache.
 
     Raises:
         TypeError, ValueError: a bad option, several layers, or a scorer and options; the message names it.
     """
 
     def __init__(self, scorer: EstimeScorer | None = None, *, explain: bool = False, **options: Any) -> None:
-        if scorer is not None and options:
+        measures = options.pop("measures", LOGGED)
+        if scorer is None:
+            config = EstimeConfig.from_options(None, {**options, "measures": measures})
+            scorer = EstimeScorer(config, cache=SourceCache(memory_bytes=CACHE_BYTES))
+        elif options:
             raise TypeError(f"Expected argument `scorer` or options, but got both: {', '.join(options)}.")
-        config = EstimeConfig.from_options(None, options) if scorer is None else scorer.config
+        config = scorer.config
         if config.layers == "all" or len(config.layer_tuple) > 1:
             raise ValueError(f"Expected argument `layers` to be one layer, but got {config.layers!r}.")
-        self.scorer = scorer or EstimeScorer(config, cache=SourceCache(memory_bytes=CACHE_BYTES))
+        wanted = measure_tuple(measures, tuple(MEASURES))
+        if missing := [name for name in wanted if name not in (*BASE_MEASURES, *config.measures)]:
+            config = replace(config, measures=(*config.measures, *missing))
+            scorer = type(scorer)(config, cache=scorer.cache)  # the encoder is shared
+        self.scorer = scorer
+        self.measures = tuple(dict.fromkeys((*wanted, "blank")))
         self.explain = explain
 
     @property
@@ -116,12 +130,3 @@ class Judge:
         return [
             Judgement(row, result.signature, explanation) for row, explanation in zip(rows, explanations, strict=True)
         ]
-
-
-def check_measure(name: str, measure: str, config: EstimeConfig) -> None:
-    """Refuses a measure that a result of ``config`` does not hold.
-
-    Raises:
-        ValueError: the message names the argument ``name``.
-    """
-    check_choice(name, measure, tuple(dict.fromkeys((*BASE_MEASURES, *config.measures))))

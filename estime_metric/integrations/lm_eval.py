@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.inputs import check_text
-from estime_metric.integrations.judging import Judge, check_measure
+from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ class EstimeTask:
 
     Args:
         source: the field of a document that holds the source.
-        report: the measures that ``process_results`` returns; ``metric_list`` names the same.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one.
+        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those that
+            ``process_results`` returns, by default ``alarms`` and ``inconsistency``, and beside them ``blank``: 1 for
+            a response without tokens, else 0. ``metric_list`` names the same.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
@@ -35,22 +36,18 @@ class EstimeTask:
         >>> document = {"article": "A cat slept in the sun while a dog barked."}
         >>> scored = task.score([["A dog slept."]], [document])
         >>> scored[0]["tokens"], list(task.process_results(document, scored))
-        (4.0, ['alarms', 'unsupported_rate'])
+        (4.0, ['alarms', 'inconsistency', 'blank'])
     """
 
     def __init__(
         self,
         source: str = "source",
         *,
-        report: Sequence[str] = ("alarms", "unsupported_rate"),
         scorer: EstimeScorer | None = None,
         **options: Unpack[EstimeOptions],
     ) -> None:
         self.source = source
-        self.report = tuple(report)
         self.judge = Judge(scorer, **options)
-        for measure in self.report:
-            check_measure("report", measure, self.judge.scorer.config)
 
     def score(self, responses: Iterable[Any], docs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """For a filter, ``function: custom`` with this as ``filter_fn``: the responses become their scores.
@@ -76,4 +73,4 @@ class EstimeTask:
     def process_results(self, doc: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         """For ``process_results``: the measures of one document as numbers, NaN where undefined."""
         scores = results[0]
-        return {name: float("nan") if scores[name] is None else scores[name] for name in self.report}
+        return {name: float("nan") if scores[name] is None else scores[name] for name in self.judge.measures}

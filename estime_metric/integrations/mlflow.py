@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.integrations.judging import Judge, check_measure
+from estime_metric.integrations.judging import Judge
 from estime_metric.integrations.micro_batching import MicroBatcher
 from estime_metric.scorer import EstimeScorer
 
 try:
     from mlflow import MlflowClient
     from mlflow.entities import Feedback, Trace
-    from mlflow.genai.scorers import Scorer, scorer
+    from mlflow.genai import scorers
 except ImportError as missing:
     raise ImportError("ESTIME in MLflow needs mlflow: pip install 'estime-metric[mlflow]'.") from missing
 
@@ -29,11 +28,10 @@ SIGNATURE_TAG = "estime.signature"
 def estime_scorer(
     source: str = "source",
     *,
-    report: Sequence[str] = ("alarms", "unsupported_rate"),
     explain: bool = True,
-    share: EstimeScorer | None = None,
+    scorer: EstimeScorer | None = None,
     **options: Unpack[EstimeOptions],
-) -> Scorer:
+) -> scorers.Scorer:
     """A scorer for ``mlflow.genai.evaluate(data=..., scorers=[estime_scorer("article")])``.
 
     The outputs are the summaries. MLflow scores rows in several threads; those that wait at the same time are scored in
@@ -41,23 +39,22 @@ def estime_scorer(
 
     Args:
         source: the key of the row's ``inputs`` that holds the source.
-        report: the measures that are logged, each as a feedback of the name ``estime/alarms`` and so on. One that is
-            undefined for a row is not logged there, so that it is left out of the mean.
         explain: list the alarms with their evidence as the rationale.
-        share: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one.
+        scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
+        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those that are logged, each
+            as a feedback named ``estime/alarms`` and so on; by default ``alarms`` and ``inconsistency``. One that is
+            undefined for a row is not logged there, so that it is left out of the mean. ``estime/blank`` is 1 for a
+            summary without tokens, else 0.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it. MLflow logs as a failure of a row: it has no such
             key, or one of the texts is none.
     """
-    judge = Judge(share, explain=explain, **options)
-    for measure in report:
-        check_measure("report", measure, judge.scorer.config)
+    judge = Judge(scorer, explain=explain, **options)
     batcher = MicroBatcher(judge)
     tagged: set[str] = set()
 
-    @scorer(name="estime")  # type: ignore[untyped-decorator]
+    @scorers.scorer(name="estime")  # type: ignore[untyped-decorator]
     def estime(inputs: dict[str, Any], outputs: Any, trace: Trace | None = None) -> list[Feedback]:
         if source not in inputs:
             raise ValueError(f"Expected the inputs to hold {source!r}, but got {', '.join(inputs)}.")
@@ -73,7 +70,7 @@ def estime_scorer(
                 rationale=judgement.text(),
                 metadata={"signature": judgement.signature},
             )
-            for name in report
+            for name in judge.measures
             if not math.isnan(judgement.measures[name])
         ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from estime_metric.inputs import check_texts
-from estime_metric.integrations.judging import Judge, check_measure
+from estime_metric.integrations.judging import Judge
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
@@ -21,19 +21,10 @@ if TYPE_CHECKING:
 class EstimeComputeMetrics:
     """What `estime_compute_metrics` returns: call it with an ``EvalPrediction``."""
 
-    def __init__(
-        self,
-        tokenizer: PreTrainedTokenizerBase,
-        sources: Sequence[str] | None,
-        measures: Sequence[str],
-        judge: Judge,
-    ) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str] | None, judge: Judge) -> None:
         self.tokenizer = tokenizer
         self.sources = None if sources is None else check_texts("sources", sources)
-        self.measures = tuple(measures)
         self.judge = judge
-        for measure in self.measures:
-            check_measure("report", measure, judge.scorer.config)
 
     @property
     def signature(self) -> str:
@@ -41,7 +32,7 @@ class EstimeComputeMetrics:
         return self.judge.signature
 
     def __call__(self, outputs: EvalPrediction) -> dict[str, float]:
-        """The mean of each measure by name.
+        """The mean of each measure by name, and as ``blank`` the number of summaries without tokens.
 
         Raises:
             ValueError: the predictions are no token ids, there are no inputs to take the sources from, or their number
@@ -54,7 +45,7 @@ class EstimeComputeMetrics:
                 raise ValueError('Expected `sources`, or `include_for_metrics=["inputs"]` in the training arguments.')
             sources = self._decode("inputs", outputs.inputs)
         result = self.judge.score(summaries, sources)
-        return {measure: result.mean(measure) for measure in self.measures}
+        return {measure: result.mean(measure) for measure in self.judge.measures} | {"blank": len(result.blank)}
 
     def _decode(self, name: str, ids: Any) -> list[str]:
         """Token ids of shape (n, length) as texts; what is negative is padding."""
@@ -73,7 +64,6 @@ def estime_compute_metrics(
     tokenizer: PreTrainedTokenizerBase,
     sources: Sequence[str] | None = None,
     *,
-    report: Sequence[str] = ("alarms", "unsupported_rate"),
     scorer: EstimeScorer | None = None,
     **options: Unpack[EstimeOptions],
 ) -> EstimeComputeMetrics:
@@ -83,11 +73,11 @@ def estime_compute_metrics(
         tokenizer: what decodes the generated token ids.
         sources: the whole source of each example of the evaluation data, in its order; ``None`` decodes the inputs
             that the model saw, for which the training arguments need ``include_for_metrics=["inputs"]``.
-        report: the measures whose means are reported. The Trainer prefixes them: ``eval_alarms``.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one.
+        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those whose means are
+            logged, by default ``alarms`` and ``inconsistency``. The Trainer prefixes them: ``eval_alarms``.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
     """
-    return EstimeComputeMetrics(tokenizer, sources, report, Judge(scorer, **options))
+    return EstimeComputeMetrics(tokenizer, sources, Judge(scorer, **options))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from estime_metric.inputs import check_choice
 from estime_metric.integrations.judging import Judge
+from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
 
 #: Measures between 0 and 1 of which lower is better.
-RATES = ("unsupported_rate", "alarm_rate")
-
-_WORD = re.compile(r"\w+")
+RATES = tuple(name for name, each in MEASURES.items() if (each.low, each.high, each.higher_is_better) == (0, 1, False))
 
 
 class EstimeReward:
@@ -28,15 +27,15 @@ class EstimeReward:
 
     __name__ = "estime_reward"  # under which TRL logs it
 
-    def __init__(self, judge: Judge, source: str, rate: str, copy_penalty: float, free_copy: int) -> None:
-        check_choice("rate", rate, RATES)
+    def __init__(self, judge: Judge, source: str, measure: str, copy_penalty: float, free_copy: int) -> None:
+        check_choice("measure", measure, RATES)
         if not 0 <= copy_penalty < math.inf:
             raise ValueError(f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}.")
         if free_copy < 0:
             raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
         self.judge = judge
         self.source = source
-        self.rate = rate
+        self.measure = measure
         self.copy_penalty = copy_penalty
         self.free_copy = free_copy
 
@@ -60,38 +59,39 @@ class EstimeReward:
             raise ValueError(f"Expected a data set with the column {self.source!r}, which `source` names.")
         summaries, sources = [_text(completion) for completion in completions], columns[self.source]
         result = self.judge.score(summaries, sources)
-        rates, tokens = result.values(self.rate).tolist(), result.values("tokens").tolist()
-        copied = [copied_share(*pair, self.free_copy) for pair in zip(summaries, sources, strict=True)]
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
             log("estime/alarms", result.mean("alarms"))
-            log("estime/copied", sum(copied) / len(copied))
-        return [
-            -(1.0 if math.isnan(rate) else rate) - self.copy_penalty * share if count else self.worst
-            for rate, share, count in zip(rates, copied, tokens, strict=True)
-        ]
+            log("estime/blank", len(result.blank))
+            log("estime/copied", result.mean("copied"))
+        values = result.values(self.measure).nan_to_num(1.0)
+        copied = torch.where(result.values("copied_density") > self.free_copy, result.values("copied"), 0.0)
+        rewards = -values - self.copy_penalty * copied
+        found: list[float] = torch.where(result.values("blank") > 0, self.worst, rewards).tolist()
+        return found
 
 
 def estime_reward(
     source: str = "source",
     *,
-    rate: str = "unsupported_rate",
+    measure: str = RECOMMENDED,
     copy_penalty: float = 1.0,
     free_copy: int = 12,
     scorer: EstimeScorer | None = None,
     **options: Unpack[EstimeOptions],
 ) -> EstimeReward:
-    """A reward function: minus the rate of what the source does not support, minus a penalty for copying.
+    """A reward function: minus a share of inconsistent tokens, minus a penalty for copying.
 
-    The reward is ``-rate - copy_penalty * copied_share`` and lies between ``-1 - copy_penalty`` and 0; higher is
-    better. An empty completion gets the lowest, one in which nothing could be checked counts as a rate of 1.
+    The reward is ``-measure - copy_penalty * copied`` and lies between ``-1 - copy_penalty`` and 0; higher is better.
+    An empty completion gets the lowest; where the measure is undefined, it counts as 1.
 
     Args:
         source: the column of the data set that holds the sources.
-        rate: ``"unsupported_rate"``: alarms and units that the source lacks, of all units; or ``"alarm_rate"``: alarms
-            of the units that were checked, which leaves words of the model's own unpunished.
-        copy_penalty: what a completion loses that is one verbatim run of its source; 0 for no guard.
-        free_copy: words of a verbatim run that are free, as names and quotations need; see `copied_share`.
+        measure: ``"inconsistency"``, or another share of which lower is better; ``"alarm_rate"`` counts only units that
+            occur in the source, which leaves words of the model's own unpunished.
+        copy_penalty: what a completion loses that is copied from its source as a whole; 0 for no guard.
+        free_copy: ``copied_density`` up to which copying is free, as names and quotations need: the mean length, in
+            units, of the copied run that a unit stands in.
         scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one from ``options``.
         options: options of `EstimeConfig`, of ``layers`` no more than one.
 
@@ -99,31 +99,13 @@ def estime_reward(
         TypeError, ValueError: a bad option; the message names it.
 
     Example:
-        >>> reward = estime_reward(rate="alarm_rate", model="embedded")
+        >>> reward = estime_reward(measure="alarm_rate", model="embedded")
         >>> source = "A cat slept in the sun while a dog barked."
         >>> reward(completions=["", "A cat slept."], source=[source] * 2)[0]
         -2.0
     """
-    return EstimeReward(Judge(scorer, **options), source, rate, copy_penalty, free_copy)
-
-
-def copied_share(summary: str, source: str, free: int = 12) -> float:
-    """The share of a summary that its longest verbatim run takes: words in a row that stand so in the source.
-
-    Args:
-        summary, source: the texts; case and punctuation do not count.
-        free: a run of so many words or fewer counts as none.
-
-    Returns:
-        0 to 1.
-
-    Example:
-        >>> copied_share("The cat slept. Nobody saw it.", "While the cat slept, a dog barked.", free=2)
-        0.5
-    """
-    own, other = _WORD.findall(summary.lower()), _WORD.findall(source.lower())
-    longest = SequenceMatcher(None, own, other, autojunk=False).find_longest_match().size
-    return longest / len(own) if longest > free else 0.0
+    judge = Judge(scorer, measures=(measure, "copied", "copied_density"), **options)
+    return EstimeReward(judge, source, measure, copy_penalty, free_copy)
 
 
 def _text(completion: Any) -> str:

@@ -32,7 +32,7 @@ def test_it_opens_with_an_example_explained(page: Any, scorer: EstimeScorer) -> 
     assert alarms(page) == scorer.explain(summary, source).alarms > 0
     expect(page.locator("#explained .estime-signature")).to_have_text(scorer.signature)
     page.get_by_text("How to read this").click()
-    expect(page.get_by_text("Compare summaries by the unsupported rate")).to_be_visible()
+    expect(page.get_by_text("Compare summaries by the inconsistency")).to_be_visible()
 
 
 @pytest.mark.slow
@@ -185,9 +185,9 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     expect(page.locator("#compared .estime-summary .estime-text")).to_have_text([SUMMARY, SOURCE[:64]])
     result = scorer.score_candidates([SUMMARY, SOURCE[:64]], SOURCE)
     rows = page.locator("#compared tbody tr")
-    for row, measure, digits in ((0, "alarms", 0), (1, "unsupported_rate", 3), (3, "coverage", 3)):
+    for row, measure, digits in ((0, "alarms", 0), (1, "inconsistency", 3), (3, "coverage", 3)):
         expect(rows.nth(row).locator("td")).to_have_text([f"{value:.{digits}f}" for value in result.values(measure)])
-    assert result.values("unsupported_rate")[1] < result.values("unsupported_rate")[0]
+    assert result.values("inconsistency")[1] < result.values("inconsistency")[0]
     expect(page.locator("#verdict")).to_contain_text("B is the more consistent one")
     for part in (".estime-source", ".estime-legend", ".estime-signature"):
         expect(page.locator(f"#compared {part}")).to_have_count(1)

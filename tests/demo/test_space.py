@@ -32,8 +32,9 @@ def test_the_card_names_the_script_and_this_gradio() -> None:
     assert fields["sdk"] == "gradio"
     assert re.fullmatch(r"\d+\.\d+\.\d+", fields["sdk_version"])
     assert fields["sdk_version"].split(".")[0] == gradio.__version__.split(".")[0]
+    assert re.fullmatch(r'"3\.\d+"', fields["python_version"])
 
 
 def test_what_it_installs_is_this_version_of_the_package_with_the_demo() -> None:
-    lines = (SPACE / "requirements.txt").read_text(encoding="utf-8").split()
-    assert lines == [f"estime-metric[evaluate,demo]=={__version__}"]
+    *_, package = (SPACE / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert package == f"estime-metric[evaluate,demo]=={__version__}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -50,7 +52,8 @@ class Listening(BaseHTTPRequestHandler):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the command is a script for bash")
-def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wheel", [False, True])
+def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool) -> None:
     requests: list[tuple[str, bytes]] = []
     handler = type("Handler", (Listening,), {"requests": requests})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -63,8 +66,8 @@ def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path) -> None:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }
         done = subprocess.run(
-            ["bash", ROOT / ".ci" / "space", "someone/estime"],
-            env=environment, capture_output=True, text=True, check=False, timeout=120,
+            ["bash", ROOT / ".ci" / "space", *["--wheel"] * wheel, "someone/estime"],
+            env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         server.shutdown()
     assert done.returncode == 0, done.stderr
@@ -76,5 +79,13 @@ def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path) -> None:
     files = [line["value"] for line in lines if line["key"] == "file"]
     sent = {file["path"]: base64.b64decode(file["content"]) for file in files}
     kept = {path.name: path.read_bytes() for path in (ROOT / "hub_space").iterdir() if path.is_file()}
+    if wheel:
+        name = f"estime_metric-{__version__}-py3-none-any.whl"
+        with zipfile.ZipFile(io.BytesIO(sent.pop(name))) as package:
+            assert "estime_metric/demo/app.py" in package.namelist()
+        address = f"https://huggingface.co/spaces/someone/estime/resolve/main/{name}"
+        *_, package_line = sent.pop("requirements.txt").decode().splitlines()
+        assert package_line == f"estime-metric[evaluate,demo] @ {address}"
+        del kept["requirements.txt"]
     assert sent == kept
-    assert {"README.md", "app.py", "estime.py", "requirements.txt"} <= set(sent)
+    assert {"README.md", "app.py", "estime.py"} <= set(sent)

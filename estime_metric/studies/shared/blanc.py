@@ -144,7 +144,7 @@ def load_package() -> ModuleType:
     found = importlib.util.find_spec("blanc")
     if found is None or not found.submodule_search_locations:
         raise ImportError(
-            "BLANC needs nltk and blanc, whose pins exclude torch 2: pip install 'estime-metric[blanc]', then "
+            "BLANC needs nltk and blanc, whose pins exclude torch 2: pip install 'estime-metric[nltk]', then "
             "pip install --no-deps blanc==0.3.4."
         )
     import torch

@@ -70,14 +70,6 @@ def test_the_card() -> None:
     assert failed == 0
 
 
-def test_the_cards_header() -> None:
-    _, header, _ = CARD.read_text(encoding="utf-8").split("---\n", 2)
-    fields = dict(line.split(": ", 1) for line in header.splitlines() if re.match(r"\w+: \S", line))
-    assert fields["sdk"] == "gradio"
-    assert fields["app_file"] == "app.py"
-    assert {"title", "license", "pinned", "tags"} <= {line.split(":")[0] for line in header.splitlines()}
-
-
 @pytest.mark.filterwarnings("ignore:'pin_memory' argument is set as true:UserWarning")
 def test_the_guides_trainer(monkeypatch: pytest.MonkeyPatch, bert_folder: str) -> None:
     pytest.importorskip("accelerate")

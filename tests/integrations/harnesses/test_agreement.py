@@ -1,9 +1,8 @@
-"""Equal alarms and one signature in every toolkit that is installed."""
+"""Equal values, blank summaries among them, and one signature in every toolkit that is installed."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -11,13 +10,14 @@ import numpy as np
 import pytest
 import transformers
 
-from estime_metric import estime
+from estime_metric import EstimeConfig, EstimeScorer, estime
 
-Pairs = list[tuple[str, str]]
-Found = tuple[list[float], str]
+#: `inconsistency` of each summary, the number of blank ones, the signature if the toolkit shows one.
+Found = tuple[list[float], float, str | None]
 
 
 def by_inspect(summaries: list[str], sources: list[str], model: str) -> Found:
+    pytest.importorskip("inspect_ai")
     from estime_metric.integrations.inspect import estime as scorer
 
     score = scorer(source="article", explain=False, model=model)
@@ -30,7 +30,12 @@ def by_inspect(summaries: list[str], sources: list[str], model: str) -> Found:
         return await asyncio.gather(*(score(state, None) for state in states))
 
     scores = asyncio.run(all_at_once())
-    return [score.value for score in scores], scores[0].metadata["signature"]
+    values = [score.value for score in scores]
+    return (
+        [one["inconsistency"] for one in values],
+        sum(one["blank"] for one in values),
+        scores[0].metadata["signature"],
+    )
 
 
 def by_lm_eval(summaries: list[str], sources: list[str], model: str) -> Found:
@@ -39,28 +44,30 @@ def by_lm_eval(summaries: list[str], sources: list[str], model: str) -> Found:
     task = EstimeTask("article", model=model)
     docs = [{"article": source} for source in sources]
     scored = task.score([[summary] for summary in summaries], docs)
-    alarms = [task.process_results(doc, [scores])["alarms"] for doc, scores in zip(docs, scored, strict=True)]
-    return alarms, scored[0]["signature"]
+    found = [task.process_results(doc, [scores]) for doc, scores in zip(docs, scored, strict=True)]
+    return [one["inconsistency"] for one in found], sum(one["blank"] for one in found), scored[0]["signature"]
 
 
 def by_mlflow(summaries: list[str], sources: list[str], model: str) -> Found:
+    pytest.importorskip("mlflow")
     from estime_metric.integrations.mlflow import estime_scorer
 
-    scorer = estime_scorer("article", report=["alarms"], explain=False, model=model)
+    scorer = estime_scorer("article", measures="inconsistency", explain=False, model=model)
     feedbacks = [
-        scorer(inputs={"article": source}, outputs=summary)[0]
-        for summary, source in zip(summaries, sources, strict=True)
+        scorer(inputs={"article": source}, outputs=summary) for summary, source in zip(summaries, sources, strict=True)
     ]
-    return [feedback.value for feedback in feedbacks], feedbacks[0].metadata["signature"]
+    assert [one.name for one in feedbacks[0]] == ["estime/inconsistency", "estime/blank"]
+    values, blank = zip(*([one.value for one in row] for row in feedbacks), strict=True)
+    return list(values), sum(blank), feedbacks[0][0].metadata["signature"]
 
 
 def by_trl(summaries: list[str], sources: list[str], model: str) -> Found:
     from estime_metric.integrations.trl import estime_reward
 
-    reward = estime_reward("article", rate="alarm_rate", copy_penalty=0, model=model)
-    rates = reward(completions=summaries, article=sources)
-    overlap = estime(summaries, sources, model=model).values("overlap").tolist()
-    return [-rate * units for rate, units in zip(rates, overlap, strict=True)], reward.signature
+    logged: dict[str, float] = {}
+    reward = estime_reward("article", copy_penalty=0, model=model)
+    rewards = reward(completions=summaries, article=sources, log_metric=logged.__setitem__)
+    return [-one for one in rewards], logged["estime/blank"], reward.signature
 
 
 def by_trainer(summaries: list[str], sources: list[str], model: str) -> Found:
@@ -74,50 +81,67 @@ def by_trainer(summaries: list[str], sources: list[str], model: str) -> Found:
         def batch_decode(self, ids: np.ndarray, skip_special_tokens: bool) -> list[str]:
             return ["".join(chr(number) for number in row if number) for row in ids]
 
-    alarms, compute_metrics = [], None
+    scorer = EstimeScorer(model=model)
+    found = []
     for summary, source in zip(summaries, sources, strict=True):
-        compute_metrics = estime_compute_metrics(Characters(), [source], model=model)
+        compute_metrics = estime_compute_metrics(Characters(), [source], scorer=scorer)
         ids = np.array([[ord(character) for character in summary] + [-100]])
-        alarms.append(compute_metrics(transformers.EvalPrediction(ids, None))["alarms"])
-    return alarms, compute_metrics.signature
+        found.append(compute_metrics(transformers.EvalPrediction(ids, None)))
+    return [one["inconsistency"] for one in found], sum(one["blank"] for one in found), compute_metrics.signature
 
 
 def by_evaluate(summaries: list[str], sources: list[str], model: str) -> Found:
+    pytest.importorskip("evaluate")
     from estime_metric.integrations.evaluate import Estime
 
-    scores = Estime(model=model).compute(predictions=summaries, sources=sources)
-    return scores["alarms"], scores["signature"]
+    scores = Estime(model=model).compute(predictions=summaries, sources=sources, measures="inconsistency")
+    return scores["inconsistencies"], scores["blank"], scores["signature"]
 
 
 def by_torchmetrics(summaries: list[str], sources: list[str], model: str) -> Found:
-    from estime_metric.integrations.torchmetrics import ESTIME
+    pytest.importorskip("torchmetrics")
+    from estime_metric import ESTIME
 
-    metric = ESTIME(model=model, reduction=None)
-    metric.update(summaries, sources=sources)
-    return metric.compute().tolist(), metric.signature
+    each = ESTIME(model=model, measure="inconsistency", reduction=None)
+    each.update(summaries, sources=sources)
+    whole = ESTIME(model=model, return_dict=True)
+    whole.update(summaries, sources=sources)
+    return each.compute().tolist(), float(whole.compute()["blank"]), each.signature
+
+
+def by_datasets(summaries: list[str], sources: list[str], model: str) -> Found:
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_dict({"summary": summaries, "source": sources})
+    columns = data.map(EstimeScorer(model=model).map_batch, batched=True, batch_size=5, load_from_cache_file=False)
+    return list(columns["inconsistency"]), sum(columns["blank"]), None
+
+
+def by_ray(summaries: list[str], sources: list[str], model: str) -> Found:
+    """What an actor runs; `tests.integrations.test_ray` has a cluster."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from estime_metric.integrations.ray.dataset import _BlockScorer
+
+    block = _BlockScorer(EstimeConfig(model=model), "source", "summary", "", 5)
+    tables = list(block(pyarrow.table({"summary": summaries, "source": sources})))
+    values, blank = (pyarrow.concat_tables(tables)[name].to_pylist() for name in ("inconsistency", "blank"))
+    return values, sum(blank), None
 
 
 @pytest.mark.parametrize(
-    ("package", "score"),
+    "score",
     [
-        ("inspect_ai", by_inspect),
-        ("lm_eval", by_lm_eval),
-        ("mlflow", by_mlflow),
-        ("trl", by_trl),
-        ("transformers", by_trainer),
-        ("evaluate", by_evaluate),
-        ("torchmetrics", by_torchmetrics),
+        by_inspect, by_lm_eval, by_mlflow, by_trl, by_trainer, by_evaluate, by_torchmetrics, by_datasets, by_ray,
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore")  # what these packages warn of when they are imported
-def test_equal_alarms(
-    package: str, score: Callable[[list[str], list[str], str], Found], bert_folder: str, pairs: Pairs
+def test_equal_values(
+    score: Callable[[list[str], list[str], str], Found], bert_folder: str, pairs: list[tuple[str, str]]
 ) -> None:
-    if importlib.util.find_spec(package) is None:
-        pytest.skip(f"{package} is not installed")
-    summaries, sources = map(list, zip(*pairs, strict=True))
+    summaries, sources = map(list, zip(*pairs, ("", pairs[0][1]), (" ", ""), strict=True))
     expected = estime(summaries, sources, model=bert_folder)
-    alarms, signature = score(summaries, sources, bert_folder)
-    assert alarms == pytest.approx(expected.values("alarms").tolist(), abs=1e-9)
-    assert sum(alarms) > 0
-    assert signature == expected.signature
+    values, blank, signature = score(summaries, sources, bert_folder)
+    assert values == pytest.approx(expected["inconsistency"].tolist(), abs=1e-9)
+    assert len(set(values)) > 3
+    assert values[-2:] == [1, 1]
+    assert blank == 2
+    assert signature in (None, expected.signature)

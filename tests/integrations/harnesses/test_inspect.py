@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,13 @@ import pytest
 
 inspect_ai = pytest.importorskip("inspect_ai")
 
+import anyio  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.log import list_eval_logs, read_eval_log  # noqa: E402
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
 from estime_metric import EstimeScorer  # noqa: E402
-from estime_metric.integrations.inspect import estime  # noqa: E402
+from estime_metric.integrations.inspect import _result, estime  # noqa: E402
 from estime_metric.integrations.judging import Judge  # noqa: E402
 from tests.integrations.harnesses.pages import run_page  # noqa: E402
 
@@ -48,26 +51,33 @@ def run(folder: Path, pairs: Pairs, scorer: Any, field: str | None = None, **opt
 
 
 def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
-    log = run(tmp_path, pairs, estime(source="article", model=bert_folder))
+    pairs = [*pairs, ("☃☃☃", pairs[0][1]), ("", pairs[0][1])]
+    log = run(tmp_path, pairs, estime(["alarms", "alarm_rate"], source="article", model=bert_folder))
     assert log.status == "success"
-    scorer = EstimeScorer(model=bert_folder)
-    result = scorer.score(*map(list, zip(*pairs, strict=True)))
-    alarms = result.values("alarms")
-    assert alarms.sum() > 0
-    metrics = log.results.scores[0].metrics
-    assert metrics["mean"].value == pytest.approx(float(alarms.mean()))
-    assert metrics["stderr"].value == pytest.approx(float(alarms.std() / len(alarms) ** 0.5))
+    result = EstimeScorer(model=bert_folder).score(*map(list, zip(*pairs, strict=True)))
+    assert result["alarms"].sum() > 0
+    assert {found.scorer for found in log.results.scores} == {"estime"}
+    for name in ("alarms", "alarm_rate"):
+        (found,) = (found for found in log.results.scores if found.name == name)
+        values = result[name][~result[name].isnan()]
+        assert found.metrics["mean"].value == pytest.approx(float(values.mean()))
+        assert found.metrics["stderr"].value == pytest.approx(float(values.std()) / len(values) ** 0.5)
+        assert (found.scored_samples, found.unscored_samples) == (len(values), len(pairs) - len(values))
+    assert found.unscored_samples == 2
+    (blank,) = (found for found in log.results.scores if found.name == "blank")
+    assert blank.metrics["mean"].value == pytest.approx(1 / len(pairs))
     for sample in log.samples:
         summary, source = pairs[sample.id]
         score = sample.scores["estime"]
-        assert score.value == alarms[sample.id]
+        alarms = score.value["alarms"]
+        assert alarms == result["alarms"][sample.id]
         assert score.answer == summary
         assert score.metadata["signature"] == result.signature
         for name in set(result.measures) - {"winners"}:  # one winner of hundreds may change with rounding
             expected = float(result.values(name)[sample.id])
             assert score.metadata[name] == (None if expected != expected else expected)
         listed = score.metadata["alarm_list"]
-        assert len(listed) == score.value
+        assert len(listed) == alarms
         for alarm in listed:
             best = alarm["best"]
             assert summary[alarm["start"] : alarm["end"]] == alarm["text"]
@@ -78,13 +88,33 @@ def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: P
             assert line + f"[{best['start']}:{best['end']}]" in score.explanation
 
 
-def test_the_input_is_the_source_and_the_value_can_be_chosen(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+def test_the_input_is_the_source(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
     log = run(tmp_path, pairs[:3], estime("overlap", explain=False, model=bert_folder))
     for sample in log.samples:
         summary, source = pairs[sample.id]
         expected = EstimeScorer(model=bert_folder).score([summary], [source + str(sample.id)])
-        assert sample.scores["estime"].value == float(expected.values("overlap"))
+        assert sample.scores["estime"].value == {
+            "overlap": float(expected.values("overlap")),
+            "blank": 0,
+        }
         assert "alarm_list" not in sample.scores["estime"].metadata
+
+
+def test_a_future_that_is_done_or_cancelled_in_the_loop_does_not_block_it() -> None:
+    done: Future[Any] = Future()
+    done.set_result("judged")
+    waiting: Future[Any] = Future()
+
+    async def ask() -> tuple[Any, bool]:
+        with anyio.move_on_after(0.05) as scope:
+            await _result(waiting)
+        return await _result(done), scope.cancelled_caught and waiting.cancelled()
+
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(anyio.run(ask)), daemon=True)
+    thread.start()
+    thread.join(30)
+    assert found == [("judged", True)]
 
 
 def test_samples_that_wait_together_are_scored_together(
@@ -113,7 +143,7 @@ def test_a_missing_field_is_named(bert_folder: str, pairs: Pairs, tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"value": "alarmz"}, "`value` to be one of alarms"),
+        ({"measures": "alarmz"}, "`measures` to be one of alarms"),
         ({"layers": (1, 2)}, "`layers` to be one layer"),
         ({"modle": "embedded"}, "`modle`"),
     ],
@@ -125,14 +155,19 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
 
 def test_the_page(tmp_path: Path) -> None:
     evaluated, read, _ = run_page("inspect.md", tmp_path)
-    assert "estime" in evaluated
+    assert "alarms" in evaluated
     assert "mean" in read
     assert "stderr" in read
     assert "best match in the source is" in read
     assert "ESTIME|model:embedded@" in read
     log = read_eval_log(list_eval_logs(str(tmp_path / "logs"))[0])
-    by_name = [score for score in log.results.scores if score.name != "estime"]
-    assert len(by_name) == 1
+    assert {score.name for score in log.results.scores} == {
+        "alarms",
+        "inconsistency",
+        "alarm_rate",
+        "coverage",
+        "blank",
+    }
     for sample in log.samples:
-        alarms = sample.scores["estime"].metadata
-        assert sample.scores[by_name[0].name].value == alarms["alarm_rate"]
+        first, again = sample.scores.values()
+        assert again.value == {name: first.metadata[name] for name in ("alarm_rate", "coverage", "blank")}

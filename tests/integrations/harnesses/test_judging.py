@@ -7,7 +7,7 @@ import json
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.integrations.judging import Judge, check_measure, listed_alarms
+from estime_metric.integrations.judging import Judge, listed_alarms
 
 Pairs = list[tuple[str, str]]
 
@@ -53,8 +53,12 @@ def test_several_layers_are_refused() -> None:
             Judge(layers=layers)
 
 
-def test_measures_that_a_result_will_not_hold_are_refused() -> None:
-    judge = Judge(measures="soft")
-    check_measure("value", "soft", judge.scorer.config)
-    with pytest.raises(ValueError, match=r"`value` to be one of .*soft, but got 'coherence'"):
-        check_measure("value", "coherence", judge.scorer.config)
+def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: Pairs) -> None:
+    with pytest.raises(ValueError, match=r"`measures` to be one of alarms, .*, but got 'rouge'"):
+        Judge(measures=["alarms", "rouge"])
+    scorer = EstimeScorer(model=bert_folder, cache=10**7)
+    judge = Judge(scorer, measures=["copied", "alarms"])
+    (judgement,) = judge([pairs[0][0]], [pairs[0][1]])
+    assert judge.measures == ("copied", "alarms", "blank")
+    assert set(judge.measures) < set(judgement.measures)
+    assert (judge.scorer.encoder, judge.scorer.cache) == (scorer.encoder, scorer.cache)

@@ -21,10 +21,10 @@ def test_the_page(tmp_path: Path) -> None:
     )
     result = EstimeScorer(model="embedded").score(summaries, [article] * 2)
     means, signature, *rest = printed[
-        printed.index(re.search(r"^[\d.]+ [\d.]+$", printed, re.M).group()) :
+        printed.index(re.search(r"^[\d.]+ [\d.]+ [\d.]+$", printed, re.M).group()) :
     ].splitlines()
     assert [float(mean) for mean in means.split()] == pytest.approx(
-        [result.mean("alarms"), result.mean("unsupported_rate")]
+        [result.mean("alarms"), result.mean("inconsistency"), 0]
     )
     assert signature == result.signature
     alarms = sorted(float(found) for found in re.findall(r"^([\d.]+) alarms \d", "\n".join(rest), re.M))

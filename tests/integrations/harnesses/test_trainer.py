@@ -27,11 +27,11 @@ def test_means(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenize
     decoded = bert_tokenizer.batch_decode(bert_tokenizer(summaries)["input_ids"], skip_special_tokens=True)
     expected = EstimeScorer(model=bert_folder).score(decoded, sources)
     compute_metrics = estime_compute_metrics(
-        bert_tokenizer, sources, report=["alarms", "tokens", "unsupported_rate"], model=bert_folder
+        bert_tokenizer, sources, measures=["alarms", "tokens", "inconsistency"], model=bert_folder
     )
     outputs = transformers.EvalPrediction(padded(bert_tokenizer, summaries), None)
     found = compute_metrics(outputs)
-    assert found == {name: expected.mean(name) for name in ("alarms", "tokens", "unsupported_rate")}
+    assert found == {name: expected.mean(name) for name in ("alarms", "tokens", "inconsistency")} | {"blank": 0}
     assert found["alarms"] > 0
     assert compute_metrics.signature == expected.signature
     assert compute_metrics(transformers.EvalPrediction((outputs.predictions, None), None)) == found
@@ -58,8 +58,6 @@ def test_errors(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokeniz
         compute_metrics(transformers.EvalPrediction(np.zeros((1, 4, 9), dtype=np.float32), None))
     with pytest.raises(ValueError, match="of one length"):
         compute_metrics(transformers.EvalPrediction(np.zeros((2, 4), dtype=np.int64), None))
-    with pytest.raises(ValueError, match="`report` to be one of alarms"):
-        estime_compute_metrics(bert_tokenizer, report=["rouge"])
     with pytest.raises(TypeError, match="`sources` to be a list of strings"):
         estime_compute_metrics(bert_tokenizer, "A source.")
 
@@ -71,6 +69,7 @@ def test_the_page(tmp_path: Path) -> None:
     *steps, signature = printed.splitlines()[-3:]
     assert signature.startswith("ESTIME|model:embedded@")
     for step in steps:
-        alarms, rate = map(float, step.split())
+        alarms, inconsistency, blank = map(float, step.split())
         assert alarms >= 0
-        assert 0 <= rate <= 1 or rate != rate
+        assert 0 <= inconsistency <= 1
+        assert blank in range(4)
