@@ -18,7 +18,7 @@ from estime_metric.inputs import check_choice
 from estime_metric.measures import MEASURES
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1). ``absent``: the
-#: source has no such unit (or the tokenizer knows it not), so it is not checked.
+#: source has no such unit (or the tokenizer does not know it), so it is not checked.
 VERDICTS = ("match", "alarm", "absent")
 
 #: Zero-width joiner: what follows belongs to the same character, as in emoji of several people.

@@ -16,7 +16,7 @@ def check_texts(name: str, texts: Any) -> list[str]:
     Raises:
         TypeError: ``texts`` is a bare string, a table, a dictionary, a set or no iterable, or an entry is no string;
             the message names its index.
-        ValueError: an entry holds half a character (a lone surrogate), which no tokenizer takes; likewise.
+        ValueError: an entry holds a lone surrogate, which no tokenizer takes; likewise.
     """
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"Expected argument `{name}` to be a list of strings, but got one bare {type(texts).__name__}.")
@@ -47,7 +47,7 @@ def check_text(name: str, text: Any, index: int | None = None) -> str:
 
     Raises:
         TypeError: it is none.
-        ValueError: it holds half a character (a lone surrogate).
+        ValueError: it holds a lone surrogate.
     """
     position = "" if index is None else f" at index {index}"
     if not isinstance(text, str):

@@ -32,15 +32,16 @@ HEAD = (
 HEADER = """
 <header class="demo-header">
   <h1>ESTIME</h1>
-  <p>How consistent is a summary with its source? An encoder looks at the gap that each word leaves. Where the most
-  similar gap in the source belongs to <em>another</em> word, that is an <strong>alarm</strong>.</p>
+  <p>How consistent is a summary with its source? ESTIME masks each word and embeds the masked position with an
+  encoder. If the most similar position in the source holds <em>another</em> word, it raises an
+  <strong>alarm</strong>.</p>
 </header>
 """
 
 HELP = """
 <div class="demo-help">
 <ul>
-<li><b>Alarm</b>: the word occurs in the source, but the position that looks most like its own holds another word. Point
+<li><b>Alarm</b>: the word occurs in the source, but the most similar position there holds another word. Point
 at it or tap it to see that position. <em>Forty</em> seals for <em>three</em> years, or the other way round?</li>
 <li><b>The number of alarms is the paper's score</b>, lower is better. No threshold separates good from bad, and a
 faithful summary has alarms too.</li>
@@ -48,9 +49,9 @@ faithful summary has alarms too.</li>
 weight, alarms, as a share of all words. Lower is better; an empty summary has 1, the worst value. It does not grow with
 length. Copying the source is not penalized.</li>
 <li><b>Coverage</b> is the share of the summary that occurs in the source and is checked. A wrong name that does not
-occur in the source raises no alarm, so where coverage is low, few alarms mean little.</li>
-<li><b>Layer</b>: how deep in the encoder the gaps are compared. <b>Unit</b>: the paper counts the encoder's tokens, the
-authors' code whole words.</li>
+occur in the source raises no alarm, so few alarms mean little if coverage is low.</li>
+<li><b>Layer</b>: the depth in the encoder at which embeddings are compared. <b>Unit</b>: the paper counts the
+encoder's tokens, the authors' code whole words.</li>
 <li>Negation, errors across sentences and true paraphrase may be missed, or raise a false alarm. The encoders know
 English.</li>
 </ul>

@@ -28,7 +28,7 @@ class Progress:
     """How far the scoring of a file has come.
 
     Attributes:
-        rows_in_file: rows of the file, also those that hold no pair.
+        rows_in_file: rows of the file, also invalid ones.
         scored: the pairs scored so far.
         rows: the same as ``estime score --output`` writes them; where the file has columns of these names, the new ones
             begin with ``estime_``.

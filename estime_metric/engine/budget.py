@@ -33,7 +33,7 @@ def free_memory(device: torch.device) -> int | None:
 
 
 def bytes_per_position(config: Any, itemsize: int) -> int:
-    """Memory that one position takes within a block, by the ``transformers`` configuration; rather too much.
+    """Memory that one position takes within a block, by the ``transformers`` configuration; an overestimate.
 
     Hidden states, queries, keys, values and the wide layer twice over, and attention as if it were written out.
     """

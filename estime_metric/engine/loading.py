@@ -56,7 +56,7 @@ _SHARD_INDEX = "model.safetensors.index.json"
 _CONNECTION_SECONDS = 3.0
 _ANSWER_LASTS = 30.0
 
-#: What ``transformers`` raises where a model is absent, spoilt, of a foreign kind or wants its own code to be run.
+#: What ``transformers`` raises where a model is absent, corrupt, unsupported or needs its own code to be run.
 _FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
 
 

@@ -88,7 +88,7 @@ class ESTIME(Metric):
     so ``.to(device)`` moves the work, unless ``device`` names another. Each process scores the pairs that it is given;
     only numbers are exchanged. Threads may call ``update`` side by side, but nothing else beside it.
 
-    All processes have to call ``compute``, as with every metric: on one alone it waits for the others for ever. For the
+    All processes have to call ``compute``, as with every metric: one alone waits for the others indefinitely. For the
     value of one process use ``sync_on_compute=False``. ``forward`` scores each pair once, with
     ``dist_sync_on_step=True`` twice.
 

@@ -59,7 +59,7 @@ class Toolbox:
         judgements: float64 of shape (D, S): the mean of the experts, higher is better.
         scores: measure -> float64 of shape (D * S,); a measure is the name of a file.
         shuffle: measure -> its scores on the shuffle test.
-        components: component of GRUEN -> float64 of shape (D, S); empty where they are not at hand.
+        components: component of GRUEN -> float64 of shape (D, S); empty if they are not available.
         properties: system -> ``name`` in the paper, ``extractive``, ``pretrained_transformer``, ``produces_capitals``,
             also of systems that have no judgements.
     """

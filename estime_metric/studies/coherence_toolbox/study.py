@@ -43,7 +43,7 @@ AGREEMENT, SHUFFLE, CONFOUNDERS, COMPONENTS = "agreement.csv", "shuffle.csv", "c
 WITH_LENGTH = "agreement-with-length.csv"
 
 _SEVENTEEN = (
-    "here: computed from the published scores on the 16 systems whose judgements are at hand; "
+    "here: computed from the published scores on the 16 systems whose judgements are available; "
     "paper: as printed, on 17 systems. They cannot be equal digit for digit."
 )
 

@@ -38,7 +38,7 @@ class SubtleErrors:
     tokens of the text as they are; word pieces, punctuation and special tokens are passed over, and ``rank`` tells how
     many. Where capitals make no difference to the tokenizer, the new word has the capitals of the old one.
 
-    What comes out hangs on the text and the options alone: not on its position in the list, nor on the other texts.
+    The result depends only on the text and the options: not on its position in the list, nor on the other texts.
     Errors come in one order for each text, so ``n_errors=1`` makes the first of the errors that ``n_errors=3`` makes.
 
     Args:

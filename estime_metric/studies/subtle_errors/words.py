@@ -95,7 +95,7 @@ def with_case_of(word: str, model: str) -> str:
 
 
 def shuffled(words: list[WholeWord], text: str, seed: int) -> list[WholeWord]:
-    """The words in a random order that hangs on the seed and the text alone, on every machine and in every version."""
+    """The words in a random order that depends only on the seed and the text, on every machine and in every version."""
     digest = hashlib.sha256(f"{seed}\0{text}".encode())
 
     def key(word: WholeWord) -> bytes:
