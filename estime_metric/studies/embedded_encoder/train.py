@@ -260,7 +260,8 @@ def train(args: argparse.Namespace) -> None:
     counts = np.bincount(corpus.ids, minlength=len(vocabulary.continues))
     master = Trainee.start(args.start, args.blocks, counts).to(args.device).train()
     if args.weights:
-        master.load_state_dict(torch.load(args.weights, weights_only=True, map_location=args.device)["model"])
+        weights = torch.load(args.weights, weights_only=True, map_location=args.device)["model"]
+        master.load_state_dict({name: weights[name] for name in master.state_dict()})
     optimizer = make_optimizer(master, args)
     step, spent, tokens, positions = 0, 0.0, 0, {}
     checkpoint = args.work / "checkpoint.pt"
@@ -327,7 +328,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz")
     parser.add_argument("start", type=Path, help="folder of the starting encoder: config, safetensors, tokenizer.json")
     parser.add_argument("work", type=Path, help="folder for tokens and checkpoint")
-    parser.add_argument("--weights", type=Path, help="checkpoint of another run to start from, with as many blocks")
+    parser.add_argument("--weights", type=Path, help="checkpoint of another run to start from, with as many blocks or more")
     parser.add_argument("--blocks", type=int, help="lowest blocks of the encoder to keep; left out: all")
     parser.add_argument("--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus")
     parser.add_argument("--minutes", type=float, default=120.0, help="end by the clock, restarts included")
