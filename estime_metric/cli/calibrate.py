@@ -49,6 +49,8 @@ def calibrate(
 
     Fifty judged summaries, some of them inconsistent, tell roughly. What the threshold reaches on other summaries is
     estimated by a bootstrap: it is chosen on those that were drawn and tried on the rest.
+
+    Exit status: 0, a threshold was chosen; 2, failed.
     """
     drawn = output is not None and output.suffix.lower() in (".png", ".svg")
     if output is not None and drawn and output.exists() and not overwrite:

@@ -59,7 +59,7 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: t
     names = [row[0].replace("\\_", "_") for row in measured]
     judging = [f"{'' if higher else '(-)'}{name}-5" for name, higher in HIGHER_IS_BETTER.items()]
     assert names[: len(judging)] == ["(-)ESTIME-5", *judging[1:]]
-    assert names[len(judging) :][:3] == ["(-)J-Shannon", "(-)absent words", "(-)length"]
+    assert names[len(judging) :][:3] == ["(-)J-Shannon", "(-)absent words", "(-)absent share"]
     printed = section(shown.stdout, "*Printed in the paper, not measured here")
     assert printed[3][:4] == ["(-)ESTIME-21", "0.163", "–", "0.188"]
     assert "SubtleErrors\\|model:embedded-small@sha256-" in shown.stdout

@@ -58,7 +58,7 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
         "line 2: The summary has 31 characters; t",
         "line 3: The source has 13 tokens; with e",
         "line 4: has no column 'summary' (columns",
-        "line 5: column 'summary' holds half a ch",
+        "line 5: column 'summary' holds a lone su",
     ]
 
 
