@@ -6,8 +6,7 @@ from typing import Final
 SMALL: Final[Path] = Path(__file__).resolve().parent / "small"
 """Folder of ``model="embedded-small"``: weights, configuration, tokenizer."""
 
-# Until the weights of the base encoder are there, its name stands for the small one. Then: SMALL.with_name("base").
-BASE: Final[Path] = SMALL
+BASE: Final[Path] = SMALL.with_name("base")
 """Folder of ``model="embedded"``."""
 
 PATHS: Final[dict[str, Path]] = {"embedded": BASE, "embedded-small": SMALL}
