@@ -328,7 +328,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz")
     parser.add_argument("start", type=Path, help="folder of the starting encoder: config, safetensors, tokenizer.json")
     parser.add_argument("work", type=Path, help="folder for tokens and checkpoint")
-    parser.add_argument("--weights", type=Path, help="checkpoint of another run to start from, with as many blocks or more")
+    parser.add_argument(
+        "--weights", type=Path, help="checkpoint of another run to start from, with as many blocks or more"
+    )
     parser.add_argument("--blocks", type=int, help="lowest blocks of the encoder to keep; left out: all")
     parser.add_argument("--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus")
     parser.add_argument("--minutes", type=float, default=120.0, help="end by the clock, restarts included")
