@@ -55,7 +55,7 @@ def released() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def small_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+def random_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A small random BERT with the vocabulary of the embedded encoder."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     return str(save_encoder(tmp_path_factory.mktemp("word") / "small", "bert", tokenizer, num_hidden_layers=3))
@@ -130,12 +130,12 @@ def by_source(pairs: list[tuple[str, str]], documents: int, each: int) -> dict[s
 
 @pytest.mark.slow
 def test_it_equals_the_released_code_on_160_pairs(
-    released_estime: Callable[..., Any], small_folder: str, summeval: list[tuple[str, str]]
+    released_estime: Callable[..., Any], random_folder: str, summeval: list[tuple[str, str]]
 ) -> None:
     sources = by_source(summeval, 11, 16)
     assert sum(map(len, sources.values())) >= 160
-    estime = released_estime(small_folder, 2)
-    scorer = EstimeScorer(model=small_folder, layers=2, unit="word", measures=EVERY)
+    estime = released_estime(random_folder, 2)
+    scorer = EstimeScorer(model=random_folder, layers=2, unit="word", measures=EVERY)
     compared, different = compare(estime, scorer, sources)
     print(f"{compared} values compared, {len(different)} differ")
     assert compared >= 5 * 160
@@ -161,13 +161,13 @@ def test_it_equals_the_released_code_with_the_embedded_encoder(
 def test_it_equals_the_released_code_at_other_settings(
     setting: tuple[int, int, int],
     released_estime: Callable[..., Any],
-    small_folder: str,
+    random_folder: str,
     pairs: list[tuple[str, str]],
 ) -> None:
     window, margin, distance = setting
-    estime = released_estime(small_folder, 3, input_size_max=window, margin=margin, distance_word_min=distance)
+    estime = released_estime(random_folder, 3, input_size_max=window, margin=margin, distance_word_min=distance)
     scorer = EstimeScorer(
-        model=small_folder, layers=3, unit="word", measures=EVERY, window=window, margin=margin, distance=distance
+        model=random_folder, layers=3, unit="word", measures=EVERY, window=window, margin=margin, distance=distance
     )
     compared, different = compare(estime, scorer, by_source(pairs, 3, 4))
     assert compared == 60
@@ -175,11 +175,11 @@ def test_it_equals_the_released_code_at_other_settings(
     assert len(different) <= 2
 
 
-def test_accents_and_ligatures_are_decomposed_as_there(released_estime: Callable[..., Any], small_folder: str) -> None:
+def test_accents_and_ligatures_are_decomposed_as_there(released_estime: Callable[..., Any], random_folder: str) -> None:
     source = "The café’s eﬃcient ﬁrst chef won ½ of the prize; Ａ résumé ①."  # noqa: RUF001
     summary = "The first cafe\u0301 chef won A prize 1⁄2."  # noqa: RUF001
-    estime = released_estime(small_folder, 2)
-    scorer = EstimeScorer(model=small_folder, layers=2, unit="word", measures=EVERY)
+    estime = released_estime(random_folder, 2)
+    scorer = EstimeScorer(model=random_folder, layers=2, unit="word", measures=EVERY)
     compared, different = compare(estime, scorer, {source: [summary, source]})
     assert compared == 10
     assert not different
@@ -191,18 +191,18 @@ def test_accents_and_ligatures_are_decomposed_as_there(released_estime: Callable
 
 
 @pytest.fixture(scope="module")
-def word_scorer(small_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=small_folder, layers=2, unit="word", measures=EVERY)
+def word_scorer(random_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=random_folder, layers=2, unit="word", measures=EVERY)
 
 
 SOURCE = "The Turkey trade deal, signed in March, ended a long dispute between the two neighbours."
 
 
 def test_without_overlap_all_words_count(
-    released_estime: Callable[..., Any], word_scorer: EstimeScorer, small_folder: str
+    released_estime: Callable[..., Any], word_scorer: EstimeScorer, random_folder: str
 ) -> None:
     summary = "Nobody knows anything here"
-    theirs = dict(zip(OUTPUTS, released_estime(small_folder, 2).evaluate_claims(SOURCE, [summary])[0], strict=True))
+    theirs = dict(zip(OUTPUTS, released_estime(random_folder, 2).evaluate_claims(SOURCE, [summary])[0], strict=True))
     ours = word_scorer.score([summary], [SOURCE])
     assert {measure: ours.values(measure).item() for measure in COUNTS} == {
         measure: theirs[measure] for measure in COUNTS
@@ -211,7 +211,7 @@ def test_without_overlap_all_words_count(
     assert [ours[measure].item() for measure in ("unsupported", "unsupported_rate", "coverage")] == [4, 1, 0]
     assert ours["alarm_rate"].isnan()
     assert ours.unchecked == [0]
-    of_tokens = EstimeScorer(model=small_folder, layers=2).score(["zebra quagga"], [SOURCE])
+    of_tokens = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
     assert (of_tokens.values("overlap").item(), of_tokens.values("alarms").item()) == (0, 0)
 
 
@@ -255,8 +255,9 @@ def released_inputs(estime: Any, most: int, monkeypatch: pytest.MonkeyPatch) -> 
     return counted
 
 
+@pytest.mark.filterwarnings("ignore:The encoder .* does not seem to know the language:RuntimeWarning")
 def test_a_word_of_more_than_350_pieces_ends(
-    released_estime: Callable[..., Any], word_scorer: EstimeScorer, small_folder: str, monkeypatch: pytest.MonkeyPatch
+    released_estime: Callable[..., Any], word_scorer: EstimeScorer, random_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long = "cat" + "-cat" * 300
     source = f"{'The dog saw it and ' * 12}{long} sat on the mat."
@@ -264,7 +265,7 @@ def test_a_word_of_more_than_350_pieces_ends(
     result = word_scorer.score([source, long], [source, source])
     assert result.values("alarms").tolist()[0] >= 0
     assert result.values("overlap").tolist() == [len(split_words(source)), 1]
-    estime = released_estime(small_folder, 2)
+    estime = released_estime(random_folder, 2)
     counted = released_inputs(estime, 1000, monkeypatch)
     with pytest.raises(InterruptedError):
         estime.evaluate_claims(source, [])
@@ -275,7 +276,7 @@ def test_a_word_of_no_pieces_is_left_out(
     released: ModuleType,
     released_estime: Callable[..., Any],
     word_scorer: EstimeScorer,
-    small_folder: str,
+    random_folder: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     summary, bare = "The deal \x01 ended a dispute", "The deal ended a dispute"
@@ -284,7 +285,7 @@ def test_a_word_of_no_pieces_is_left_out(
     assert result.values("tokens").tolist() == [5, 5]
     assert result.values("overlap").tolist() == [5, 5]
     # There, the word takes its neighbour's token; at the end of a text there is none.
-    estime = released_estime(small_folder, 2)
+    estime = released_estime(random_folder, 2)
     _, positions = estime._translate_words_to_tokens(split_words(summary))
     assert positions[2][0] == positions[3][0]
     with pytest.raises(IndexError):
@@ -292,17 +293,17 @@ def test_a_word_of_no_pieces_is_left_out(
     assert word_scorer.score(["The deal \x01"], [SOURCE]).values("tokens").item() == 2
 
 
-def test_without_a_margin_no_window_is_left(released_estime: Callable[..., Any], small_folder: str) -> None:
+def test_without_a_margin_no_window_is_left(released_estime: Callable[..., Any], random_folder: str) -> None:
     sizes = {"window": 10, "margin": 0, "distance": 10}
-    scorer = EstimeScorer(model=small_folder, layers=2, unit="word", **sizes)
+    scorer = EstimeScorer(model=random_folder, layers=2, unit="word", **sizes)
     assert scorer.score([SOURCE], [SOURCE]).values("overlap").item() == len(split_words(SOURCE))
-    estime = released_estime(small_folder, 2, input_size_max=10, margin=0, distance_word_min=10)
+    estime = released_estime(random_folder, 2, input_size_max=10, margin=0, distance_word_min=10)
     with pytest.raises(IndexError):
         estime.evaluate_claims(SOURCE, [])
 
 
 def test_an_empty_summary_has_a_score(
-    released_estime: Callable[..., Any], word_scorer: EstimeScorer, small_folder: str
+    released_estime: Callable[..., Any], word_scorer: EstimeScorer, random_folder: str
 ) -> None:
     for summary in ("", " \n", "\x01"):
         result = word_scorer.score([summary], [SOURCE])
@@ -310,11 +311,11 @@ def test_an_empty_summary_has_a_score(
         assert values == [0, 0, 0, 0, 0]
         assert (result.blank, result["inconsistency"].tolist()) == ([0], [1])
     with pytest.raises(ZeroDivisionError):
-        released_estime(small_folder, 2).evaluate_claims(SOURCE, [""])
+        released_estime(random_folder, 2).evaluate_claims(SOURCE, [""])
 
 
 def test_an_empty_source_matches_nothing(
-    released_estime: Callable[..., Any], word_scorer: EstimeScorer, small_folder: str
+    released_estime: Callable[..., Any], word_scorer: EstimeScorer, random_folder: str
 ) -> None:
     result = word_scorer.score(["The deal ended", ""], ["", ""])
     values = [result.values(measure).tolist() for measure in OUTPUTS]
@@ -322,40 +323,40 @@ def test_an_empty_source_matches_nothing(
     assert result["inconsistency"].tolist() == [1, 1]
     assert (result["unsupported"].tolist(), result.unchecked, result.blank) == ([3, 0], [0, 1], [1])
     with pytest.raises(IndexError):
-        released_estime(small_folder, 2).evaluate_claims("", ["The deal ended"])
+        released_estime(random_folder, 2).evaluate_claims("", ["The deal ended"])
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 def test_coherence_is_0_where_there_is_no_order(
-    released_estime: Callable[..., Any], word_scorer: EstimeScorer, small_folder: str
+    released_estime: Callable[..., Any], word_scorer: EstimeScorer, random_folder: str
 ) -> None:
-    estime = released_estime(small_folder, 2)
+    estime = released_estime(random_folder, 2)
     for summary, source in (("deal", SOURCE), ("The deal ended", "deal")):
         theirs = estime.evaluate_claims(source, [summary])[0][OUTPUTS.index("coherence")]
         assert math.isnan(theirs)
         assert word_scorer.score([summary], [source]).values("coherence").item() == 0
 
 
-def test_an_empty_set_of_tags_keeps_nothing(released_estime: Callable[..., Any], small_folder: str) -> None:
+def test_an_empty_set_of_tags_keeps_nothing(released_estime: Callable[..., Any], random_folder: str) -> None:
     scorer = EstimeScorer(
-        model=small_folder, layers=2, unit="word", tagger=toy_tagger, keep_tags=frozenset(), measures=EVERY
+        model=random_folder, layers=2, unit="word", tagger=toy_tagger, keep_tags=frozenset(), measures=EVERY
     )
     result = scorer.score([SOURCE], [SOURCE])
     assert result.values("tokens").item() == result.values("alarms").item() == 0
     everything, nothing = (
-        released_estime(small_folder, 2, tags_check=tags).evaluate_claims(SOURCE, [SOURCE[:40]]) for tags in (None, [])
+        released_estime(random_folder, 2, tags_check=tags).evaluate_claims(SOURCE, [SOURCE[:40]]) for tags in (None, [])
     )
     assert everything == nothing
 
 
-def test_parts_of_speech_are_left_out_on_both_sides(released_estime: Callable[..., Any], small_folder: str) -> None:
+def test_parts_of_speech_are_left_out_on_both_sides(released_estime: Callable[..., Any], random_folder: str) -> None:
     summary = "The deal ended a dispute"
     scorer = EstimeScorer(
-        model=small_folder, layers=2, unit="word", tagger=toy_tagger, drop_tags={"DT"}, measures=EVERY
+        model=random_folder, layers=2, unit="word", tagger=toy_tagger, drop_tags={"DT"}, measures=EVERY
     )
     result = scorer.score([summary], [SOURCE])
     assert (result.values("tokens").item(), result.values("overlap").item()) == (3, 3)
-    estime = released_estime(small_folder, 2, tags_exclude=["DT"])
+    estime = released_estime(random_folder, 2, tags_exclude=["DT"])
     theirs = dict(zip(OUTPUTS, estime.evaluate_claims(SOURCE, [summary])[0], strict=True))
     # There, only words of the source are left out: the summary's determiners still count as words, and as alarms.
     assert theirs["alarms_adjusted"] == theirs["alarms"] * 5 / 3

@@ -7,9 +7,9 @@ import torch
 
 from estime_metric import EstimeScorer
 from estime_metric.engine.text import units_of
-from tests.test_word_unit import EVERY, OUTPUTS, SOURCE, small_folder, word_scorer
+from tests.test_word_unit import EVERY, OUTPUTS, SOURCE, random_folder, word_scorer
 
-__all__ = ["small_folder", "word_scorer"]  # fixtures
+__all__ = ["random_folder", "word_scorer"]  # fixtures
 
 
 def test_a_tie_goes_to_the_same_word(word_scorer: EstimeScorer) -> None:
@@ -18,11 +18,11 @@ def test_a_tie_goes_to_the_same_word(word_scorer: EstimeScorer) -> None:
     assert result.values("alarms").tolist() == [0, 0]
 
 
-def test_the_splitter_is_settable(small_folder: str) -> None:
+def test_the_splitter_is_settable(random_folder: str) -> None:
     summary, source = "deal, signed", "A deal, signed twice"
     counts = {}
     for splitter in ("regex", str.split, list):
-        scorer = EstimeScorer(model=small_folder, layers=2, unit="word", splitter=splitter)
+        scorer = EstimeScorer(model=random_folder, layers=2, unit="word", splitter=splitter)
         counts[str(splitter)] = scorer.score([summary], [source]).values("tokens").item()
     assert list(counts.values()) == [3, 2, len(summary) - 1]
 
@@ -36,10 +36,10 @@ def test_special_tokens_in_the_text_are_text(word_scorer: EstimeScorer) -> None:
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
-def test_chunks_change_no_score(unit: str, small_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_change_no_score(unit: str, random_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a chunk holds a source with summaries of which nothing is encoded, and the next one the others."""
     summaries = ["", "zebra" if unit == "token" else "", "The deal ended a dispute in March.", "", SOURCE]
-    scorer = EstimeScorer(model=small_folder, layers=2, unit=unit)
+    scorer = EstimeScorer(model=random_folder, layers=2, unit=unit)
     at_once = scorer.score_candidates(summaries, SOURCE)
     monkeypatch.setattr("estime_metric.scorer.CHUNK_BYTES", 1)
     one_by_one = scorer.score_candidates(summaries, SOURCE)

@@ -103,7 +103,9 @@ def fill(page: Any, source: str, summary: str) -> None:
 
 
 def alarms(page: Any, where: str = "#explained") -> int:
-    return int(page.locator(f"{where} .estime-number").first.inner_text())
+    number = page.locator(f"{where} .estime-number").first
+    expected_soon()(number).to_have_text(re.compile(r"^\s*\d+\s*$"), use_inner_text=True)  # drawn anew
+    return int(number.inner_text())
 
 
 def choose(page: Any, where: str, name: str | re.Pattern[str]) -> None:
