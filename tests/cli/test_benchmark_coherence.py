@@ -47,7 +47,9 @@ def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
     for line in ("BAS .896 .896 yes .5", "GRN .504 .504 yes .5", "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77"):
         assert line in " ".join(shown.stdout.split())
     assert shown.stdout.count(" yes") == 16
-    assert "16 systems whose judgements are at hand; paper: as printed, on 17 systems" in " ".join(shown.stdout.split())
+    assert "16 systems whose judgements are available; paper: as printed, on 17 systems" in " ".join(
+        shown.stdout.split()
+    )
 
 
 @pytest.mark.slow

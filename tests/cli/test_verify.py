@@ -25,7 +25,9 @@ def test_none_of_them_hangs_on_rounding() -> None:
     pairs = [json.loads(line) for line in verify.EXAMPLES.read_text(encoding="utf-8").splitlines()]
     for model, unit in itertools.product(embedded.PATHS, ("token", "word")):
         scorer = EstimeScorer(model=model, unit=unit)
-        assert scorer.score([pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]).ties() == 0
+        shown = scorer.explain_pairs([pair["summary"] for pair in pairs], [pair["source"] for pair in pairs])
+        margins = [abs(unit.relative_margin) for one in shown for unit in one.units if unit.margin is not None]
+        assert min(margins) > 1e-5  # of the best similarity; kernels of float32 differ by a tenth of that
 
 
 @pytest.mark.slow
