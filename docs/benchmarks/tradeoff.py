@@ -24,7 +24,7 @@ from scipy.stats import spearmanr
 from torch import nn
 
 from docs.benchmarks import common
-from estime_metric import EstimeScorer
+from estime_metric import EstimeScorer, embedded
 
 QUALITIES = ("consistency", "relevance", "coherence", "fluency")
 
@@ -36,6 +36,7 @@ def make_scorer(folder: str, layer: int, distance: int, dtype: str) -> EstimeSco
         scorer = EstimeScorer(dtype=dtype, **options)
         _ = scorer.encoder
         return scorer
+    folder = {"embedded": embedded.BASE, "embedded-small": embedded.SMALL}.get(folder, folder)
     with tempfile.TemporaryDirectory() as copy:  # another folder, another encoder: not the one that is shared
         for file in Path(folder).iterdir():
             if file.is_file():
@@ -55,10 +56,10 @@ def main() -> None:
     parser = common.arguments(__doc__)
     common.add_summeval(parser, "folder")
     parser.add_argument("--sources", type=int, default=100, help="the first so many, 16 summaries each")
-    parser.add_argument("--layers", default=None, help="default: the encoder's own, and 3 of the embedded one")
+    parser.add_argument("--layers", default=None, help="default: the encoder's own")
     parser.add_argument("--distances", default="16,8,4,2")
     parser.add_argument("--dtypes", default="float32,bfloat16,int8")
-    parser.add_argument("--encoder", choices=("embedded-small", "large"), default="embedded-small")
+    parser.add_argument("--encoder", choices=("embedded", "embedded-small", "large"), default="embedded-small")
     options = parser.parse_args()
     if options.threads is not None:
         torch.set_num_threads(options.threads)
@@ -74,8 +75,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         if large:
             common.make_encoder(made)
-        folder = made if large else "embedded-small"
-        layers = options.layers or ("21" if large else "5,3")
+        folder = made if large else options.encoder
+        layers = options.layers or ("21" if large else "5")
         table = []
         now = common.clock(options.clock)
         for layer, distance in itertools.product(
