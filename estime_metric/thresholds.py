@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig
 
-#: ``{model: {measure: value}}`` for the encoders that ship, as ``estime calibrate`` found them.
+#: ``{model: {measure: value}}`` for the encoders that ship, as ``python -m docs.training.record`` wrote them.
 OPERATING_POINTS = Path(__file__).with_name("operating_points.json")
 
 

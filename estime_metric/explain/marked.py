@@ -1,7 +1,7 @@
 """How many of such words annotators marked as errors: what the colours of an explanation show.
 
-``marked.json`` holds the shares for each encoder that ships; ``python -m estime_metric.studies.aggrefact.record`` makes
-it. Margins are relative (`UnitVerdict.relative_margin`), so that another encoder takes the shares of the first.
+``marked.json`` holds the shares for each encoder that ships; ``python -m docs.training.record`` makes it.
+Margins are relative (`UnitVerdict.relative_margin`), so that another encoder takes the shares of the first.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from docs.training.choose import FIGURES, KINDS, Candidate, marked_tokens, roc_area
 from estime_metric.explanation import Explanation, UnitVerdict
-from estime_metric.studies.embedded_encoder.choose import FIGURES, KINDS, Candidate, marked_tokens, roc_area
 from estime_metric.studies.frank.partial import partial_correlation
 
 

@@ -12,10 +12,8 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from estime_metric import EstimeScorer
-from estime_metric.engine.loading import load_pretrained
-from estime_metric.studies.embedded_encoder import export, train
-from estime_metric.studies.embedded_encoder.data import (
+from docs.training import export, train
+from docs.training.data import (
     DISTANCES,
     BlockStream,
     Corpus,
@@ -26,8 +24,8 @@ from estime_metric.studies.embedded_encoder.data import (
     random_masks,
     spaced_masks,
 )
-from estime_metric.studies.embedded_encoder.model import Trainee
-from estime_metric.studies.embedded_encoder.pairs import (
+from docs.training.model import Trainee
+from docs.training.pairs import (
     ACROSS,
     PHASES,
     SUMMARIES,
@@ -38,6 +36,8 @@ from estime_metric.studies.embedded_encoder.pairs import (
     matching_loss,
     pseudo_summary,
 )
+from estime_metric import EstimeScorer
+from estime_metric.engine.loading import load_pretrained
 from tests.families import SENTENCES, make_tokenizer, save_encoder
 
 STEPS = 5

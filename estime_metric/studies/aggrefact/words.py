@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,6 @@ Mask = npt.NDArray[np.bool_]
 
 #: What is flagged: words with an alarm (among those that the source has), words that it lacks, either.
 FLAGS = ("alarms", "absent", "both")
-
-#: Where ranges of relative margins of alarms begin, by which explanations are coloured.
-EDGES = (0.0, 0.05, 0.2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,33 +159,6 @@ def signals(words: Words) -> dict[str, Signal]:
         "alarms": _signal(words.marked, alarm, by_margin, ~absent, marked),
         "absent": _signal(words.marked, absent, absent.astype(np.float64), every, marked),
         "both": _signal(words.marked, absent | alarm, np.where(absent, first, by_margin), every, marked),
-    }
-
-
-def shares(words: Words) -> dict[str, Any]:
-    """How many words of each kind are marked, as ``explain/marked.json`` holds it: ``absent``, ``matches``, and
-    ``alarms`` from each of `EDGES` on. Neighbouring ranges of margins of which the wider has no larger share are one.
-    """
-    size = np.abs(np.nan_to_num(words.margin))
-    alarms: list[tuple[float, int, int]] = []
-    for least, end in zip(EDGES, (*EDGES[1:], np.inf), strict=True):
-        inside = (words.verdict == "alarm") & (size >= least) & (size < end)
-        alarms.append((least, int(words.marked[inside].sum()), int(inside.sum())))
-        while len(alarms) > 1 and alarms[-1][1] * alarms[-2][2] <= alarms[-2][1] * alarms[-1][2]:
-            (_, hits, count), (start, earlier, before) = alarms.pop(), alarms.pop()
-            alarms.append((start, hits + earlier, count + before))
-
-    def share(hits: int, count: int) -> dict[str, Any]:
-        return {"share": round(hits / count, 4) if count else 0.0, "words": count}
-
-    def of(verdict: str) -> dict[str, Any]:
-        chosen = words.verdict == verdict
-        return share(int(words.marked[chosen].sum()), int(chosen.sum()))
-
-    return {
-        "absent": of("absent"),
-        "matches": of("match"),
-        "alarms": [{"margin": least, **share(hits, count)} for least, hits, count in alarms],
     }
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from docs.training import record, weight
 from estime_metric.meta.detection import areas, choose_threshold
-from estime_metric.studies.aggrefact import data, record, study, weight
+from estime_metric.studies.aggrefact import data, study
 from estime_metric.studies.aggrefact.printed import DETECTORS, TABLE_8
 from estime_metric.studies.shared.baselines import trivial_block
 from estime_metric.studies.shared.own_scores import own_block

@@ -1,7 +1,7 @@
 """Write a training checkpoint as a folder that ships: configuration, tokenizer, and weights stored as int8.
 
-    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT --blocks 7 --layer 7
-    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT --layer 5 --head
+    python -m docs.training.export WORK/checkpoint.pt START OUT --blocks 7 --layer 7
+    python -m docs.training.export WORK/checkpoint.pt START OUT --layer 5 --head
 
 ``model="OUT"`` scores with it; `estime_metric.engine.int8` says how weights are stored.
 """
@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, PretrainedConfig
 
+from docs.training.data import load_tokenizer
 from estime_metric.engine.int8 import write_int8
 from estime_metric.engine.loading import load_pretrained
-from estime_metric.studies.embedded_encoder.data import load_tokenizer
 
 #: The parts of a `Trainee` -> names of BERT's prediction head.
 _HEAD = {"head.": "cls.predictions.transform.", "bias": "cls.predictions.bias"}

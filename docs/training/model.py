@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForMaskedLM
 
-from estime_metric.studies.embedded_encoder.data import Batch
+from docs.training.data import Batch
 
 # Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
 

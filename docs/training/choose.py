@@ -1,8 +1,8 @@
 """Choose weights and layer of an embedded encoder by several sets of judgements, by a rule written down beforehand.
 
-    python -m estime_metric.studies.embedded_encoder.choose make CORPUS MAKER injected.jsonl
-    python -m estime_metric.studies.embedded_encoder.choose score FOLDER injected.jsonl DATA -o scores/NAME
-    python -m estime_metric.studies.embedded_encoder.choose rank scores/A scores/B ...
+    python -m docs.training.choose make CORPUS MAKER injected.jsonl
+    python -m docs.training.choose score FOLDER injected.jsonl DATA -o scores/NAME
+    python -m docs.training.choose rank scores/A scores/B ...
 
 `make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a prediction head, finds
 the wrong words. `score` measures one candidate at all layers; `DATA` holds ``frank``, ``cliff`` and ``summeval``.
@@ -29,9 +29,9 @@ import torch
 from scipy.stats import rankdata, spearmanr
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
+from docs.training.data import documents
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.explanation import Explanation
-from estime_metric.studies.embedded_encoder.data import documents
 from estime_metric.studies.frank.partial import partial_correlation
 
 Floats = npt.NDArray[np.float64]

@@ -1,6 +1,6 @@
 """What an alarm weighs in ``inconsistency``, (absent + w * alarms) / tokens: the table, and the choice of w.
 
-``python -m estime_metric.studies.aggrefact.weight DATA -m embedded --split val`` reads the folders ``frank``, ``cliff``
+``python -m docs.training.weight DATA -m embedded --split val`` reads the folders ``frank``, ``cliff``
 and ``summeval`` of DATA, prints the table of the halves for choices, and applies the rule of ``docs/aggrefact.md``.
 ``--split test`` prints the table of the other halves, with intervals.
 """

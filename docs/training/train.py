@@ -1,7 +1,7 @@
 """Train the embedded encoders: masked language modelling and matching, resumable, on a CPU or a GPU.
 
-    python -m estime_metric.studies.embedded_encoder.train CORPUS START WORK --blocks 8 --minutes 50
-    python -m estime_metric.studies.embedded_encoder.export WORK/checkpoint.pt START OUT --blocks 7
+    python -m docs.training.train CORPUS START WORK --blocks 8 --minutes 50
+    python -m docs.training.export WORK/checkpoint.pt START OUT --blocks 7
 
 `CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``) per line, `START` the
 folder of a BERT or an MPNet with its tokenizer (without weights: random ones), `WORK` keeps token ids and checkpoint,
@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from estime_metric.studies.embedded_encoder.data import (
+from docs.training.data import (
     Batch,
     BlockStream,
     Corpus,
@@ -41,8 +41,8 @@ from estime_metric.studies.embedded_encoder.data import (
     spaced_masks,
     tokenize,
 )
-from estime_metric.studies.embedded_encoder.model import Trainee
-from estime_metric.studies.embedded_encoder.pairs import (
+from docs.training.model import Trainee
+from docs.training.pairs import (
     PHASES,
     SUMMARIES,
     SUMMARY_LENGTH,

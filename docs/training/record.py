@@ -1,6 +1,6 @@
 """What the package knows of an encoder that ships: its operating point, and how many words of each kind were marked.
 
-``python -m estime_metric.studies.aggrefact.record DATA -m embedded`` reads the folders ``cliff`` and ``frank`` of DATA
+``python -m docs.training.record DATA -m embedded`` reads the folders ``cliff`` and ``frank`` of DATA
 and writes the encoder's entries of ``operating_points.json`` and ``explain/marked.json``.
 """
 
@@ -21,11 +21,14 @@ from estime_metric.meta.detection import balanced_accuracies
 from estime_metric.meta.resampling import draw, interval
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.aggrefact import data as aggrefact
-from estime_metric.studies.aggrefact.words import judged_words, shares
+from estime_metric.studies.aggrefact.words import Words, judged_words
 from estime_metric.thresholds import OPERATING_POINTS
 
 #: Digits of a threshold that are kept.
 DIGITS = 3
+
+#: Where ranges of relative margins of alarms begin, by which explanations are coloured.
+EDGES = (0.0, 0.05, 0.2)
 
 
 def operating_point(
@@ -66,6 +69,33 @@ def operating_point(
         ends = interval(values[1:], 0.95)[:2]
         found[aggrefact.place_name(*place)] = [round(float(value), 3) for value in (values[0], *ends)] + [len(rows)]
     return {"threshold": threshold, "balanced_accuracy": found}
+
+
+def shares(words: Words) -> dict[str, Any]:
+    """How many words of each kind are marked, as ``explain/marked.json`` holds it: ``absent``, ``matches``, and
+    ``alarms`` from each of `EDGES` on. Neighbouring ranges of margins of which the wider has no larger share are one.
+    """
+    size = np.abs(np.nan_to_num(words.margin))
+    alarms: list[tuple[float, int, int]] = []
+    for least, end in zip(EDGES, (*EDGES[1:], np.inf), strict=True):
+        inside = (words.verdict == "alarm") & (size >= least) & (size < end)
+        alarms.append((least, int(words.marked[inside].sum()), int(inside.sum())))
+        while len(alarms) > 1 and alarms[-1][1] * alarms[-2][2] <= alarms[-2][1] * alarms[-1][2]:
+            (_, hits, count), (start, earlier, before) = alarms.pop(), alarms.pop()
+            alarms.append((start, hits + earlier, count + before))
+
+    def share(hits: int, count: int) -> dict[str, Any]:
+        return {"share": round(hits / count, 4) if count else 0.0, "words": count}
+
+    def of(verdict: str) -> dict[str, Any]:
+        chosen = words.verdict == verdict
+        return share(int(words.marked[chosen].sum()), int(chosen.sum()))
+
+    return {
+        "absent": of("absent"),
+        "matches": of("match"),
+        "alarms": [{"margin": least, **share(hits, count)} for least, hits, count in alarms],
+    }
 
 
 def put(path: Path, name: str, entry: dict[str, Any]) -> None:

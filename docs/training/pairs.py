@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from estime_metric.studies.embedded_encoder.data import Batch, Vocabulary, hide, spaced_masks
+from docs.training.data import Batch, Vocabulary, hide, spaced_masks
 
 # Axes: b source blocks, t positions of a block, m masked positions of the summaries, s of the sources, d width.
 
