@@ -159,6 +159,9 @@ class BlockTaps:
 
     def _fuse(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> None:
         """Runs the blocks by their parts, if that gives the same hidden states."""
+        self._fused = all(isinstance(block, FusedBlock) for block in self._list)
+        if self._fused:
+            return
         if len(self._list) != self._kept or depth < self._kept or not all(map(FusedBlock.fits, self._list)):
             return
         whole, encoder = list(self._list), getattr(self._model, "encoder", None)

@@ -14,6 +14,7 @@ from contextlib import closing
 import torch
 from torch import Tensor
 
+from estime_metric import embedded
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.ahead import ahead_of
 from estime_metric.engine.batching import Batch, Job, assemble, jobs_of, pack
@@ -24,6 +25,7 @@ from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
 from estime_metric.engine.memory import few_kernels_kept, is_out_of_memory, put, put_all, return_memory
 from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
+from estime_metric.engine.shipped import load_shipped
 
 
 class MaskedEncoder:
@@ -73,8 +75,12 @@ class MaskedEncoder:
             MemoryError: there is not enough memory for it.
         """
         device = choose_device(config.device)
+        dtype = getattr(torch, config.dtype)
         with cpu_by_default():
-            pretrained = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+            if config.model in embedded.PATHS:
+                pretrained = load_shipped(config.model, dtype)
+            else:
+                pretrained = load_pretrained(config.model, config.revision, dtype)
         resolved = pretrained.info.resolve(config)
         try:
             encoder = cls(pretrained, max(resolved.layer_tuple), device)

@@ -9,6 +9,7 @@ Axes: ``b`` windows, ``p`` positions, ``r`` positions read in all, ``q`` most po
 
 from __future__ import annotations
 
+import math
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -28,6 +29,9 @@ _FEED_FORWARD = ("intermediate.dense", "intermediate.intermediate_act_fn", "outp
 #: The bias is held for lengths that are a multiple of this, so that few are computed and rows are aligned.
 _STEP = 64
 
+#: Distance from which on all share MPNet's last bucket.
+_FARTHEST = 128
+
 
 class ReadPositions(NamedTuple):
     """The positions that are read, in ascending order of the window; all of it known before the device is asked.
@@ -44,11 +48,11 @@ class ReadPositions(NamedTuple):
     most: int
 
 
-class _EncoderOutput(NamedTuple):
-    """What a model of `transformers` asks of the output of its encoder."""
+class EncoderOutput(NamedTuple):
+    """What is asked of the output of an encoder; ``transformers`` looks for all of it."""
 
     last_hidden_state: Tensor
-    hidden_states: None = None
+    hidden_states: list[Tensor] | None = None
     attentions: None = None
 
 
@@ -123,19 +127,51 @@ class FusedBlock(nn.Module):
         return states.view(*states.shape[:2], self.heads, -1).transpose(1, 2)
 
 
-class BiasedEncoder(nn.Module):
-    """Stands in for the encoder of MPNet, whose attention adds a bias to the scores by the distance of two positions.
+class PositionBias(nn.Module):
+    """What MPNet adds to the scores of attention by the distance of two positions.
 
-    The bias is computed once, held, and broadcast over the windows; `transformers` computes and copies it for every
-    batch. A short input takes a corner of that of a long one. Its blocks are each a `FusedBlock`.
+    It is computed once and held; a short input takes a corner of that of a long one. ``transformers`` computes and
+    copies it for every batch.
+
+    Args:
+        table: the bias of each bucket of distances, for each head.
     """
+
+    def __init__(self, table: nn.Embedding) -> None:
+        super().__init__()
+        self.table = table
+        self._held: Tensor | None = None
+
+    def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
+        """The mask of attention with the bias, broadcasting to (b, h, p, p); arguments as for a `FusedBlock`."""
+        length = hidden.shape[1]
+        if self._held is None or self._held.shape[-1] < length:
+            self._held = self._compute(-(-length // _STEP) * _STEP)
+        bias = self._held[..., :length, :length]  # (1, h, p, p)
+        if mask is None:
+            return bias
+        return bias.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else bias + mask
+
+    def _compute(self, length: int) -> Tensor:
+        """Buckets of one distance each at first, then growing up to ``_FARTHEST``; half of them for keys behind."""
+        half = self.table.num_embeddings // 2
+        exact = half // 2
+        positions = torch.arange(length, device=self.table.weight.device)
+        behind = positions[:, None] - positions
+        distance = behind.abs()
+        share = torch.log(distance.float() / exact) / math.log(_FARTHEST / exact)  # of the way to the last bucket
+        far = (exact + (share * (half - exact)).long()).clamp(max=half - 1)
+        bucket = torch.where(distance < exact, distance, far) + half * (behind < 0)
+        return self.table(bucket).permute(2, 0, 1)[None].contiguous()
+
+
+class BiasedEncoder(nn.Module):
+    """Stands in for the encoder of an MPNet of ``transformers``, whose blocks are each a `FusedBlock`."""
 
     def __init__(self, encoder: Any) -> None:
         super().__init__()
         self.layer = encoder.layer
-        self.relative_attention_bias = encoder.relative_attention_bias
-        self._compute = encoder.compute_position_bias
-        self._held: Tensor | None = None
+        self.bias = PositionBias(encoder.relative_attention_bias)
         self.train(encoder.training)
 
     @staticmethod
@@ -143,19 +179,12 @@ class BiasedEncoder(nn.Module):
         """Whether the encoder has the parts."""
         return _has(encoder, ("layer", "relative_attention_bias", "compute_position_bias"))
 
-    def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None, **named: Any) -> _EncoderOutput:
+    def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None, **named: Any) -> EncoderOutput:
         """Runs the blocks; arguments as for a `FusedBlock`."""
-        length = hidden_states.shape[1]
-        if self._held is None or self._held.shape[-1] < length:
-            self._held = self._compute(hidden_states.new_empty(1, -(-length // _STEP) * _STEP, 1))
-        bias = self._held[..., :length, :length]  # (1, h, p, p)
-        if attention_mask is not None and attention_mask.dtype == torch.bool:
-            bias = bias.masked_fill(~attention_mask, -torch.inf)
-        elif attention_mask is not None:
-            bias = bias + attention_mask
+        mask = self.bias(hidden_states, attention_mask)
         for block in self.layer:
-            hidden_states = block(hidden_states, bias)
-        return _EncoderOutput(hidden_states)
+            hidden_states = block(hidden_states, mask)
+        return EncoderOutput(hidden_states)
 
 
 def _mask_at(mask: Tensor, only: ReadPositions, windows: int) -> Tensor:

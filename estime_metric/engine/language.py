@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from estime_metric.engine.text import Tokenizer
+from estime_metric.engine.text import Tokenizer, encode
 
 #: What is looked at: so many characters of each text, and of all together.
 _OF_EACH, _OF_ALL = 400, 4_000
@@ -46,9 +46,8 @@ def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
     scripts = Counter(_script(letter) for text in looked_at for letter in text if letter.isalpha())
     if not scripts or tokenizer.vocab_size < _LEAST_VOCABULARY:
         return None
-    encoded = tokenizer(looked_at, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     tokens = known = 0
-    for text, ids, spans in zip(looked_at, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+    for text, (ids, spans) in zip(looked_at, encode(looked_at, tokenizer), strict=True):
         for token, (start, stop) in zip(ids, spans, strict=True):
             letters = sum(map(str.isalpha, text[start:stop]))
             tokens += letters > 0

@@ -1,6 +1,6 @@
 """Loads an encoder from the Hub, a folder or the package, and states the info that the measure needs of it.
 
-The only module of the engine that imports ``transformers``.
+The only module of the engine that imports ``transformers``: in the functions that need it, for it takes seconds.
 """
 
 from __future__ import annotations
@@ -21,13 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import constants, get_session
 from safetensors import SafetensorError
 from torch import nn
-from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM, AutoTokenizer
-from transformers.utils import cached_file
-from transformers.utils import logging as transformers_logging
-from transformers.utils.hub import extract_commit_hash
 
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_SMALL_MODEL, EstimeConfig, default_layer
@@ -151,47 +146,65 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         EncoderUnavailableError: the model cannot be loaded.
         ValueError: it has no mask token, no fast tokenizer, or a weight of it is missing.
     """
+    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+
     source = str(embedded.PATHS.get(model, model))
     commit = revision_of(model, revision)
     wanted = _sources(model, None if len(location(model)) > 1 else commit)
+    with explained(model), quiet():
+        config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
+        _check_shards(source, wanted)
+        # Said outright: where it is left open, `transformers` asks at the terminal whether to run foreign code.
+        tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
+        _check_tokenizer(model, tokenizer)
+        if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
+            config.reference_compile = False
+        how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
+        weights = Path(source) / "model.safetensors"
+        stored = read_int8(weights, dtype) if weights.is_file() else None
+        if stored is not None:
+            made = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
+            headed, report = made.from_pretrained(None, state_dict=stored, **how)
+        else:
+            how |= {**wanted, "use_safetensors": True, "trust_remote_code": False}
+            headed, report = AutoModelForMaskedLM.from_pretrained(source, **how)
+    base = headed.base_model
+    _check_weights(model, base, headed.base_model_prefix, report)
+    # What `_check_weights` lets pass belongs to the head.
+    head = None if report["missing_keys"] else headed.eval()
+    return Pretrained(base.eval(), dtype, tokenizer, info_of(model, commit, base, tokenizer), head)
+
+
+@contextmanager
+def explained(model: str) -> Iterator[None]:
+    """Turns what is raised where ``model`` cannot be loaded into an error that says what to do.
+
+    Raises:
+        EncoderUnavailableError, MemoryError: in place of what is raised inside.
+    """
     try:
-        with quiet():
-            config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
-            _check_shards(source, wanted)
-            # Said outright: where it is left open, `transformers` asks at the terminal whether to run foreign code.
-            tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
-            _check_tokenizer(model, tokenizer)
-            if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
-                config.reference_compile = False
-            how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
-            weights = Path(source) / "model.safetensors"
-            stored = read_int8(weights, dtype) if weights.is_file() else None
-            if stored is not None:
-                made = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
-                headed, report = made.from_pretrained(None, state_dict=stored, **how)
-            else:
-                how |= {**wanted, "use_safetensors": True, "trust_remote_code": False}
-                headed, report = AutoModelForMaskedLM.from_pretrained(source, **how)
+        yield
     except _UnsuitableError:
         raise
     except (MemoryError, *_FAILURES) as error:
         if is_out_of_memory(error):
             raise MemoryError(f"There is not enough memory to load the encoder {model!r}.") from error
         raise EncoderUnavailableError(_advice(model, error)) from error
-    base = headed.base_model
-    _check_weights(model, base, headed.base_model_prefix, report)
+
+
+def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
+    """What the measure needs to know of an encoder without its head."""
+    config = base.config
     blocks = int(config.num_hidden_layers)
-    info = EncoderInfo(
-        name=model,
-        revision=commit,
+    return EncoderInfo(
+        name=name,
+        revision=revision,
         blocks=blocks,
         width=int(config.hidden_size),
         positions=_positions(base, config),
         special=_special_tokens(tokenizer),
         layer=int(getattr(config, "estime_layer", default_layer(blocks))),
     )
-    # What `_check_weights` lets pass belongs to the head.
-    return Pretrained(base.eval(), dtype, tokenizer, info, None if report["missing_keys"] else headed.eval())
 
 
 def revision_of(model: str, revision: str | None) -> str:
@@ -208,6 +221,9 @@ def revision_of(model: str, revision: str | None) -> str:
             f"The encoder {model!r} cannot be loaded: there is no such folder. "
             f'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
         )
+    from transformers.utils import cached_file
+    from transformers.utils.hub import extract_commit_hash
+
     try:
         commit: str | None = extract_commit_hash(cached_file(model, "config.json", **_sources(model, revision)), None)
     except _FAILURES as error:
@@ -229,6 +245,8 @@ def _sources(model: str, revision: str | None) -> dict[str, Any]:
 
     Left alone, `transformers` asks for each file again and again, for half a minute.
     """
+    from huggingface_hub import constants
+
     if len(location(model)) > 1 or constants.HF_HUB_OFFLINE or _hub_answers(int(time.monotonic() // _ANSWER_LASTS)):
         return {"revision": revision}
     return {"revision": revision, "local_files_only": True}
@@ -237,6 +255,8 @@ def _sources(model: str, revision: str | None) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _hub_answers(period: int) -> bool:
     """Whether the Hub can be reached; asked once in each period of time."""
+    from huggingface_hub import constants, get_session
+
     try:
         get_session().head(constants.ENDPOINT, timeout=_CONNECTION_SECONDS)
     except Exception:  # whatever the HTTP client in use raises
@@ -250,6 +270,8 @@ def _check_shards(source: str, wanted: dict[str, Any]) -> None:
     Raises:
         OSError: it does.
     """
+    from transformers.utils import cached_file
+
     path = cached_file(source, _SHARD_INDEX, **wanted, _raise_exceptions_for_missing_entries=False)
     if path is None:
         return
@@ -353,6 +375,8 @@ def _content_hash(where: tuple[str, ...]) -> str:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keeps the reports of an ordinary load (a head left out) and its bars off the screen; changes no log level."""
+    from transformers.utils import logging as transformers_logging
+
     logger = logging.getLogger("transformers.modeling_utils")
     bars = transformers_logging.is_progress_bar_enabled()
 

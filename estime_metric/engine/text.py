@@ -20,9 +20,11 @@ BoolArray = NDArray[np.bool_]
 
 
 class Tokenizer(Protocol):
-    """The part of a fast ``transformers`` tokenizer that is used here."""
+    """The part of a fast ``transformers`` tokenizer that the engine uses."""
 
     all_special_ids: list[int]
+    mask_token_id: int
+    pad_token_id: int | None
     vocab_size: int
 
     def __call__(self, text: Any, **options: Any) -> Any:
@@ -111,7 +113,7 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
     Source: Vasilyev & Bohannon 2021, section 2.
     """
     units = []
-    for ids, spans in _encode(texts, tokenizer):
+    for ids, spans in encode(texts, tokenizer):
         tokens = np.asarray(ids, dtype=np.int64)
         first = np.arange(len(tokens), dtype=np.int64)
         known = ~np.isin(tokens, tokenizer.all_special_ids)
@@ -139,7 +141,7 @@ def _words_of(text: str, tokenizer: Tokenizer, splitter: Splitter) -> Units:
     words, spans = locate_in(text, splitter)
     pieces = {
         word: np.asarray(ids, dtype=np.int64)
-        for word, (ids, _) in zip(dict.fromkeys(words), _encode(list(dict.fromkeys(words)), tokenizer), strict=True)
+        for word, (ids, _) in zip(dict.fromkeys(words), encode(list(dict.fromkeys(words)), tokenizer), strict=True)
     }
     sizes = np.asarray([len(pieces[word]) for word in words], dtype=np.int64)
     stop = np.cumsum(sizes)
@@ -203,7 +205,7 @@ def occurring(summary: Units, source: Units) -> BoolArray:
     return found & summary.known
 
 
-def _encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+def encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
     """Token ids and spans of each text; white space that a tokenizer counts to the token behind it is cut off."""
     if not texts:
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 import torch
@@ -109,12 +108,11 @@ def test_the_bias_of_mpnet_is_computed_once_and_reaches_the_scores(
     biased_folder: str, dtype: torch.dtype, near: float
 ) -> None:
     plain, model = (whole(biased_folder).to(dtype) for _ in range(2))
-    model.encoder.compute_position_bias = Mock(wraps=model.encoder.compute_position_bias)
     taps = BlockTaps(model, BLOCKS, BLOCKS, PROBE)
     assert taps.takes_padding(torch.arange(5, 30)[None], 1)
     assert taps._mask_by_key
-    plain.encoder.relative_attention_bias.weight.data.copy_(model.encoder.relative_attention_bias.weight)
-    before = model.encoder._compute.call_count
+    plain.encoder.relative_attention_bias.weight.data.copy_(model.encoder.bias.table.weight)
+    held = model.encoder.bias._held
     for length in (40, 25, 64, 7):
         ids, attended = (whole_batch[:, :length] for whole_batch in batch(64))
         only = scattered(attended)
@@ -123,7 +121,7 @@ def test_the_bias_of_mpnet_is_computed_once_and_reaches_the_scores(
         found = taps.read(ids, attended, [2, BLOCKS], lambda hidden, only=only: hidden[only], at(only))
         for states, layer in zip(found, (2, BLOCKS), strict=True):
             torch.testing.assert_close(states, expected[layer][only], rtol=near, atol=near)
-    assert model.encoder._compute.call_count == before
+    assert model.encoder.bias._held is held
     plain.encoder.relative_attention_bias.weight.data.zero_()
     without = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[2]
     assert (without - expected[2])[attended].abs().max() > 2

@@ -1,0 +1,96 @@
+"""The encoders that ship, built in plain torch: tokens, hidden states and scores are those of ``transformers``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from estime_metric import EncoderUnavailableError, EstimeScorer, embedded
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder import MaskedEncoder
+from estime_metric.engine.loading import load_pretrained
+from estime_metric.engine.masking import mask_units
+from estime_metric.engine.shipped import load_shipped
+from estime_metric.engine.text import tokenize
+from estime_metric.examples import PATH
+from estime_metric.measures import MEASURES
+from tests.families import SENTENCES
+
+ODD = (
+    "", " \n\t", "<s> [CLS]a [MASK]b</s> <mask> <pad>[PAD] <unk> [UNK]", "Caf\u00e9 cafe\u0301 \u00c5ngstr\u00f6m",
+    "\u4eca\u65e5\u306f 東京 🙂👩‍👩‍👧 \ufeff\u200b\xa0end", "x" * 150, "a\x00b\x07c\ud7ff", "It's 3.5% -- well-known…",
+)  # fmt: skip
+
+
+@pytest.fixture(params=embedded.PATHS)
+def model(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def test_tokens_are_those_of_transformers(model: str) -> None:
+    own, theirs = load_shipped(model, torch.float32), load_pretrained(model, None, torch.float32)
+    assert own.info == theirs.info
+    texts = [*ODD, *SENTENCES]
+    for special in (False, True):
+        how = {"add_special_tokens": special, "split_special_tokens": True, "return_offsets_mapping": True}
+        expected = theirs.tokenizer(texts, **how)
+        found = own.tokenizer(texts, **how)
+        assert found == {name: expected[name] for name in found}
+        assert own.tokenizer(ODD[2], **how)["input_ids"] == expected["input_ids"][2]
+    assert own.tokenizer.get_vocab() == theirs.tokenizer.get_vocab()
+    assert set(own.tokenizer.all_special_ids) == set(theirs.tokenizer.all_special_ids)
+    for name in ("mask_token_id", "pad_token_id", "vocab_size"):
+        assert getattr(own.tokenizer, name) == getattr(theirs.tokenizer, name), name
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_hidden_states_are_those_of_transformers(model: str, dtype: torch.dtype) -> None:
+    states = []
+    for loaded in (load_shipped(model, dtype), load_pretrained(model, None, dtype)):
+        encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))
+        assert (encoder._taps._fused, encoder._taps._mask_by_key, encoder._takes_padding) == (True, True, True)
+        config = EstimeConfig(window=200, margin=20, distance=8)
+        texts = [mask_units(units, config) for units in tokenize([" ".join(SENTENCES), *SENTENCES], encoder.tokenizer)]
+        states.append(torch.cat(encoder.encode(texts, range(loaded.info.blocks + 1)), dim=1))
+        ids = torch.tensor([text.ids[0] for text in texts])
+        states[-1] = torch.cat([states[-1].flatten(0, 1), encoder.input_embeddings(ids)])
+    assert torch.equal(*states)
+
+
+@pytest.mark.slow
+def test_scores_are_those_of_transformers(model: str) -> None:
+    pairs = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
+    summaries, sources = ([pair[side] for pair in pairs] for side in ("summary", "source"))
+    results = []
+    for name in (model, str(embedded.PATHS[model])):  # a folder is read by `transformers`
+        scorer = EstimeScorer(model=name, layers="all", measures=tuple(MEASURES), distance=4)
+        results.append(scorer.score(summaries, sources))
+        scorer.unload()
+    assert results[0].values("alarms", results[0].layers[-1]).sum() > 0
+    for layer in results[0].layers:
+        for measure in results[0].measures:
+            assert torch.equal(*(result.values(measure, layer).nan_to_num() for result in results)), (measure, layer)
+
+
+@pytest.mark.slow
+def test_no_score_waits_for_imports_that_it_does_not_need() -> None:
+    script = """
+        import sys, estime_metric
+        estime_metric.EstimeScorer(model="embedded-small").score(["A dog slept."], ["A cat slept."])
+        print([name for name in ("transformers", "huggingface_hub", "torch._dynamo", "sympy", "pandas", "scipy")
+            if name in sys.modules])
+    """
+    code = "\n".join(line.strip() for line in script.splitlines())
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_a_damaged_installation_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(embedded.PATHS, "embedded", tmp_path)
+    with pytest.raises(EncoderUnavailableError, match=r"'embedded' cannot be loaded: .*config\.json"):
+        load_shipped("embedded", torch.float32)
