@@ -160,7 +160,7 @@ def dtype_name(dtype: Any, choices: Sequence[str]) -> str:
     return str(name)
 
 
-def integer(name: str, value: Any, least: int) -> int:
+def integer(name: str, value: Any, least: int | None = None) -> int:
     """An integer of Python, NumPy or torch as Python's.
 
     Raises:
@@ -169,7 +169,7 @@ def integer(name: str, value: Any, least: int) -> int:
     number = _as_integer(value)
     if number is None:
         raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
-    if number < least:
+    if least is not None and number < least:
         raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
     return number
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 def aggrefact(
     folder: Annotated[
-        Path,
-        Parameter(help="The authors' repository, Liyan06/AggreFact, or a folder that holds cliff and frank."),
+        Path, Parameter(help="The authors' repository, Liyan06/AggreFact, or a folder that holds cliff and frank.")
     ],
     /,
     *,

@@ -18,16 +18,13 @@ def coherence(
     data: Annotated[Path, Parameter(help="Folder with summeval/, coherence_scores/ and shuffle/.")],
     /,
     *,
-    runs: Annotated[
-        options.Count,
-        Parameter(help="Runs of the confounders with noise; 0 leaves Table 1 out."),
-    ] = 100,
+    runs: Annotated[options.Count, Parameter(help="Runs of the confounders with noise; 0 leaves Table 1 out.")] = 100,
     given: shared.RunOptions = shared.RunOptions(),
 ) -> int:
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
-    It prints Tables 3 and 4. With --output it also writes the intervals of
-    Table 3, Tables 1 and 5, agreement with length, and pictures.
+    It prints Tables 3 and 4. With --output it also writes the intervals of Table 3, Tables 1 and 5, agreement with
+    length, and pictures.
 
     Exit status: 0, done; 1, plots cannot be drawn, the rest is there; 2, the data cannot be read.
     """

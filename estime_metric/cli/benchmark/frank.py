@@ -14,15 +14,13 @@ from estime_metric.measures import HIGHER_IS_BETTER
 
 def frank(
     folder: Annotated[
-        Path,
-        Parameter(help="Folder with documents.jsonl and frank.jsonl, or the authors' repository, artidoro/frank."),
+        Path, Parameter(help="Folder with documents.jsonl and frank.jsonl, or the authors' repository, artidoro/frank.")
     ],
     /,
     *,
     split: Annotated[str, Parameter(help="Half of the benchmark: valid to choose by, test to report.")] = "test",
     limit: Annotated[
-        options.PositiveCount | None,
-        Parameter(help="Only the first documents of CNN/DailyMail and of XSum, for a quick look."),
+        options.PositiveCount | None, Parameter(help="Only the first documents of CNN/DailyMail and of XSum.")
     ] = None,
     given: shared.RunOptions = shared.RunOptions(),
     others: shared.OtherMeasures = shared.OtherMeasures(),

@@ -23,8 +23,7 @@ _OTHERS = Group("Other measures", sort_key=3)
 
 
 def _repeatable(name: str, help: str) -> Parameter:
-    """An option that may be given several times."""
-    return Parameter(name=name, help=help, show_default=False)
+    return Parameter(name=name, help=f"{help}; may be repeated.", show_default=False)
 
 
 @Parameter(name="*", group=_OTHERS)
@@ -34,14 +33,9 @@ class OwnScores:
 
     scores: Annotated[
         tuple[Path, ...],
-        _repeatable(
-            "--scores",
-            "CSV, JSON Lines or Parquet with document, system and a column for each measure; may be repeated.",
-        ),
+        _repeatable("--scores", "CSV, JSON Lines or Parquet with document, system and a column for each measure"),
     ] = ()
-    lower: Annotated[
-        tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better; may be repeated.")
-    ] = ()
+    lower: Annotated[tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better")] = ()
 
     def blocks(self, device: str | None) -> "list[Block]":
         """The files' scores as measures of a benchmark; the files are read here."""
@@ -55,22 +49,17 @@ class OwnScores:
 class OtherMeasures(OwnScores):
     """Measures beside ESTIME."""
 
-    blanc: Annotated[
-        tuple[str, ...],
-        _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder; may be repeated."),
-    ] = ()
+    blanc: Annotated[tuple[str, ...], _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder")] = ()
     blanc_tune: Annotated[
-        tuple[str, ...],
-        _repeatable("--blanc-tune", "BLANC-tune, likewise: slow, since the encoder is tuned on each summary."),
+        tuple[str, ...], _repeatable("--blanc-tune", "BLANC-tune, likewise, slow: it tunes the encoder on each summary")
     ] = ()
 
     def blocks(self, device: str | None) -> "list[Block]":
         """BLANC and the files' scores as measures of a benchmark; the files are read here."""
         from estime_metric.studies.shared.blanc import blanc_block
 
-        blanc = [blanc_block(model, device=device) for model in self.blanc]
-        blanc += [blanc_block(model, "tune", device=device) for model in self.blanc_tune]
-        return [*blanc, *super().blocks(device)]
+        models = [("help", model) for model in self.blanc] + [("tune", model) for model in self.blanc_tune]
+        return [*(blanc_block(model, kind, device=device) for kind, model in models), *super().blocks(device)]
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=2))
@@ -98,13 +87,7 @@ class RunOptions:
     quiet: options.Quiet = False
 
     def make_folder(self) -> None:
-        """Makes the folder of the output before anything is read, or refuses it.
-
-        Raises:
-            ValueError: ``--resume`` without a folder or with ``--overwrite``.
-            FileExistsError: it is not empty, and neither option is set.
-            OSError: it cannot be made.
-        """
+        """Makes the folder of the output before anything is read, or refuses it."""
         if self.resume and self.overwrite:
             raise ValueError("Give --resume or --overwrite, not both.")
         if self.resume and self.output is None:
@@ -120,28 +103,13 @@ class RunOptions:
         shown: Sequence[str] = (),
         show: "Callable[[Iterable[Table]], None] | None" = None,
     ) -> int:
-        """Runs a study, prints its tables, says what was written and what could not be measured.
-
-        Args:
-            study, data, blocks: as `estime_metric.studies.shared.study.run` takes them.
-            shown: tables on the screen, in order; all where none is named.
-            show: prints them; `print_tables` where left out.
-
-        Returns:
-            The exit status.
+        """Runs a study, prints the tables ``shown`` (all where none is named), says what was written and what could not
+        be measured; returns the exit status. ``show`` prints in place of `print_tables`.
         """
         from estime_metric.studies.shared.study import run
 
-        found = run(
-            study,
-            data,
-            blocks,
-            folder=self.output,
-            resume=self.resume,
-            resamples=self.resamples,
-            seed=self.seed,
-            progress=not self.quiet,
-        )
+        options: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "progress": not self.quiet}
+        found = run(study, data, blocks, folder=self.output, resume=self.resume, **options)
         (show or print_tables)(found.tables[name] for name in shown or found.tables if name in found.tables)
         if names := ", ".join(found.scores.reused):
             say(f"Scores of the earlier run: {names}")

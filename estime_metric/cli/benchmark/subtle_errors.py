@@ -42,13 +42,10 @@ def subtle_errors(
     *,
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
-    dataset: Annotated[
-        str | None, Parameter(help="Another data set on the Hub, or a local one, of its layout.")
-    ] = None,
+    dataset: Annotated[str | None, Parameter(help="Another data set of its layout, on the Hub or local.")] = None,
     split: Annotated[str, Parameter(help="Split of the data set.")] = "test",
     pairs: Annotated[
-        options.PositiveCount | None,
-        Parameter(help="Pairs to take at random. (default: 2000 of CNN/DailyMail, else all)"),
+        options.PositiveCount | None, Parameter(help="Random pairs to take. (default: 2000 of CNN/DailyMail, else all)")
     ] = None,
     generator: Annotated[
         str | None,
@@ -72,8 +69,8 @@ def subtle_errors(
     number of errors, and whether alarms fall on the errors. Of several layers the first one's alarms are located.
     The files of --scores name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
 
-    Exit status: 0, done; 1, some rows are invalid or some measures failed, the rest is measured; 2, nothing was
-    measured.
+    Exit status: 0, all was measured; 1, some rows are invalid or some measures failed, the rest is there; 2, nothing
+    was measured.
     """
     if file is not None and dataset is not None:
         raise ValueError("Give a FILE or --dataset, not both.")
@@ -86,12 +83,12 @@ def subtle_errors(
     for problem in found.problems:
         warn(f"skipped {problem}")
     if not found.sources:
-        raise ValueError("There is no pair.")
+        raise ValueError("There is no pair to measure.")
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
     from estime_metric.studies.subtle_errors import SubtleErrors
-    from estime_metric.studies.subtle_errors.dataset import labelled_rows
+    from estime_metric.studies.subtle_errors.dataset import labelled_rows, make_versions
     from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
-    from estime_metric.studies.subtle_errors.study import SubtleErrorsStudy, make_versions
+    from estime_metric.studies.subtle_errors.study import SubtleErrorsStudy
 
     own = others.blocks(measure.device)
     scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), cache=CACHE_BYTES, **config)
@@ -128,13 +125,12 @@ def _read(
     if file is not None and not file.is_dir():
         found = files.read_pairs(file, source_column, summary_column)
     else:
-        if file is None:
-            if dataset is None:
-                sources, summaries, ids = cnn_dailymail(pairs or PAPER_PAIRS, seed=seed, split=split)
-            else:
-                sources, summaries, ids = cnn_dailymail(pairs, seed=seed, split=split, path=dataset, edition=None)
-        else:
+        if file is not None:
             sources, summaries, ids = summeval_references(file)
+        elif dataset is not None:
+            sources, summaries, ids = cnn_dailymail(pairs, seed=seed, split=split, path=dataset, edition=None)
+        else:
+            sources, summaries, ids = cnn_dailymail(pairs or PAPER_PAIRS, seed=seed, split=split)
         found = files.Pairs(list(range(1, len(ids) + 1)), sources, summaries, [{"id": name} for name in ids])
     if file is not None and pairs is not None and pairs < len(found.lines):
         chosen = sorted(random.Random(seed).sample(range(len(found.lines)), pairs))

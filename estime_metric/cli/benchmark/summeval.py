@@ -23,17 +23,12 @@ def summeval(
     *,
     data: Annotated[
         Path | None,
-        Parameter(
-            alias="-d",
-            help="Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: from the Hub)",
-        ),
+        Parameter(alias="-d", help="Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: the Hub)"),
     ] = None,
     dataset: Annotated[
         str | None, Parameter(help="Name on the Hub, or a folder of that layout. (default: mteb/summeval)")
     ] = None,
-    limit: Annotated[
-        options.PositiveCount | None, Parameter(help="Only the first documents, for a quick look.")
-    ] = None,
+    limit: Annotated[options.PositiveCount | None, Parameter(help="Only the first documents.")] = None,
     references: Annotated[
         str, Parameter(help="Several references as one value: mean (gives the paper's ROUGE), max, first.")
     ] = "mean",
@@ -60,25 +55,20 @@ def summeval(
     given.make_folder()
     config = measure.given()
     units = options.parse_names(config.pop("unit", "token")) or ()  # measured one after the other
+    from estime_metric.studies.shared.bertscore import PAPER_ENCODER
     from estime_metric.studies.summeval import study  # imports torch and pandas: slow
     from estime_metric.studies.summeval.data import read
 
     found = read(data, dataset, limit)
+    if bertscore_model is None:
+        bertscore_model = measure.model if measure.model in embedded.PATHS else PAPER_ENCODER
     blocks = study.all_blocks(
         config,
         units,
         combine=references,
-        bert_model=_bert_model(bertscore_model, measure.model),
+        bert_model=None if bertscore_model == NONE else bertscore_model,
         bert_layer=bertscore_layer,
         progress=not given.quiet,
     )
     show = partial(shared.print_tables, dim=lambda row: study.PAPER in row)
     return given.run(study, found, [*blocks, *others.blocks(measure.device)], SHOWN, show)
-
-
-def _bert_model(given: str | None, model: str | None) -> str | None:
-    if given == NONE:
-        return None
-    from estime_metric.studies.shared.bertscore import PAPER_ENCODER
-
-    return given or (model if model in embedded.PATHS else PAPER_ENCODER)

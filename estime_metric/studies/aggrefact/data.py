@@ -20,6 +20,8 @@ import pandas as pd
 from estime_metric.inputs import check_choice
 from estime_metric.meta.checks import listed
 from estime_metric.studies.frank import data as frank
+from estime_metric.studies.shared.records import read_records
+from estime_metric.studies.shared.scoring import Listed
 
 #: Halves of every data set: thresholds are chosen on the first, results are reported on the second.
 SPLITS = ("val", "test")
@@ -46,62 +48,48 @@ TABLES, SPANS = ("aggre_fact_final.csv", "aggre_fact_sota.csv"), Path("error_typ
 #: What ends the name of a detector's column.
 SCORE = "_score"
 
-#: Columns of `AggreFact.table`, before those of published scores.
-COLUMNS = ("dataset", "origin", "document", "system", "group", "split", "source", "summary", "label", "spans")
+#: Columns of `AggreFact.table`, before those of published scores; the group follows from the system.
+COLUMNS = ["dataset", "origin", "document", "system", "group", "split", "source", "summary", "label", "spans"]
+_READ = [name for name in COLUMNS if name != "group"]
+
+#: The authors' names of columns -> ours.
+_RENAMED = {"id": "document", "doc": "source", "summ": "summary", "model_name": "system", "cut": "split"}
 
 
 @dataclass(frozen=True, eq=False)
-class AggreFact:
-    """Labelled summaries.
+class AggreFact(Listed):
+    """Labelled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
     Attributes:
-        folder: where they come from.
-        table: a row for each summary, with `COLUMNS`: ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent
-            summary, else 0; ``spans`` the list of texts that annotators marked, in CLIFF, else ``None``. Further
-            columns are published scores, higher is better.
+        origin: where they come from.
+        table: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its name; ``group`` is one
+            of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans`` the list of texts that annotators
+            marked, in CLIFF, else ``None``. Further columns are published scores, higher is better.
         left_out: how many summaries of the file are of no class or no split.
-
-    Raises:
-        ValueError: there is no summary, or a label is neither 0 nor 1.
     """
 
-    folder: str
+    origin: str
     table: pd.DataFrame
     left_out: int = 0
 
     def __post_init__(self) -> None:
         if not len(self.table):
-            raise ValueError(f"Expected {self.folder!r} to hold labelled summaries, but there is none.")
+            raise ValueError(f"Expected {self.origin!r} to hold labelled summaries, but there is none.")
         wrong = self.table.loc[~self.table["label"].isin((0, 1)), "label"]
         if len(wrong):
             raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
 
-    @property
-    def origin(self) -> str:
-        """Where they come from."""
-        return self.folder
-
-    @property
+    @cached_property
     def keys(self) -> list[tuple[str, str]]:
-        """Document (data set, slash, its name) and system of each summary."""
+        """Document and system of each summary."""
         return list(zip(self.table["document"], self.table["system"], strict=True))
 
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """Names of the documents, each once, in order."""
-        return tuple(dict.fromkeys(self.table["document"]))
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems, each once, in order."""
-        return tuple(dict.fromkeys(self.table["system"]))
-
-    @property
+    @cached_property
     def summaries(self) -> tuple[str, ...]:
         """The text of each summary."""
         return tuple(self.table["summary"])
 
-    @property
+    @cached_property
     def source_of_each(self) -> list[str]:
         """The source of each summary."""
         return list(self.table["source"])
@@ -117,21 +105,16 @@ class AggreFact:
         content = json.dumps(self.table.to_numpy().tolist(), default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
-    def __len__(self) -> int:
-        return len(self.table)
-
     def cells(self) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
         """The rows of the authors' table 8: origin, data set, class; and its summaries."""
-        order = {name: number for number, name in enumerate(("CLIFF", "FRANK"))}
-        names = ["origin", "dataset", "group"]
-        found = dict(list(self.table.groupby(names, sort=False)))
+        first = ("CLIFF", "FRANK")  # then the others by name
 
-        def place(key: tuple[str, str, str]) -> tuple[Any, ...]:
-            origin, dataset, group = key
-            return list(ORIGINS).index(origin), list(CLASSES).index(group), order.get(dataset, len(order)), dataset
+        def place(cell: tuple[tuple[str, str, str], pd.DataFrame]) -> tuple[Any, ...]:
+            origin, dataset, group = cell[0]
+            rank = first.index(dataset) if dataset in first else len(first)
+            return list(ORIGINS).index(origin), list(CLASSES).index(group), rank, dataset
 
-        for key in sorted(found, key=place):
-            yield key, found[key]
+        yield from sorted(self.table.groupby(["origin", "dataset", "group"], sort=False), key=place)
 
 
 def read(folder: str | Path) -> AggreFact:
@@ -152,33 +135,25 @@ def read(folder: str | Path) -> AggreFact:
     folder = Path(folder)
     for place in (folder, folder / "data"):
         if any((place / name).is_file() for name in (*TABLES, SPANS)):
-            return _frame(folder, _read_authors(place))
+            return _aggrefact(folder, _read_authors(place))
     parts = [_read_cliff(folder / "cliff" / "cliff.jsonl")] if (folder / "cliff").is_dir() else []
     parts += [_read_frank(folder / "frank")] if (folder / "frank").is_dir() else []
     if not parts:
         raise FileNotFoundError(
             f"Expected {str(folder)!r} to hold {TABLES[0]}, or the folders cliff and frank, but it has neither."
         )
-    return _frame(folder, pd.concat(parts, ignore_index=True))
+    return _aggrefact(folder, pd.concat(parts, ignore_index=True))
 
 
 def of_split(data: AggreFact, split: str) -> AggreFact:
-    """One half.
-
-    Raises:
-        ValueError: ``split`` is none of `SPLITS`, or that half is empty.
-    """
+    """One half; refuses a ``split`` that is none of `SPLITS`, or empty (ValueError)."""
     check_choice("split", split, SPLITS)
-    return AggreFact(f"{data.folder} ({split})", data.table[data.table["split"] == split].reset_index(drop=True))
+    return AggreFact(f"{data.origin} ({split})", data.table[data.table["split"] == split].reset_index(drop=True))
 
 
 def with_spans(data: AggreFact) -> AggreFact:
-    """The summaries whose words were judged, those of CLIFF.
-
-    Raises:
-        ValueError: there is none.
-    """
-    return AggreFact(f"{data.folder} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True))
+    """The summaries whose words were judged, those of CLIFF; refuses data without any (ValueError)."""
+    return AggreFact(f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True))
 
 
 def place_name(origin: str, dataset: str, group: str) -> str:
@@ -186,54 +161,50 @@ def place_name(origin: str, dataset: str, group: str) -> str:
     return f"{dataset}, {ORIGINS[origin]}, {group}"
 
 
-def _frame(folder: Path, table: pd.DataFrame) -> AggreFact:
+def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
     """The table in order, with classes, and a number behind documents that one system summarized several times."""
     kept = table["system"].isin(_CLASS_OF) & table["split"].isin(SPLITS) & table["origin"].isin(ORIGINS)
     found = table[kept].copy()
     found["group"] = found["system"].map(_CLASS_OF)
     found["document"] = found["dataset"] + "/" + found["document"].astype(str)
     again = found.groupby(["document", "system"]).cumcount()
-    found["document"] = [
-        name if not number else f"{name}#{number + 1}" for name, number in zip(found["document"], again, strict=True)
-    ]
+    found["document"] += [f"#{number + 1}" if number else "" for number in again]
     scores = [column for column in found.columns if column not in COLUMNS]
     return AggreFact(folder.name or str(folder), found[[*COLUMNS, *scores]].reset_index(drop=True), int((~kept).sum()))
 
 
 def _read_authors(folder: Path) -> pd.DataFrame:
-    marked = _read_marked(folder / SPANS)
+    marked = _read_marked(folder / SPANS) if (folder / SPANS).is_file() else None
     path = next((folder / name for name in TABLES if (folder / name).is_file()), None)
     if path is None:
         assert marked is not None
         return marked
-    table = pd.read_csv(path, keep_default_na=False, dtype={"id": str, "doc": str, "summary": str})
-    _check_columns(path, table, ("dataset", "origin", "id", "doc", "summary", "model_name", "label", "cut"))
-    found = table.rename(columns={"id": "document", "doc": "source", "model_name": "system", "cut": "split"})
-    found["spans"] = None
-    if marked is not None:
-        spans = dict(zip(_identity(marked), marked["spans"], strict=True))
-        cliff = found["dataset"] == "CLIFF"
-        found["spans"] = [spans.get(key) if one else None for key, one in zip(_identity(found), cliff, strict=True)]
-    scores = [column for column in table.columns if column.endswith(SCORE)]
-    found = found.rename(columns={column: column.removesuffix(SCORE) for column in scores})
-    names = [column.removesuffix(SCORE) for column in scores]
-    found[names] = found[names].apply(pd.to_numeric)
-    return found[[*(column for column in COLUMNS if column != "group"), *names]]
+    texts = {"id": str, "doc": str, "summary": str}
+    found = _read_csv(path, (*texts, "dataset", "origin", "model_name", "label", "cut"), texts)
+    spans = {} if marked is None else dict(zip(_identity(marked), marked["spans"], strict=True))
+    cliff = found["dataset"] == "CLIFF"
+    found["spans"] = [spans.get(key) if one else None for key, one in zip(_identity(found), cliff, strict=True)]
+    scores = found.filter(regex=f"{SCORE}$").apply(pd.to_numeric)
+    return found[_READ].join(scores.rename(columns=lambda name: name.removesuffix(SCORE)))
 
 
-def _read_marked(path: Path) -> pd.DataFrame | None:
+def _read_marked(path: Path) -> pd.DataFrame:
     """CLIFF with the words that annotators marked, from the authors' list of its errors."""
-    if not path.is_file():
-        return None
-    table = pd.read_csv(path, keep_default_na=False, dtype=str)
-    _check_columns(
-        path, table, ("dataset", "origin", "id", "doc", "summ", "model_name", "cut", "error_type", "annotated_span")
-    )
-    names = {"id": "document", "doc": "source", "summ": "summary", "model_name": "system", "cut": "split"}
-    found = table.rename(columns=names)
-    found["label"] = (table["error_type"] == "correct").astype(int)
-    found["spans"] = [ast.literal_eval(cell) if cell else [] for cell in table["annotated_span"]]
-    return found[[column for column in COLUMNS if column != "group"]]
+    fields = ("dataset", "origin", "id", "doc", "summ", "model_name", "cut", "error_type", "annotated_span")
+    found = _read_csv(path, fields, str)
+    found["label"] = (found["error_type"] == "correct").astype(int)
+    found["spans"] = [ast.literal_eval(cell) if cell else [] for cell in found["annotated_span"]]
+    return found[_READ]
+
+
+def _read_csv(path: Path, names: Sequence[str], dtype: Any) -> pd.DataFrame:
+    """A table of the authors, its columns by our names."""
+    table = pd.read_csv(path, keep_default_na=False, dtype=dtype)
+    if missing := [name for name in names if name not in table.columns]:
+        raise ValueError(
+            f"Expected {path.name} to have the column {missing[0]!r}, but its columns are {listed(table.columns)}."
+        )
+    return table.rename(columns=_RENAMED)
 
 
 def _identity(table: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -241,38 +212,18 @@ def _identity(table: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def _read_cliff(path: Path) -> pd.DataFrame:
-    with path.open(encoding="utf-8") as stream:
-        table = pd.DataFrame([json.loads(line) for line in stream if line.strip()])
-    _check_columns(path, table, ("doc_id", "dataset", "system", "split", "source", "summary", "label", "spans"))
-    found = table.rename(columns={"dataset": "origin", "doc_id": "document"})
-    return found.assign(dataset="CLIFF")[[column for column in COLUMNS if column != "group"]]
+    fields = ("doc_id", "dataset", "system", "split", "source", "summary", "label", "spans")
+    table = pd.DataFrame(read_records(path, fields))
+    return table.rename(columns={"dataset": "origin", "doc_id": "document"}).assign(dataset="CLIFF")[_READ]
 
 
 def _read_frank(folder: Path) -> pd.DataFrame:
     parts = []
     for split, name in zip(SPLITS, frank.SPLITS, strict=True):
         data = frank.read(folder, name)
-        documents, systems = zip(*data.keys, strict=True)
-        part = pd.DataFrame(
-            {
-                "dataset": "FRANK",
-                "origin": data.datasets,
-                "document": documents,
-                "system": systems,
-                "split": split,
-                "source": data.source_of_each,
-                "summary": data.summaries,
-                "label": (data.factuality == 1).astype(int),
-                "spans": None,
-            }
-        )
-        parts.append(part[part["origin"] == "cnndm"])
-    return pd.concat(parts)
-
-
-def _check_columns(path: Path, table: pd.DataFrame, names: Sequence[str]) -> None:
-    missing = [name for name in names if name not in table.columns]
-    if missing:
-        raise ValueError(
-            f"Expected {path.name} to have the column {missing[0]!r}, but its columns are {listed(table.columns)}."
-        )
+        names = pd.DataFrame(data.keys, columns=["document", "system"])
+        texts = {"origin": data.datasets, "source": data.source_of_each, "summary": data.summaries}
+        label = (data.factuality == 1).astype(int)
+        parts.append(names.assign(**texts, dataset="FRANK", split=split, label=label, spans=None)[_READ])
+    found = pd.concat(parts)
+    return found[found["origin"] == "cnndm"]

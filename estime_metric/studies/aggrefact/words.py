@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from estime_metric.explanation import VERDICTS, Explanation
 from estime_metric.meta.checks import Floats
@@ -30,14 +32,14 @@ FLAGS = ("alarms", "absent", "both")
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """The words of many summaries, one after the other.
+    """The words of many summaries, one after the other; all of shape (W,).
 
     Attributes:
-        summary: index of its summary, int64 of shape (W,).
-        verdict: one of ``VERDICTS``, text of shape (W,).
-        margin: as in `estime_metric.explanation.UnitVerdict.relative_margin`, float64 of shape (W,): negative for an
-            alarm, NaN where nothing was compared.
-        marked: whether annotators marked it, bool of shape (W,).
+        summary: index of its summary, int64.
+        verdict: one of ``VERDICTS``, text.
+        margin: as in `estime_metric.explanation.UnitVerdict.relative_margin`, float64: negative for an alarm, NaN where
+            nothing was compared.
+        marked: whether annotators marked it, bool.
     """
 
     summary: npt.NDArray[np.int64]
@@ -55,18 +57,18 @@ class Words:
 
 @dataclass(frozen=True)
 class Signal:
-    """How well flagged words agree with marked ones.
+    """How well flagged words agree with marked ones; shares are 0 to 1, higher is better.
 
     Attributes:
         words: how many could have been flagged: for alarms those that the source has, else all.
         flagged: how many were.
-        precision: share of the flagged words that are marked, 0 to 1, higher is better; NaN where none is flagged.
-        recall: share of the marked words, those that could not be flagged among them, that are flagged, 0 to 1; NaN
-            where none is marked.
+        precision: share of the flagged words that are marked; NaN where none is flagged.
+        recall: share of all marked words, also of those that could not be flagged, that are flagged; NaN where none is
+            marked.
         f1: their harmonic mean.
         lift: precision over the share of marked words among those that could be flagged; 1 is chance.
-        average_precision: mean precision over the ranks of the marked words, 0 to 1: alarms by margin, the largest
-            first, and then matches; absent words above others; for both, absent words first.
+        average_precision: mean precision over the ranks of the marked words: alarms by margin, the largest first, and
+            then matches; absent words above others; for both, absent words first.
     """
 
     words: int
@@ -79,10 +81,9 @@ class Signal:
 
 
 def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
-    """Where spans stand in a text, in characters.
+    """Where spans stand in a text, in characters; one that does not occur is left out.
 
-    A span that occurs several times is taken behind the one before it, whole words first. One that does not occur is
-    left out.
+    A span that occurs several times is taken behind the one before it, whole words first.
 
     Example:
         >>> locate("a cat and a cat", ["and", "cat", "dog"])
@@ -99,15 +100,7 @@ def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> Words:
-    """The words of explained summaries beside what annotators marked.
-
-    Args:
-        explanations: one for each summary.
-        spans: for each summary the texts that were marked, in order; none in a summary without an error.
-
-    Raises:
-        ValueError: the lengths differ.
-    """
+    """The words of explained summaries beside the texts that were marked in each, in order; as many of both."""
     if len(explanations) != len(spans):
         raise ValueError(
             f"Expected argument `spans` to have one entry for each of {len(explanations)} explanations, but got "
@@ -125,17 +118,9 @@ def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[s
 
 
 def word_signal(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> dict[str, Signal]:
-    """How well alarms, absent words and both find the words that annotators marked, over all the summaries.
+    """How well alarms, absent words and both find the words that annotators marked: each of `FLAGS` -> its `Signal`.
 
-    Args:
-        explanations: one for each summary, as `EstimeScorer.explain_pairs` gives them.
-        spans: for each summary the texts that were marked, in order.
-
-    Returns:
-        each of `FLAGS` -> its `Signal`. To choose by: ``["alarms"].lift`` and ``["alarms"].average_precision``.
-
-    Raises:
-        ValueError: the lengths differ.
+    Takes explanations as `EstimeScorer.explain_pairs` gives them, and for each the texts that were marked, in order.
 
     Example:
         >>> from estime_metric import EstimeScorer
@@ -149,7 +134,7 @@ def word_signal(explanations: Sequence[Explanation], spans: Sequence[Sequence[st
 
 
 def signals(words: Words) -> dict[str, Signal]:
-    """As `word_signal`, of words that are there already."""
+    """`word_signal` of words."""
     absent, alarm = words.verdict == "absent", words.verdict == "alarm"
     by_margin = np.where(np.isnan(words.margin), 0.0, -words.margin)
     first = by_margin.max(initial=0.0) + 1
@@ -203,13 +188,7 @@ _CURVE = np.arange(0.01, 1.0, 0.01)
 
 
 def parts(words: Words, origins: Sequence[str], labels: Sequence[int]) -> dict[str, Words]:
-    """All words, those of each origin, and those of summaries with an error alone.
-
-    Args:
-        words: of the summaries.
-        origins: of each summary one of `estime_metric.studies.aggrefact.data.ORIGINS`.
-        labels: of each summary 0 where it has an error.
-    """
+    """All words, those of each of `ORIGINS`, and those of its summaries with an error alone (``labels`` 0)."""
     of_word, wrong = np.array(origins)[words.summary], np.array(labels)[words.summary] == 0
     found = {"all": words}
     for origin, name in ORIGINS.items():
@@ -222,52 +201,41 @@ def tables(found: dict[str, Words], split: str, signature: str) -> list[Table]:
     """``words``: what is flagged beside what is marked; ``words-margins``: alarms by the size of their margin."""
     names = ("flagged", "precision", "recall", "f1", "lift", "average_precision")
     columns = (Column("flagged words", text=True), *(Column(name.replace("_", " ")) for name in names))
-    sections = [
+    sections = tuple(
         Section(
             f"{part}: {len(words)} words, {words.marked.mean():.1%} marked",
             tuple((flag, *(getattr(signal, name) for name in names)) for flag, signal in signals(words).items()),
         )
         for part, words in found.items()
-    ]
+    )
     notes = (
         f"CLIFF, {split}; words, punctuation among them, beside those that annotators marked as errors. Lift: "
         "precision by the share of marked words among those that could be flagged; alarms: those that the source has.",
         signature,
     )
-    ranges = list(zip(MARGINS, (*MARGINS[1:], np.inf), strict=True))
-    heads = [f"{least:.0%} to {end:.0%}" if np.isfinite(end) else f"from {least:.0%}" for least, end in ranges]
+    heads = [f"{least:.0%} to {end:.0%}" for least, end in pairwise(MARGINS)] + [f"from {MARGINS[-1]:.0%}"]
     rows = []
     for part, words in found.items():
-        size = np.abs(np.nan_to_num(words.margin))
-        inside = [(words.verdict == "alarm") & (size >= least) & (size < end) for least, end in ranges]
-        rows.append((part, *(float(words.marked[one].mean()) if one.any() else None for one in inside)))
-    by_margin = (Column("alarms with a margin of", text=True), *(Column(head) for head in heads))
+        alarms = words.where(words.verdict == "alarm")
+        of_range = pd.cut(np.abs(alarms.margin), [*MARGINS, np.inf], right=False)
+        rows.append((part, *pd.Series(alarms.marked).groupby(of_range, observed=False).mean()))
+    by_margin = (Column("alarms with a margin of", text=True), *map(Column, heads))
     about = ("A margin is a share of the best similarity.", *notes)
+    title = "Share of alarms that are marked, by margin."
     return [
-        Table("words", "Word by word: alarms and absent words beside marked ones.", columns, tuple(sections), notes),
-        Table(
-            "words-margins",
-            "Share of alarms that are marked, by margin.",
-            by_margin,
-            (Section("", tuple(rows)),),
-            about,
-        ),
+        Table("words", "Word by word: alarms and absent words beside marked ones.", columns, sections, notes),
+        Table("words-margins", title, by_margin, (Section("", tuple(rows)),), about),
     ]
 
 
 def draw(found: dict[str, Words]) -> Figure:
-    """The share of marked words among those with the largest margins, over how many are taken; dotted: all of them.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
+    """The share of marked words among those with the largest margins, over how many are taken; dotted: all of them."""
     from estime_metric.meta.plots.style import COLOURS, LABEL, TICK, WIDTH, make_plain, new_figure
 
     figure = new_figure(WIDTH, 3.8)
     axes = figure.add_subplot()
     for (part, words), colour in zip(found.items(), COLOURS, strict=False):
-        checked = words.where(words.verdict != "absent")
-        if not len(checked):
+        if not len(checked := words.where(words.verdict != "absent")):
             continue
         ranked = checked.marked[np.argsort(np.nan_to_num(checked.margin), kind="stable")]
         taken = np.maximum(1, np.round(_CURVE * len(ranked)).astype(np.int64))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from estime_metric.engine.encoder import choose_device
@@ -34,8 +35,7 @@ class BartScore:
         device: as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one, else the CPU.
         dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"`` for the model; probabilities are float32 always.
         token_budget: most tokens of sources and summaries in a forward pass, padding included.
-        truncate: cut texts that are longer than the model's positions, which `truncated` then tells; where False they
-            are refused.
+        truncate: cut texts that are longer than the model's positions, else they are refused; `truncated` tells which.
 
     Raises:
         OSError: the model cannot be loaded.
@@ -67,18 +67,12 @@ class BartScore:
         self.target_limit = _limit(self.model.config, _TARGET_LIMITS)
 
     def score(self, predictions: Sequence[str], sources: Sequence[str]) -> NDArray[np.float64]:
-        """The score of each pair.
+        """The score of each pair, float64 of shape (n,), zero or less, higher is better.
 
-        Args:
-            predictions: n summaries. An empty one has its special tokens only and is scored by them.
-            sources: n sources, one for each.
-
-        Returns:
-            float64 of shape (n,), zero or less, higher is better, in the order of the pairs; the token budget changes
-            it by no more than rounding.
+        The token budget changes it by no more than rounding. An empty summary has its special tokens only.
 
         Raises:
-            TypeError: one of them is a single string.
+            TypeError: ``predictions`` or ``sources`` is a single string.
             ValueError: their numbers differ, or a text is too long for the model and ``truncate`` is False; the message
                 names the pair.
         """
@@ -88,8 +82,8 @@ class BartScore:
             )
         if len(predictions) != len(sources):
             raise ValueError(
-                f"Expected argument `sources` to hold {len(predictions)} texts, one for each prediction, "
-                f"but got {len(sources)}."
+                f"Expected argument `sources` to hold {len(predictions)} texts, one for each prediction, but got "
+                f"{len(sources)}."
             )
         cut: set[int] = set()
         targets = self._encode(predictions, "predictions", self.target_limit, cut)
@@ -98,28 +92,23 @@ class BartScore:
         scores = np.full(len(targets), np.nan)
         for batch in self._batches([len(a) + len(b) for a, b in zip(origins, targets, strict=True)]):
             with inference_context(self.device):
-                found = self._run([origins[index] for index in batch], [targets[index] for index in batch])
-            scores[batch] = found
+                scores[batch] = self._run([origins[index] for index in batch], [targets[index] for index in batch])
         return scores
 
     def _encode(self, texts: Sequence[str], name: str, limit: int | None, cut: set[int]) -> list[list[int]]:
         """Token ids of each text, special tokens included, no longer than the limit."""
         if not len(texts):
             return []
-        key = {"text_target": list(texts)} if name == "predictions" else {"text": list(texts)}
+        key = {"text_target" if name == "predictions" else "text": list(texts)}
         rows: list[list[int]] = self.tokenizer(**key, verbose=False)["input_ids"]
-        for index, row in enumerate(rows):
-            if limit is not None and len(row) > limit:
-                if not self.truncate:
-                    raise ValueError(
-                        f"Expected argument `{name}` to hold texts of at most {limit} tokens, the positions of "
-                        f"{self.name!r}, but the one at index {index} has {len(row)}. With `truncate=True` it is cut."
-                    )
-                cut.add(index)
-        if limit is None or not cut:
-            return rows
-        shorter: list[list[int]] = self.tokenizer(**key, truncation=True, max_length=limit)["input_ids"]
-        return shorter
+        long = [index for index, row in enumerate(rows) if limit is not None and len(row) > limit]
+        if long and not self.truncate:
+            raise ValueError(
+                f"Expected argument `{name}` to hold texts of at most {limit} tokens, the positions of {self.name!r}, "
+                f"but the one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
+            )
+        cut.update(long)
+        return self.tokenizer(**key, truncation=True, max_length=limit)["input_ids"] if long else rows
 
     def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
         """Indices of pairs, long ones first, in batches within the token budget; one pair at least in each."""
@@ -145,11 +134,10 @@ class BartScore:
 
     def _padded(self, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Ids (b, t), and which of them are of the text."""
-        longest = max(len(row) for row in rows)
+        ids, masks = ([torch.tensor(row) for row in rows], [torch.ones(len(row), dtype=torch.bool) for row in rows])
         pad = self.tokenizer.pad_token_id or 0
-        ids = torch.tensor([row + [pad] * (longest - len(row)) for row in rows], device=self.device)
-        lengths = torch.tensor([len(row) for row in rows], device=self.device)
-        return ids, torch.arange(longest, device=self.device)[None, :] < lengths[:, None]
+        padded = pad_sequence(ids, batch_first=True, padding_value=pad), pad_sequence(masks, batch_first=True)
+        return padded[0].to(self.device), padded[1].to(self.device)
 
 
 def _load(name: str, revision: str | None, dtype: torch.dtype) -> Any:

@@ -36,7 +36,7 @@ class TrainingOptions:
 
     Attributes:
         epochs: passes over the texts.
-        learning_rate: of AdamW, falling to zero in a straight line.
+        learning_rate: of AdamW, falling linearly to zero.
         batch_size: texts in a step, originals and shuffled ones mixed.
         shuffles: shuffled forms of each text, drawn once (1 for CNN/DailyMail, 20 for WSJ).
         validation: share of the texts that is held out to choose the best epoch by F1 of the originals; 0 keeps the
@@ -74,14 +74,11 @@ class CoherenceClassifier:
     """Scores texts by the log-odds of their being in order.
 
     Args:
-        model: folder or Hub name of a classifier that `save` wrote; or of an encoder, whose head is then new and knows
-            nothing until it is trained; ``"embedded-small"`` for the small encoder of the package.
+        model: folder or Hub name of a classifier that `save` wrote; or of an encoder (``"embedded-small"``: that of the
+            package), whose head is then new and knows nothing until it is trained, which ``trained`` says.
         device: as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one, else the CPU.
         truncate: cut texts that are longer than the encoder's positions; where False they are refused.
         seed: of a new head.
-
-    Attributes:
-        trained: whether the head was in the checkpoint or has been trained; where False the scores mean nothing.
 
     Raises:
         OSError: the model cannot be loaded.
@@ -102,18 +99,10 @@ class CoherenceClassifier:
         self.limit: int | None = _limit(self.model, self.tokenizer)
 
     def score(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float64]:
-        """The log-odds of each text's being in its original order.
+        """The log-odds of each text's being in its original order, float64 of shape (n,), higher is more coherent.
 
-        Args:
-            texts: n texts, empty ones too.
-            batch_size: texts in a forward pass; it changes a score by no more than rounding.
-
-        Returns:
-            float64 of shape (n,), higher is more coherent.
-
-        Raises:
-            TypeError: ``texts`` is one string.
-            ValueError: a text is too long for the encoder and ``truncate`` is False; the message names it.
+        ``batch_size`` changes a score by no more than rounding. Raises TypeError for one string, ValueError for a text
+        that is too long for the encoder where ``truncate`` is False.
         """
         rows = self.encode(texts)
         scores = np.full(len(rows), np.nan)
@@ -139,16 +128,13 @@ class CoherenceClassifier:
         if not len(texts):
             return []
         rows: list[list[int]] = self.tokenizer(list(texts), verbose=False)["input_ids"]
-        if self.limit is None:
-            return rows
-        for index, row in enumerate(rows):
-            if len(row) > self.limit and not self.truncate:
-                raise ValueError(
-                    f"Expected argument `texts` to hold texts of at most {self.limit} tokens, the positions of the "
-                    f"encoder, but the one at index {index} has {len(row)}. With `truncate=True` it is cut."
-                )
-        cut: list[list[int]] = self.tokenizer(list(texts), truncation=True, max_length=self.limit)["input_ids"]
-        return cut
+        long = [index for index, row in enumerate(rows) if self.limit is not None and len(row) > self.limit]
+        if long and not self.truncate:
+            raise ValueError(
+                f"Expected argument `texts` to hold texts of at most {self.limit} tokens, the positions of the encoder"
+                f", but the one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
+            )
+        return self.tokenizer(list(texts), truncation=True, max_length=self.limit)["input_ids"] if long else rows
 
     def batch(self, rows: Sequence[Sequence[int]]) -> dict[str, torch.Tensor]:
         """Ids and attention mask of some texts, padded to the longest, on the device."""
@@ -159,10 +145,10 @@ class CoherenceClassifier:
 def shuffled_pairs(
     texts: Sequence[str], shuffles: int = 1, seed: int = 0, splitter: SentenceSplitter = split_sentences
 ) -> list[tuple[str, list[str]]]:
-    """Each text that has another order, with so many shuffled forms of it; the others are left out.
+    """Each text that has another order, with so many shuffled forms of it, which may be equal where it has few orders.
 
     The sentences of the original are joined as those of the shuffled forms are, so that nothing but their order tells
-    the two apart. Forms of one text may be equal where it has few orders.
+    the two apart.
     """
     pairs = []
     for index, text in enumerate(texts):
@@ -186,12 +172,10 @@ def train_classifier(
     """Trains a coherence classifier on texts and their shuffled forms.
 
     Args:
-        texts: coherent texts, such as reference summaries. Those of no or one sentence have no other order and are left
-            out.
-        model: the encoder to start from, as `CoherenceClassifier` takes it.
+        texts: coherent texts, such as reference summaries. Those of fewer than two sentences are left out.
+        model: the encoder to start from, as `CoherenceClassifier` takes it; also ``device`` and ``truncate``.
         options: of the training.
         splitter: text -> sentences.
-        device, truncate: as for `CoherenceClassifier`.
         on_epoch: called after each epoch.
 
     Returns:
@@ -265,9 +249,8 @@ def _f1(classifier: CoherenceClassifier, pairs: Sequence[tuple[str, list[str]]])
     """F1 of finding the originals."""
     originals = classifier.score([original for original, _ in pairs]) > 0
     shuffled = classifier.score([form for _, forms in pairs for form in forms]) > 0
-    hits = int(originals.sum())
-    found, real = hits + int(shuffled.sum()), len(originals)
-    return 2 * hits / (found + real)
+    hits, wrong = int(originals.sum()), int(shuffled.sum())
+    return 2 * hits / (hits + wrong + len(originals))
 
 
 def _load(source: str, seed: int) -> tuple[Any, bool]:

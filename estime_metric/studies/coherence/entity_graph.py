@@ -1,24 +1,21 @@
 """The entity graph (Guinaudeau & Strube 2013): sentences are linked where they speak of the same entities.
 
 A text is a directed graph of its sentences, each edge from an earlier to a later one. The score is the mean outdegree:
-the sum of all edges over the number of sentences; higher is more coherent.
-
-Entities are found by a callable, since a part-of-speech tagger or a parser is the user's choice:
-
-- `content_words`, the default, needs no data: words of three letters or more that are no function words.
-- `nouns` takes a tagger: NLTK's (extra ``words``) or any callable.
-- Any callable sentence -> {entity: weight} will do. The paper weighs roles: subject 3, object 2, other 1.
+the sum of all edges over the number of sentences; higher is more coherent. Entities are found by `content_words`, which
+needs no data, by `nouns`, which takes a tagger, or by any callable sentence -> {entity: weight}; the paper weighs
+roles: subject 3, object 2, other 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric.engine.words import Tagger, find_tagger, split_words, tags_of
+from estime_metric.inputs import check_choice
 from estime_metric.meta.shuffle import SentenceSplitter, split_sentences
 
 #: A sentence -> its entities, each with the weight of its role there.
@@ -62,11 +59,8 @@ def content_words(sentence: str) -> dict[str, float]:
 def nouns(tagger: str | Tagger = "nltk") -> EntityFinder:
     """A finder of nouns: lower-cased words whose tag begins with ``NN`` (Penn Treebank) or is ``NOUN`` or ``PROPN``.
 
-    Args:
-        tagger: ``"nltk"`` (extra ``words``) or a callable from words to their tags, or to pairs (word, tag).
-
-    Raises:
-        ImportError: NLTK is not installed; the message names the extra.
+    ``tagger`` is ``"nltk"`` (extra ``nltk``; ImportError without) or a callable from words to tags or pairs (word,
+    tag).
 
     Example:
         >>> find = nouns(lambda words: ["NN" if word[0] == "b" else "VB" for word in words])
@@ -108,10 +102,7 @@ def edges(
     Raises:
         ValueError: ``projection`` is none of `PROJECTIONS`.
     """
-    if projection not in PROJECTIONS:
-        raise ValueError(
-            f"Expected argument `projection` to be one of {', '.join(PROJECTIONS)}, but got {projection!r}."
-        )
+    check_choice("projection", projection, PROJECTIONS)
     found = [entities(sentence) for sentence in splitter(text)]
     table = np.zeros((len(found), len(found)))
     for i, j in combinations(range(len(found)), 2):
@@ -139,14 +130,3 @@ def entity_graph(
     """
     table = edges(text, projection, distance, entities, splitter)
     return float(table.sum() / len(table)) if len(table) else 0.0
-
-
-def entity_graph_scores(
-    texts: Sequence[str],
-    projection: str = "accumulated",
-    distance: bool = True,
-    entities: EntityFinder = content_words,
-    splitter: SentenceSplitter = split_sentences,
-) -> NDArray[np.float64]:
-    """`entity_graph` of each text, float64 of shape (n,)."""
-    return np.array([entity_graph(text, projection, distance, entities, splitter) for text in texts], dtype=np.float64)

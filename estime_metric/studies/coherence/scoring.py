@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from estime_metric._version import __version__
 from estime_metric.meta.lengths import count_lengths
 from estime_metric.studies.coherence import BARTSCORE_MODEL
-from estime_metric.studies.coherence.entity_graph import content_words, entity_graph_scores, nouns
+from estime_metric.studies.coherence.entity_graph import content_words, entity_graph, nouns
 
 #: measure -> what it needs and what its scores are; higher is more coherent in each.
 MEASURES = {
@@ -51,11 +51,9 @@ def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
     Raises:
         ValueError: the message names the measure.
     """
-    if not measures:
-        raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got none.")
-    for name in measures:
-        if name not in MEASURES:
-            raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {name!r}.")
+    unknown = [repr(name) for name in measures if name not in MEASURES] if measures else ["none"]
+    if unknown:
+        raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {unknown[0]}.")
     if "classifier" in measures and options.classifier is None:
         raise ValueError(
             "Expected argument `classifier` to name a trained classifier, since the measure 'classifier' needs one: "
@@ -123,28 +121,24 @@ def _score(
 ) -> NDArray[np.float64]:
     if name == "entity_graph":
         finder = content_words if options.tagger is None else nouns(options.tagger)
-        return entity_graph_scores(texts, entities=finder)
+        return np.array([entity_graph(text, entities=finder) for text in texts], dtype=np.float64)
     if name == "length":
         return np.asarray(count_lengths([texts])[0], dtype=np.float64)
     if name == "random":
         return np.random.default_rng(options.seed).uniform(size=len(texts))
     if name == "classifier":
-        return _classifier_scores(texts, options)
+        from estime_metric.studies.coherence.classifier import CoherenceClassifier  # brings torch and transformers
+
+        classifier = CoherenceClassifier(options.classifier or "", device=options.device, truncate=options.truncate)
+        if not classifier.trained:
+            raise ValueError(
+                f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "
+                "trained head: train it with python -m estime_metric.studies.coherence.train."
+            )
+        return classifier.score(texts)
     if sources is None:
         raise ValueError("Expected argument `sources` to hold the sources, since the measure 'bartscore' reads them.")
     from estime_metric.studies.coherence.bartscore import BartScore  # brings torch and transformers
 
     scorer = BartScore(options.bartscore_model, device=options.device, truncate=options.truncate)
     return scorer.score(texts, sources)
-
-
-def _classifier_scores(texts: Sequence[str], options: CoherenceOptions) -> NDArray[np.float64]:
-    from estime_metric.studies.coherence.classifier import CoherenceClassifier  # brings torch and transformers
-
-    classifier = CoherenceClassifier(options.classifier or "", device=options.device, truncate=options.truncate)
-    if not classifier.trained:
-        raise ValueError(
-            f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "
-            "trained head: train it with python -m estime_metric.studies.coherence.train."
-        )
-    return classifier.score(texts)

@@ -10,6 +10,8 @@ Table 4 (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: j
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from estime_metric.meta.checks import Floats
 from estime_metric.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
 from estime_metric.studies.coherence_toolbox.printed import LABELS
 from estime_metric.studies.shared.records import by_key, digest, read_records
+from estime_metric.studies.shared.scoring import Crossed
 
 #: Components of GRUEN, as their file names them.
 COMPONENTS = ("cola", "redundancy", "lm", "focus")
@@ -49,11 +52,11 @@ class ShuffleScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Toolbox:
+class Toolbox(Crossed):
     """The published scores beside the judgements of coherence.
 
     Attributes:
-        folder: where they come from.
+        origin: where they come from.
         documents, systems: D and S names, those that are judged, in the order of ``summeval.jsonl``.
         summaries: D times S texts, all systems of the first document first.
         judgements: float64 of shape (D, S): the mean of the experts, higher is better.
@@ -64,7 +67,7 @@ class Toolbox:
             also of systems that have no judgements.
     """
 
-    folder: Path
+    origin: str
     documents: tuple[str, ...]
     systems: tuple[str, ...]
     summaries: tuple[str, ...]
@@ -74,17 +77,7 @@ class Toolbox:
     components: dict[str, Floats]
     properties: dict[str, dict[str, str]]
 
-    @property
-    def origin(self) -> str:
-        """The folder's name."""
-        return self.folder.name or str(self.folder)
-
-    @property
-    def keys(self) -> list[tuple[str, str]]:
-        """Document and system of each summary."""
-        return [(document, system) for document in self.documents for system in self.systems]
-
-    @property
+    @cached_property
     def source_of_each(self) -> list[str]:
         """No measure here reads the sources."""
         return [""] * len(self.summaries)
@@ -94,7 +87,7 @@ class Toolbox:
         """The systems as the paper calls them."""
         return [self.properties.get(system, {}).get("name", system) for system in self.systems]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Twelve digits that change with any text, name, judgement or score."""
         scores = {name: values.tolist() for name, values in self.scores.items()}
@@ -102,20 +95,14 @@ class Toolbox:
 
 
 def read(folder: Path) -> Toolbox:
-    """Reads the folder.
-
-    Raises:
-        FileNotFoundError: there is no file of scores.
-        OSError: a file cannot be read.
-        ValueError: a column is missing, a judged summary has no score, or a cell stands twice; the message names it.
-    """
+    """Reads the folder; a missing file, column or score, or a cell that stands twice is named (OSError, ValueError)."""
     measures = [name for name in LABELS if (folder / "coherence_scores" / f"{name}.csv").is_file()]
     if not measures:
         raise FileNotFoundError(f"Expected scores of measures in {str(folder / 'coherence_scores')!r}, but found none.")
     fields = ("doc_id", "system", "summary", "coherence")
     judged = by_key(read_records(folder / "summeval" / "summeval.jsonl", fields), fields[:2], "summeval.jsonl")
     documents, systems = (tuple(dict.fromkeys(key[axis] for key in judged)) for axis in (0, 1))
-    keys = [(document, system) for document in documents for system in systems]
+    keys = list(product(documents, systems))
     shape = (len(documents), len(systems))
 
     def column(rows: dict[tuple[str, ...], dict[str, str]], field: str, name: str, side: str = "score") -> Floats:
@@ -131,46 +118,36 @@ def read(folder: Path) -> Toolbox:
 
     gruen = (folder / "coherence_scores" / "gruen_components.csv").is_file()
     parts = table("gruen_components", *COMPONENTS) if gruen else {}
+    properties = ("system", "name", "extractive", "pretrained_transformer", "produces_capitals")
+    tested = {name: folder / "shuffle" / f"{name}.csv" for name in LABELS}
     return Toolbox(
-        folder=folder,
+        origin=folder.name or str(folder),
         documents=documents,
         systems=systems,
         judgements=column(judged, "coherence", "summeval.jsonl", "judgement").reshape(shape),
         summaries=tuple(judged[key]["summary"] for key in keys),
         scores={name: column(table(name, "score"), "score", name) for name in measures},
-        shuffle={
-            name: read_shuffle_scores(folder / "shuffle" / f"{name}.csv")
-            for name in LABELS
-            if (folder / "shuffle" / f"{name}.csv").is_file()
-        },
+        shuffle={name: read_shuffle_scores(path) for name, path in tested.items() if path.is_file()},
         components={name: column(parts, name, "gruen").reshape(shape) for name in COMPONENTS} if gruen else {},
-        properties={row["system"]: row for row in _systems(folder)},
+        properties={row["system"]: row for row in read_records(folder / "summeval" / "systems.csv", properties)},
     )
 
 
 def read_shuffle_scores(path: Path) -> ShuffleScores:
     """The scores of a measure on the shuffle test, a CSV file with columns id, label (1, 0) and score.
 
-    Raises:
-        ValueError: a text lacks its original or its shuffled form, or has one twice; it is named.
-        OSError: the file cannot be read.
+    A text that lacks its original or its shuffled form, or has one twice, is named (ValueError).
     """
     fields = ("id", "label", "score")
     found = by_key(read_records(path, fields), fields[:2], path.name)
     labels: dict[str, list[str]] = {}
     for name, label in found:
-        labels[name] = sorted([*labels.get(name, []), label])
-    for name in labels:
-        if labels[name] != ["0", "1"]:
-            raise ValueError(
-                f"Expected labels 0 and 1 of {name!r} in {path.name!r}, but got {', '.join(labels[name])}."
-            )
+        labels.setdefault(name, []).append(label)
+    for name, of_name in labels.items():
+        if sorted(of_name) != ["0", "1"]:
+            got = ", ".join(sorted(of_name))
+            raise ValueError(f"Expected labels 0 and 1 of {name!r} in {path.name!r}, but got {got}.")
     originals, shuffled = (
         np.array([float(found[name, label]["score"]) for name in labels], dtype=np.float64) for label in ("1", "0")
     )
     return ShuffleScores(tuple(labels), originals, shuffled)
-
-
-def _systems(folder: Path) -> list[dict[str, str]]:
-    columns = ("system", "name", "extractive", "pretrained_transformer", "produces_capitals")
-    return read_records(folder / "summeval" / "systems.csv", columns)

@@ -6,25 +6,13 @@ from typing import NamedTuple
 
 #: File of scores -> the paper's label, in the order of its Table 3.
 LABELS = {
-    "human": "HUM",
-    "random": "RND",
-    "entity-graph": "EGR",
-    "eegrid-cnndm": "EEG C/D",
-    "eegrid-wsj": "EEG WSJ",
-    "cnn-coherence-cnndm": "NEG C/D",
-    "cnn-coherence-duc03": "NEG DUC",
-    "cnn-coherence-wsj": "NEG WSJ",
-    "unified-cnndm": "UNF C/D",
-    "unified-wsj": "UNF WSJ",
-    "neural-entity-graph-duc03": "GRA DUC",
-    "neural-entity-graph-cnndm": "GRA C/D",
-    "neural-entity-graph-wsj": "GRA WSJ",
-    "ccl-roberta-large-ours-cnndm": "CCL C/D",
-    "ccl-roberta-large-ours-wsj": "CCL WSJ",
-    "bartscore": "BAS",
-    "gruen": "GRN",
-    "sumqe": "SQE",
-}
+    "human": "HUM", "random": "RND", "entity-graph": "EGR", "eegrid-cnndm": "EEG C/D", "eegrid-wsj": "EEG WSJ",
+    "cnn-coherence-cnndm": "NEG C/D", "cnn-coherence-duc03": "NEG DUC", "cnn-coherence-wsj": "NEG WSJ",
+    "unified-cnndm": "UNF C/D", "unified-wsj": "UNF WSJ", "neural-entity-graph-duc03": "GRA DUC",
+    "neural-entity-graph-cnndm": "GRA C/D", "neural-entity-graph-wsj": "GRA WSJ",
+    "ccl-roberta-large-ours-cnndm": "CCL C/D", "ccl-roberta-large-ours-wsj": "CCL WSJ", "bartscore": "BAS",
+    "gruen": "GRN", "sumqe": "SQE",
+}  # fmt: skip
 
 
 class Printed(NamedTuple):
@@ -64,23 +52,10 @@ TABLE_3 = {
 
 #: Table 4, first row: accuracy on the shuffle test, 1,000 reference summaries of CNN/DailyMail.
 TABLE_4 = {
-    "EGR": 0.426,
-    "EEG C/D": 0.523,
-    "EEG WSJ": 0.498,
-    "NEG C/D": 0.524,
-    "NEG DUC": 0.522,
-    "NEG WSJ": 0.603,
-    "UNF C/D": 0.803,
-    "UNF WSJ": 0.589,
-    "GRA DUC": 0.439,
-    "GRA C/D": 0.838,
-    "GRA WSJ": 0.623,
-    "CCL C/D": 0.929,
-    "CCL WSJ": 0.862,
-    "BAS": 0.896,
-    "GRN": 0.504,
-    "SQE": 0.707,
-}
+    "EGR": 0.426, "EEG C/D": 0.523, "EEG WSJ": 0.498, "NEG C/D": 0.524, "NEG DUC": 0.522, "NEG WSJ": 0.603,
+    "UNF C/D": 0.803, "UNF WSJ": 0.589, "GRA DUC": 0.439, "GRA C/D": 0.838, "GRA WSJ": 0.623, "CCL C/D": 0.929,
+    "CCL WSJ": 0.862, "BAS": 0.896, "GRN": 0.504, "SQE": 0.707,
+}  # fmt: skip
 
 _NAN = float("nan")
 
@@ -96,14 +71,7 @@ TABLE_1 = {
 
 #: Table 5, 17 systems: system-level tau-b of GRUEN's components and of their sums in pairs.
 TABLE_5 = {
-    ("cola", "cola"): 0.57,
-    ("cola", "redundancy"): 0.71,
-    ("cola", "lm"): 0.59,
-    ("cola", "focus"): 0.63,
-    ("redundancy", "redundancy"): 0.51,
-    ("redundancy", "lm"): 0.57,
-    ("redundancy", "focus"): 0.51,
-    ("lm", "lm"): 0.15,
-    ("lm", "focus"): 0.35,
-    ("focus", "focus"): 0.49,
-}
+    ("cola", "cola"): 0.57, ("cola", "redundancy"): 0.71, ("cola", "lm"): 0.59, ("cola", "focus"): 0.63,
+    ("redundancy", "redundancy"): 0.51, ("redundancy", "lm"): 0.57, ("redundancy", "focus"): 0.51,
+    ("lm", "lm"): 0.15, ("lm", "focus"): 0.35, ("focus", "focus"): 0.49,
+}  # fmt: skip

@@ -17,7 +17,7 @@ from estime_metric.meta.correlations import weighted
 from estime_metric.meta.lengths import correlation_with_length, count_lengths
 from estime_metric.studies.coherence_toolbox.data import Toolbox
 from estime_metric.studies.coherence_toolbox.printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
-from estime_metric.studies.shared.scoring import Block, Measure, Prepared, Scores
+from estime_metric.studies.shared.scoring import Block, Measure, Scores, published_block
 from estime_metric.studies.shared.study import Frames, each
 from estime_metric.tables import Cell, Column, Section, Table, interval
 
@@ -50,8 +50,8 @@ _SEVENTEEN = (
 
 def blocks(data: Toolbox) -> list[Block]:
     """The published scores."""
-    measures = tuple(Measure(name, LABELS[name], "Published") for name in data.scores)
-    return [Block("Published scores", measures, lambda: Prepared(f"TOOLBOX|{data.digest}", lambda *_: data.scores))]
+    scores = {name: (LABELS[name], values) for name, values in data.scores.items()}
+    return [published_block("Published scores", "Published", f"TOOLBOX|{data.digest}", scores)]
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,15 @@ class ToolboxStudy:
         if not self.intervals:
             resamples = 0
         names = ["statistic", "value", "low", "high"]
-        agreement = each(scores, lambda one: _agreement(scores, one, resamples, seed), names, advance)
         lengths = count_lengths(_texts(data))
         judged = {"judged coherence": data.judgements}
         tables = judged | {one.label: data.scores[one.column].reshape(lengths.shape) for one in scores.known}
+        tested = [(LABELS[name], one.accuracy, one.accuracy_across) for name, one in data.shuffle.items()]
+        correlations = [{"measure": name, **correlation_with_length(table, lengths)} for name, table in tables.items()]
         frames = {
-            AGREEMENT: agreement,
-            SHUFFLE: pd.DataFrame(
-                [(LABELS[name], one.accuracy, one.accuracy_across) for name, one in data.shuffle.items()],
-                columns=["measure", "accuracy", "across"],
-            ),
-            WITH_LENGTH: pd.DataFrame(
-                [{"measure": name, **correlation_with_length(table, lengths)} for name, table in tables.items()]
-            ),
+            AGREEMENT: each(scores, lambda one: _agreement(scores, one, resamples, seed), names, advance),
+            SHUFFLE: pd.DataFrame(tested, columns=["measure", "accuracy", "across"]),
+            WITH_LENGTH: pd.DataFrame(correlations),
         }
         if data.components:
             frames[COMPONENTS] = gruen_components(data)
@@ -101,22 +97,19 @@ class ToolboxStudy:
 
     def tables(self, scores: Scores[Toolbox], frames: Frames) -> list[Table]:
         """``table3``, ``table4``, ``table3-intervals``, ``lengths``; ``table5`` and ``table1`` where computed."""
-        made = [table_3(frames[AGREEMENT]), table_4(frames[SHUFFLE]), table_3_intervals(frames[AGREEMENT])]
         columns = (Column("measure", text=True), *(Column(level, decimals=2) for level in LEVELS))
         title = "Agreement with the number of characters of a summary, Kendall's τ-b, 16 systems."
-        made.append(_table("lengths", title, columns, frames[WITH_LENGTH].itertuples(index=False)))
-        if COMPONENTS in frames:
-            made.append(table_5(frames[COMPONENTS]))
-        if CONFOUNDERS in frames:
-            made.append(table_1(frames[CONFOUNDERS]))
-        return made
+        return [
+            table_3(frames[AGREEMENT]),
+            table_4(frames[SHUFFLE]),
+            table_3_intervals(frames[AGREEMENT]),
+            _table("lengths", title, columns, frames[WITH_LENGTH].itertuples(index=False)),
+            *([table_5(frames[COMPONENTS])] if COMPONENTS in frames else []),
+            *([table_1(frames[CONFOUNDERS])] if CONFOUNDERS in frames else []),
+        ]
 
     def draw(self, scores: Scores[Toolbox], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
-        """Bias matrices of both kinds, score against judgement, agreement within systems and lengths.
-
-        Raises:
-            ImportError: matplotlib is not installed.
-        """
+        """Bias matrices of both kinds, score against judgement, agreement within systems and lengths."""
         from estime_metric.meta import plots
 
         data, names = scores.data, scores.data.names
@@ -163,7 +156,7 @@ def _agreement(scores: Scores[Toolbox], measure: Measure, resamples: int, seed: 
 
 
 def confounder_statistics(data: Toolbox, runs: int = 100, seed: int = 0) -> pd.DataFrame:
-    """Table 1: the statistics of each pseudo-measure, and as NAME + " (r)" with ties broken at random, mean over runs.
+    """Table 1: the statistics of each pseudo-measure; NAME + " (r)" with ties broken at random, mean over runs.
 
     Without noise the scores within a system are equal and ``τ_intra`` is NaN. Capitalisation is the property of the
     system here, since these texts have had the first letter of each sentence capitalised; the paper counts capitals.
@@ -184,8 +177,8 @@ def confounder_statistics(data: Toolbox, runs: int = 100, seed: int = 0) -> pd.D
 def gruen_components(data: Toolbox) -> pd.DataFrame:
     """Table 5: system-level tau-b with coherence of GRUEN's components (both names equal) and of each sum of two.
 
-    The components are taken as they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is a loss), and the two
-    penalties as they are.
+    They are taken as they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is a loss), the two penalties as they
+    are.
     """
     parts = {name: np.exp(-table / 2) / 8 if name == "lm" else table for name, table in data.components.items()}
     parts["cola"] = parts["cola"] / 8

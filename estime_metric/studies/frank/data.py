@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from estime_metric.inputs import check_choice, integer
 from estime_metric.meta.checks import Floats, listed
 from estime_metric.studies.shared.records import Record, by_key, check_all, digest, read_records
+from estime_metric.studies.shared.scoring import Listed
 
 #: Halves of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
@@ -49,7 +51,7 @@ _KEYS = {*_NAMES, "dataset", "split"}
 
 
 @dataclass(frozen=True, eq=False)
-class Frank:
+class Frank(Listed):
     """Judged summaries. Not every system wrote of every document: those of CNN/DailyMail and of XSum differ.
 
     Attributes:
@@ -90,25 +92,12 @@ class Frank:
                 index = int(np.flatnonzero(~np.isfinite(values))[0])
                 raise ValueError(f"Expected `{name}` to be finite, but it is not for {self.keys[index]}.")
 
-    def __len__(self) -> int:
-        return len(self.summaries)
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """Names of the documents, each once, in order."""
-        return tuple(dict.fromkeys(document for document, _ in self.keys))
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems, each once, in order."""
-        return tuple(dict.fromkeys(system for _, system in self.keys))
-
-    @property
+    @cached_property
     def source_of_each(self) -> list[str]:
         """The source of each summary."""
         return [self.sources[document] for document, _ in self.keys]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Twelve digits that change with any text, name or judgement."""
         columns = {"factuality": self.factuality, **self.flipped, **self.metrics}
@@ -116,26 +105,21 @@ class Frank:
         return digest(self.keys, self.datasets, self.source_of_each, self.summaries, numbers)
 
     def head(self, documents: int) -> Frank:
-        """The first few documents of each data set, with all their summaries.
-
-        Raises:
-            TypeError, ValueError: ``documents`` is no integer or less than 1.
-        """
+        """The first few documents of each data set, at least 1, with all their summaries."""
         integer("documents", documents, 1)
         kept: set[str] = set()
         for dataset in DATASETS:
             of_it = dict.fromkeys(key[0] for key, one in zip(self.keys, self.datasets, strict=True) if one == dataset)
             kept |= set(list(of_it)[:documents])
         rows = [index for index, (document, _) in enumerate(self.keys) if document in kept]
-        return Frank(
-            self.origin,
-            [self.keys[row] for row in rows],
-            tuple(self.datasets[row] for row in rows),
-            self.sources,
-            tuple(self.summaries[row] for row in rows),
-            self.factuality[rows],
-            {name: values[rows] for name, values in self.flipped.items()},
-            {name: values[rows] for name, values in self.metrics.items()},
+        return replace(
+            self,
+            keys=[self.keys[row] for row in rows],
+            datasets=tuple(self.datasets[row] for row in rows),
+            summaries=tuple(self.summaries[row] for row in rows),
+            factuality=self.factuality[rows],
+            flipped={name: values[rows] for name, values in self.flipped.items()},
+            metrics={name: values[rows] for name, values in self.metrics.items()},
         )
 
 
@@ -156,12 +140,11 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
     """
     check_choice("split", split, SPLITS)
     folder = Path(folder)
+    authors = next((one for one in (folder, folder / "data") if (one / ANNOTATIONS).is_file()), None)
     if (folder / JUDGED).is_file():
         rows, sources = _read_lines(folder)
-    elif (folder / ANNOTATIONS).is_file():
-        rows, sources = _read_authors(folder)
-    elif (folder / "data" / ANNOTATIONS).is_file():
-        rows, sources = _read_authors(folder / "data")
+    elif authors is not None:
+        rows, sources = _read_authors(authors)
     else:
         raise FileNotFoundError(
             f"Expected {str(folder)!r} to hold {JUDGED} and {DOCUMENTS}, or {ANNOTATIONS}, but it has neither."

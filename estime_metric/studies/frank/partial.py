@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from estime_metric.inputs import check_choice
 from estime_metric.meta.checks import Floats
@@ -28,19 +29,13 @@ _ROUNDING = 1e-18
 def partial_correlation(
     first: npt.ArrayLike, second: npt.ArrayLike, categories: Sequence[str] | None = None, *, method: str = "pearson"
 ) -> float:
-    """Correlation of two columns with a categorical variable held constant.
-
-    Args:
-        first: k numbers.
-        second: likewise.
-        categories: the category of each of the k items; ``None`` for the plain correlation.
-        method: one of `METHODS`.
+    """Correlation of two columns of k numbers, the category of each item held constant, if there is one.
 
     Returns:
         between -1 and 1; NaN where one of the columns is constant within every category.
 
     Raises:
-        ValueError: the lengths differ, or the method is unknown.
+        ValueError: the lengths differ, or ``method`` is none of `METHODS`.
 
     Example:
         >>> x, y, system = [1, 2, 11, 12], [2, 1, 21, 23], ["A", "A", "B", "B"]
@@ -57,17 +52,9 @@ def partial_correlation(
 def weighted_partial(
     weights: Floats, first: Floats, second: Floats, categories: npt.NDArray[np.int64], method: str
 ) -> Floats:
-    """As `partial_correlation`, for several samples at once.
+    """As `partial_correlation`, for several samples at once: float64 of shape (n,), NaN where a sample has no value.
 
-    Args:
-        weights: how often each sample takes each item, whole numbers of shape (n, k).
-        first: of shape (k,).
-        second: likewise.
-        categories: numbers from 0 of shape (k,).
-        method: one of `METHODS`.
-
-    Returns:
-        float64 of shape (n,), NaN where a sample has no value.
+    ``weights``, (n, k), say how often each sample takes each item; ``categories`` are numbers from 0, of shape (k,).
     """
     check_choice("method", method, METHODS)
     x, y = (_residuals(weights, _ranked(weights, values, method), categories) for values in (first, second))
@@ -80,8 +67,7 @@ def weighted_partial(
 
 def codes_of(categories: Sequence[str]) -> npt.NDArray[np.int64]:
     """A number from 0 for each category, in order of appearance."""
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(categories))}
-    return np.array([numbers[name] for name in categories], dtype=np.int64)
+    return np.asarray(pd.factorize(np.array(categories, dtype=object))[0], dtype=np.int64)
 
 
 def _ranked(weights: Floats, values: Floats, method: str) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.meta.checks import Floats
-from estime_metric.meta.resampling import draw as resample
 from estime_metric.meta.resampling import interval as percentiles
 from estime_metric.meta.significance import williams
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.frank.data import DATASETS, Frank
-from estime_metric.studies.frank.partial import METHODS, codes_of, weighted_partial
+from estime_metric.studies.frank.partial import codes_of, weighted_partial
 from estime_metric.studies.frank.plots import ERROR_NAMES, PUBLISHED, SECTIONS, draw, part_name
 from estime_metric.studies.shared.baselines import trivial_block
 from estime_metric.studies.shared.estime_block import estime_block
-from estime_metric.studies.shared.scoring import Block, Measure, Prepared, Scores
-from estime_metric.studies.shared.study import IDS, Frames, each, lookup, sections
+from estime_metric.studies.shared.scoring import Block, Measure, Scores, published_block
+from estime_metric.studies.shared.study import IDS, Frames, document_weights, each, lookup, sections
 from estime_metric.tables import Cell, Column, Section, Table, interval
 
 __all__ = ["analyze", "blocks", "draw", "tables"]
@@ -44,27 +44,20 @@ SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 
 Indices = npt.NDArray[np.int64]
 
+#: What has columns of its own in the tables.
+_SHOWN = list(product(PARTS, SYMBOLS))
+
 
 def blocks(scorer: EstimeScorer, data: Frank, *, progress: bool = False) -> list[Block]:
     """ESTIME with every measure that the scorer computes, words and lengths, and the published metrics of the data.
 
-    Args:
-        scorer: with its configuration, ``measures`` being all of them, as `FURTHER_MEASURES`.
-        data: names the published metrics.
-        progress: the scorer's own bar.
-
-    Raises:
-        EncoderUnavailableError, ValueError: as `EstimeScorer`.
+    The scorer's ``measures`` have to be all of `FURTHER_MEASURES`; ``progress`` is its own bar.
     """
-    published = {name: Measure(f"published:{name}", name, PUBLISHED) for name in data.metrics}
-    theirs = Prepared(
-        f"FRANK|{data.origin}|{data.digest}",
-        lambda found, _: {one.column: found.metrics[name] for name, one in published.items()},
-    )
+    published = {f"published:{name}": (name, values) for name, values in data.metrics.items()}
     return [
         estime_block(scorer, every_measure=True, progress=progress),
         trivial_block(),
-        Block("Published metrics", tuple(published.values()), lambda: theirs),
+        published_block("Published metrics", PUBLISHED, f"FRANK|{data.origin}|{data.digest}", published),
     ]
 
 
@@ -87,21 +80,23 @@ def analyze(
 
         ``differences.csv``, see `differences`.
     """
-    samples, ablated = _Samples(scores.data, resamples, seed), []
+    data, ablated = scores.data, []
+    weights_of, systems = document_weights(data, resamples, seed), codes_of([system for _, system in data.keys])
+    held = {"partial": systems, "plain": np.zeros_like(systems)}
+
+    def correlate(scored: Floats, judgements: Floats, chosen: Indices, kind: str, method: str) -> Floats:
+        return _correlate(weights_of(chosen), scored[chosen], judgements[chosen], held[kind][chosen], method)
 
     def correlations(one: Measure) -> pd.DataFrame:
         rows, values = [], scores.oriented(one)
         for part in PARTS:
-            chosen = _chosen(scores.data, part, values)
-            drawn: dict[tuple[str, str], Floats] = {}
-            for kind in KINDS:
-                for method in METHODS:
-                    found = samples.correlate(values, scores.data.factuality, chosen, kind, method)
-                    drawn[kind, method] = found
-                    low, high, undefined = percentiles(found[1:], CONFIDENCE)
-                    rows.append((part, kind, method, found[0], low, high, len(chosen), undefined))
-            for error, flipped in scores.data.flipped.items():
-                less = drawn["partial", "pearson"] - samples.correlate(values, flipped, chosen, "partial", "pearson")
+            chosen = _chosen(data, part, values)
+            drawn = {key: correlate(values, data.factuality, chosen, *key) for key in product(KINDS, SYMBOLS)}
+            for key, found in drawn.items():
+                low, high, undefined = percentiles(found[1:], CONFIDENCE)
+                rows.append((part, *key, found[0], low, high, len(chosen), undefined))
+            for error, flipped in data.flipped.items():
+                less = drawn["partial", "pearson"] - correlate(values, flipped, chosen, "partial", "pearson")
                 ends = percentiles(less[1:], CONFIDENCE)[:2]
                 ablated.append((one.column, one.label, one.section, part, error, less[0], *ends))
         return pd.DataFrame(rows, columns=names)
@@ -132,46 +127,28 @@ def differences(scores: Scores[Frank], found: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["column", "part", "method", "best", "difference", "p_value"])
 
 
-class _Samples:
-    """Resamples of the documents, the same for everything that is computed with them."""
-
-    def __init__(self, data: Frank, resamples: int, seed: int) -> None:
-        drawn = resample((len(data.documents), 1), "documents", resamples, seed)[0]
-        assert drawn is not None
-        self._documents: Floats = np.concatenate([np.ones((1, drawn.shape[1])), drawn])  # the sample itself first
-        self._document_of_each, self._system_of_each = (codes_of([key[axis] for key in data.keys]) for axis in (0, 1))
-
-    def correlate(self, scores: Floats, judgements: Floats, chosen: Indices, kind: str, method: str) -> Floats:
-        """The correlation over some summaries, then that of every resample; some resamples at a time."""
-        if not len(chosen):
-            return np.full(len(self._documents), np.nan)
-        systems = self._system_of_each[chosen] if kind == "partial" else np.zeros(len(chosen), dtype=np.int64)
-        step, columns = max(1, _TOGETHER // len(chosen)), self._document_of_each[chosen]
-        return np.concatenate(
-            [
-                weighted_partial(
-                    self._documents[first : first + step, columns], scores[chosen], judgements[chosen], systems, method
-                )
-                for first in range(0, len(self._documents), step)
-            ]
-        )
+def _correlate(weights: Floats, scores: Floats, judgements: Floats, categories: Indices, method: str) -> Floats:
+    """The correlation for each row of weights, some rows at a time."""
+    if not len(scores):
+        return np.full(len(weights), np.nan)
+    step = max(1, _TOGETHER // len(scores))
+    parts = (weights[first : first + step] for first in range(0, len(weights), step))
+    return np.concatenate([weighted_partial(part, scores, judgements, categories, method) for part in parts])
 
 
 def _chosen(data: Frank, part: str, *columns: Floats) -> Indices:
     """Indices of a part's summaries that every column scores."""
-    inside = np.ones(len(data.keys), dtype=bool) if part == "all" else np.array(data.datasets) == part
-    for values in columns:
-        inside &= np.isfinite(values)
-    return np.flatnonzero(inside)
+    inside = np.ones(len(data), dtype=bool) if part == "all" else np.array(data.datasets) == part
+    return np.flatnonzero(inside & np.isfinite(columns).all(axis=0))
 
 
 def _williams(data: Frank, first: Floats, second: Floats, part: str, method: str) -> tuple[float, float]:
     """The difference of two measures' partial correlations and its p-value."""
     chosen = _chosen(data, part, first, second)
-    systems = codes_of([data.keys[index][1] for index in chosen])
+    systems, weights = codes_of([data.keys[index][1] for index in chosen]), np.ones((1, len(chosen)))
 
     def correlate(one: Floats, other: Floats) -> float:
-        return float(weighted_partial(np.ones((1, len(chosen))), one[chosen], other[chosen], systems, method)[0])
+        return float(_correlate(weights, one[chosen], other[chosen], systems, method)[0])
 
     three = correlate(first, data.factuality), correlate(second, data.factuality), correlate(first, second)
     count = len(chosen) - max(systems, default=0)
@@ -206,28 +183,28 @@ def _table(
 
 
 def _correlations(scores: Scores[Frank], found: dict[Any, Any], name: str, held: str) -> Table:
-    columns = [Column(symbol, group=part_name(part)) for part in PARTS for symbol in SYMBOLS.values()]
+    columns = [Column(SYMBOLS[method], group=part_name(part)) for part, method in _SHOWN]
     columns.append(Column("95% interval", group="r, all", text=True))
 
     def cells(one: Measure) -> Iterator[Cell]:
-        yield from (found[one.column, part, method].value for part in PARTS for method in SYMBOLS)
+        yield from (found[one.column, part, method].value for part, method in _SHOWN)
         yield interval(found[one.column, "all", "pearson"].low, found[one.column, "all", "pearson"].high)
 
     title = (
         f"FRANK: correlation with judged factuality{held}; Pearson's r, Spearman's ρ; {scores.data.origin}, "
-        f"{len(scores.data.keys)} summaries."
+        f"{len(scores.data)} summaries."
     )
     return _table(scores, name, title, columns, cells)
 
 
 def _intervals(scores: Scores[Frank], found: dict[Any, Any]) -> Table:
-    groups = [f"{part_name(part)} {symbol}" for part in PARTS for symbol in SYMBOLS.values()]
-    columns = [
-        Column(name, group, text=text) for group in groups for name, text in (("value", False), ("95% interval", True))
-    ]
+    columns = []
+    for part, method in _SHOWN:
+        group = f"{part_name(part)} {SYMBOLS[method]}"
+        columns += [Column("value", group), Column("95% interval", group, text=True)]
 
     def cells(one: Measure) -> Iterator[Cell]:
-        for row in (found[one.column, part, method] for part in PARTS for method in SYMBOLS):
+        for row in (found[one.column, part, method] for part, method in _SHOWN):
             yield from (row.value, interval(row.low, row.high))
 
     title = "FRANK: partial correlations with factuality and their 95% intervals, bootstrap over documents."
@@ -247,9 +224,8 @@ def _differences(scores: Scores[Frank], found: pd.DataFrame) -> Table:
     }
 
     def cells(one: Measure) -> Iterator[Cell]:
-        for part in PARTS:
-            for name in ("difference", "p_value"):
-                yield from (getattr(rows.get((one.column, part, method)), name, None) for method in SYMBOLS)
+        for part, name, method in product(PARTS, ("difference", "p_value"), SYMBOLS):
+            yield getattr(rows.get((one.column, part, method)), name, None)
 
     notes = (
         f"The best: {'; '.join(sorted(best))}.",
@@ -265,27 +241,27 @@ def _ablation(scores: Scores[Frank], found: pd.DataFrame) -> Table:
     columns = (Column("measure", text=True), *(Column(ERROR_NAMES.get(error, error)) for error in errors))
     rows = lookup(found, "column", "part", "error")
     ordered = [one for section in SECTIONS for one in scores.known if one.section == section]
-    of_parts = {
-        part_name(part): [(one.label, *(rows[one.column, part, error].value for error in errors)) for one in ordered]
+    parts = tuple(
+        Section(
+            part_name(part),
+            tuple((one.label, *(rows[one.column, part, error].value for error in errors)) for one in ordered),
+        )
         for part in PARTS
-    }
+    )
     notes = (
         "Partial Pearson correlation with factuality less that with the labels of one type of error flipped: the "
         "higher, the more of the agreement rests on errors of this type. The first three are groups of the next seven.",
         *_notes(scores),
     )
-    found_sections = tuple(Section(name, tuple(of_part)) for name, of_part in of_parts.items())
-    return Table("frank-ablation", "FRANK: ablation by type of error.", columns, found_sections, notes)
+    return Table("frank-ablation", "FRANK: ablation by type of error.", columns, parts, notes)
 
 
 def _notes(scores: Scores[Frank]) -> tuple[str, ...]:
     data = scores.data
     counts = ", ".join(f"{part_name(part)} {data.datasets.count(part)}" for part in DATASETS)
-    missing = {one.label: int(np.isnan(scores.values[one.column]).sum()) for one in scores.known}
-    gaps = ", ".join(f"{label} {number}" for label, number in missing.items() if number)
     return (
         f"Data: {data.origin}, {len(data.documents)} documents; summaries: {counts}. (-): the score is negated, so "
         "that higher is better in every row. Intervals: percentiles of a bootstrap over documents.",
-        *([f"Summaries without a score, left out of that row: {gaps}."] if gaps else []),
+        *scores.gaps,
         *scores.remarks,
     )

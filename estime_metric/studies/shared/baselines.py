@@ -1,7 +1,7 @@
-"""Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should beat.
+"""Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should beat, each also a block.
 
-All take lists of texts and return float64 of shape (summaries,). Words are runs of letters, digits and ``_``,
-lower-cased. An empty summary has ROUGE, BLEU and lengths of 0 and a divergence of 1. Each is also a block.
+All take lists of texts and return float64 of shape (summaries,); lists of other lengths raise ValueError. Words are
+runs of letters, digits and ``_``, lower-cased. An empty summary has ROUGE, BLEU and lengths of 0, a divergence of 1.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ from estime_metric.studies.shared.scoring import (
     Measure,
     Prepared,
     Summaries,
-)
+)  # fmt: skip
 
 _Other = TypeVar("_Other")
+
+#: Data -> the references of each summary.
+References = Callable[[Any], Sequence[Sequence[str]]]
 
 #: How the values against several references become one.
 COMBINE = ("mean", "max", "first")
@@ -51,17 +54,13 @@ def rouge(
     references. The mean over them, with stemming, gives its rows.
 
     Args:
-        summaries: the summaries.
-        references: the references of each.
+        summaries, references: each summary, and its references.
         combine: ``"mean"`` or ``"max"`` over the references, or ``"first"``, which takes the first alone.
         advance: called after each summary.
 
-    Returns:
-        ``"ROUGE-1"``, ``"ROUGE-2"``, ``"ROUGE-3"`` and ``"ROUGE-L"``.
-
     Raises:
         ImportError: ``rouge-score`` is not installed.
-        ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
+        ValueError: a summary has no reference, or ``combine`` is unknown.
 
     Example:
         >>> scores = rouge(["the cat sat"], [["the cat sat", "a dog"]])
@@ -91,44 +90,24 @@ def bleu(
 ) -> Floats:
     """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
 
-    All references at once, as BLEU defines it; lower-cased, tokenization ``13a``, exponential smoothing, n-grams up to
-    the length of the summary. The paper takes NLTK's, with settings that it does not state: its row differs.
-
-    Args:
-        summaries: the summaries.
-        references: the references of each.
-        first: only the first reference.
-        advance: called after each summary.
-
-    Raises:
-        ImportError: ``sacrebleu`` is not installed.
-        ValueError: the lengths differ, or a summary has no reference.
+    All references at once, as BLEU defines it, or the ``first`` alone; lower-cased, tokenization ``13a``, exponential
+    smoothing, n-grams up to the length of the summary. The paper takes NLTK's, with settings that it does not state:
+    its row differs. Raises ImportError without ``sacrebleu``; ``advance`` is called after each summary.
     """
     try:
         from sacrebleu import sentence_bleu
     except ImportError as error:
         raise ImportError("BLEU needs sacrebleu: pip install 'estime-metric[meta]'.") from error
-    combine = "first" if first else "max"
-    return np.array(
-        [
-            sentence_bleu(summary, texts, lowercase=True).score
-            for summary, texts in each(summaries, references, combine, advance)
-        ],
-        dtype=np.float64,
-    )
+    pairs = each(summaries, references, "first" if first else "max", advance)
+    return np.array([sentence_bleu(text, others, lowercase=True).score for text, others in pairs], dtype=np.float64)
 
 
 def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     """Jensen-Shannon divergence of the word distributions of summary and source, between 0 and 1; lower is better.
 
-    P and Q are the relative frequencies of the words of summary and source: no stop words left out, no stemming, no
-    smoothing. With M their mean, it is half the Kullback-Leibler divergence of P from M plus half that of Q from M,
-    logarithms to base 2 (Louis & Nenkova 2009 judge summaries by it). A text without words has nothing in common with
-    any other: 1. The paper does not state its variant; of 40 tried none came within .03 of both its correlations.
-
-    Raises:
-        ImportError: scipy is not installed.
-        ValueError: the lengths differ.
+    Relative frequencies, no stop words left out, no stemming, no smoothing, logarithms to base 2 (Louis & Nenkova 2009
+    judge summaries by it). A text without words has 1. The paper does not state its variant; of 40 tried none came
+    within .03 of both its correlations. Raises ImportError without scipy.
 
     Example:
         >>> jensen_shannon(["a b", "c"], ["a b a b", "a b"]).tolist()
@@ -152,30 +131,21 @@ def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
 
 
 def length(summaries: Sequence[str]) -> Floats:
-    """Words in each summary.
-
-    Example:
-        >>> length(["Two words.", ""]).tolist()
-        [2.0, 0.0]
-    """
+    """Words in each summary."""
     return np.array([len(words(summary)) for summary in summaries], dtype=np.float64)
 
 
 def absent_words(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     """Words of each summary that its source does not have, each occurrence counted; lower is better.
 
-    Raises:
-        ValueError: the lengths differ.
-
     Example:
         >>> absent_words(["A red, red dog."], ["a dog"]).tolist()
         [2.0]
     """
     known = {source: frozenset(words(source)) for source in dict.fromkeys(sources)}
-    return np.array(
-        [sum(word not in known[source] for word in words(summary)) for summary, source in _pairs(summaries, sources)],
-        dtype=np.float64,
-    )
+    pairs = _pairs(summaries, sources)
+    counts = [sum(word not in known[source] for word in words(summary)) for summary, source in pairs]
+    return np.array(counts, dtype=np.float64)
 
 
 def new_trigrams(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
@@ -183,9 +153,6 @@ def new_trigrams(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
 
     Of shorter summaries the run is the whole summary; one without words has 1. The coverage of Grusky et al. (2018) is
     1 less the share of absent words, so it needs no row of its own.
-
-    Raises:
-        ValueError: the lengths differ.
 
     Example:
         >>> new_trigrams(["a red dog sat", "a dog"], ["the red dog sat", "a dog"]).tolist()
@@ -214,11 +181,7 @@ def combined(values: Sequence[float], combine: str) -> float:
 def each(
     summaries: Sequence[str], references: Sequence[Sequence[str]], combine: str, advance: Advance | None
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Each summary with those of its references that count; says so to ``advance`` when the caller is done with it.
-
-    Raises:
-        ValueError: the lengths differ, a summary has no reference, or ``combine`` is unknown.
-    """
+    """Each summary with those of its references that count; calls ``advance`` when the caller is done with it."""
     check_choice("combine", combine, COMBINE)
     for index, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
         if not texts or isinstance(texts, str):
@@ -226,10 +189,6 @@ def each(
         yield summary, texts[:1] if combine == "first" else texts
         if advance is not None:
             advance(1)
-
-
-#: Data -> the references of each summary.
-References = Callable[[Any], Sequence[Sequence[str]]]
 
 
 def trivial_block() -> Block:
@@ -262,20 +221,17 @@ def divergence_block() -> Block:
 
 def rouge_block(references: References | None, combine: str = "mean") -> Block:
     """`rouge` against references; against the sources, in their place, where ``references`` is ``None``."""
+    if references is None:
+        section, suffix, against = REFERENCE_FREE, ", source", "source"
+    else:
+        section, suffix, against = REFERENCE_BASED, "", combine
 
     def compute(data: Summaries, advance: Advance) -> Columns:
         texts = [[source] for source in data.source_of_each] if references is None else references(data)
         return columns(rouge(data.summaries, texts, combine=combine, advance=advance), suffix)
 
-    suffix = ", source" if references is None else ""
-    against = "source" if references is None else combine
-    return _block(
-        "ROUGE",
-        REFERENCE_FREE if references is None else REFERENCE_BASED,
-        tuple(f"{name}{suffix}" for name in ROUGE.values()),
-        f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}",
-        compute,
-    )
+    signature = f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}"
+    return _block("ROUGE", section, [f"{name}{suffix}" for name in ROUGE.values()], signature, compute)
 
 
 def bleu_block(references: References, combine: str = "mean") -> Block:

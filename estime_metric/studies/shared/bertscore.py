@@ -19,8 +19,6 @@ from estime_metric.studies.shared.scoring import REFERENCE_BASED, Advance, Block
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from estime_metric.engine.loading import Pretrained
-
 #: The encoder of the paper's rows (``bert_score``'s default for English), and the layer of 24 that is read there.
 PAPER_ENCODER = "roberta-large"
 PAPER_LAYER = 17
@@ -42,10 +40,6 @@ class BertScorer:
             that ``bert_score`` reads by default.
         device: as in `EstimeConfig`.
 
-    Attributes:
-        layer: the layer that is read.
-        signature: encoder, revision, layer.
-
     Raises:
         EncoderUnavailableError: the encoder cannot be loaded.
         ValueError: it has no such layer, or cannot be used by ESTIME either.
@@ -56,7 +50,7 @@ class BertScorer:
 
         from estime_metric.engine.loading import load_pretrained
 
-        self._loaded: Pretrained = load_pretrained(model, None, torch.float32)
+        self._loaded = load_pretrained(model, None, torch.float32)
         info = self._loaded.info
         self.layer = round(PAPER_LAYER / PAPER_DEPTH * info.blocks) if layer is None else layer
         if not 0 <= self.layer <= info.blocks:
@@ -73,7 +67,7 @@ class BertScorer:
         combine: str = "mean",
         advance: Advance | None = None,
     ) -> dict[str, Floats]:
-        """F1, precision and recall of each summary, between -1 and 1; higher is better.
+        """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
         Tokens are compared by the cosine of their embeddings, special tokens left out. Precision is the mean of the
         best cosines of the summary's tokens, recall that of the reference's tokens, F1 their harmonic mean. No weights
@@ -82,15 +76,11 @@ class BertScorer:
         Args:
             summaries: the summaries. Neighbours that share their references are encoded with them at once.
             references: the references of each.
-            combine: ``"mean"`` or ``"max"`` over the references, or ``"first"``, which takes the first alone.
+            combine: as in `rouge`.
             advance: called with the number of summaries done.
 
-        Returns:
-            `NAMES` -> float64 of shape (summaries,).
-
         Raises:
-            ValueError: the lengths differ, a summary has no reference, a text is longer than the encoder can read, or
-                ``combine`` is unknown.
+            ValueError: as `rouge`; or a text is longer than the encoder can read.
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
         pairs = each(summaries, references, combine, advance)
@@ -121,33 +111,23 @@ class BertScorer:
         order = sorted(range(len(bare)), key=lambda index: len(bare[index]))
         for begin in range(0, len(order), BATCH):
             batch = order[begin : begin + BATCH]
-            rows = [[*special.before, *bare[index], *special.after] for index in batch]
-            padded = torch.full((len(rows), max(map(len, rows))), special.padding)  # (b, n)
-            mask = torch.zeros_like(padded)
-            for row, tokens in enumerate(rows):
-                padded[row, : len(tokens)] = torch.tensor(tokens)
-                mask[row, : len(tokens)] = 1
+            rows = [torch.tensor([*special.before, *bare[index], *special.after]) for index in batch]
+            pad = torch.nn.utils.rnn.pad_sequence
+            padded = pad(rows, batch_first=True, padding_value=special.padding).to(self._device)  # (b, n)
+            mask = pad([torch.ones_like(row) for row in rows], batch_first=True).to(self._device)
             with torch.inference_mode():
-                output = loaded.model(
-                    input_ids=padded.to(self._device), attention_mask=mask.to(self._device), output_hidden_states=True
-                )
+                output = loaded.model(input_ids=padded, attention_mask=mask, output_hidden_states=True)
             states = torch.nn.functional.normalize(output.hidden_states[self.layer], dim=-1)  # (b, n, d)
             first = len(special.before)
-            for row, index in enumerate(batch):
-                encoded[index] = states[row, first : first + len(bare[index])]
+            for state, index in zip(states, batch, strict=True):
+                encoded[index] = state[first : first + len(bare[index])]
         return [encoded[index] for index in range(len(texts))]
 
 
 def bertscore_block(
     model: str, references: References, *, layer: int | None = None, combine: str = "mean", device: str | None = None
 ) -> Block:
-    """BERTScore as measures of a benchmark.
-
-    Args:
-        model, layer, device: as `BertScorer`.
-        references: data -> the references of each summary.
-        combine: as `BertScorer.score`.
-    """
+    """BERTScore as measures of a benchmark; the options are those of `BertScorer` and its `score`."""
 
     def prepare() -> Prepared:
         scorer = BertScorer(model, layer=layer, device=device)

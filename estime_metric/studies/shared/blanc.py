@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import groupby
+from operator import itemgetter
 from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
@@ -41,14 +43,10 @@ class BlancScorer:
     """BLANC with one encoder.
 
     Args:
-        model: Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or
-            ``"embedded-small"``.
+        model: Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or ``"embedded-small"``.
         kind: one of `KINDS`.
         device: for example ``"cuda"``; the CPU where left out.
-        **options: of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``; the package's own values where left out.
-
-    Attributes:
-        signature: package, kind, encoder and its revision, options, and how sentences are split.
+        **options: of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``.
 
     Raises:
         ImportError: ``blanc`` or ``nltk`` is not installed.
@@ -75,43 +73,24 @@ class BlancScorer:
         self.signature = f"BLANC|{kind}|blanc {version('blanc')}|model:{named}|sentences:{name_of_split}{shown}"
 
     def score(self, summaries: Sequence[str], sources: Sequence[str], *, advance: Advance | None = None) -> Floats:
-        """BLANC of each summary, between -1 and 1; higher is better.
+        """BLANC of each summary, float64 between -1 and 1; higher is better.
 
-        Args:
-            summaries: N summaries.
-            sources: the source of each; one that comes several times in a row is prepared with all its summaries.
-            advance: called with the number of summaries that were done.
-
-        Returns:
-            float64 of shape (N,).
-
-        Raises:
-            TypeError, ValueError: the lengths differ, or something is no text.
+        A source that comes several times in a row is prepared once; ``advance`` is called with the number of summaries
+        done.
         """
         texts, originals = check_pairs(list(summaries), list(sources), "summaries", "sources")
         scores: list[float] = []
-        first = 0
-        while first < len(texts):
-            last = first
-            while last < len(texts) and originals[last] == originals[first]:
-                last += 1
+        for source, group in groupby(zip(originals, texts, strict=True), key=itemgetter(0)):
+            together = [text for _, text in group]
             with _own_random_numbers():
-                scores += self._scorer.eval_summaries_for_docs([originals[first]], [texts[first:last]])[0]
+                scores += self._scorer.eval_summaries_for_docs([source], [together])[0]
             if advance is not None:
-                advance(last - first)
-            first = last
+                advance(len(together))
         return np.array(scores, dtype=np.float64)
 
 
 def blanc_block(model: str, kind: str = "help", *, device: str | None = None) -> Block:
-    """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS` it stands above the paper's row.
-
-    Args:
-        model, kind, device: as `BlancScorer`.
-
-    Raises:
-        ValueError: ``kind`` is unknown.
-    """
+    """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS` it stands above the paper's row."""
     check_choice("kind", kind, KINDS)
     name = model.rstrip("/").rsplit("/", 1)[-1]
     label = PAPER_ROWS.get(name, f"BLANC {name}") if kind == "help" else f"BLANC-tune {name}"
@@ -129,17 +108,13 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
 
 
 def load_package() -> ModuleType:
-    """The module ``blanc.blanc`` as it is installed.
+    """The module ``blanc.blanc`` as it is installed; ImportError where it is not.
 
     ``blanc`` 0.3.4 imports names that ``transformers`` 5 no longer has: the optimiser ``AdamW``, for which
     ``torch.optim.AdamW`` stands in (the same rule), and in another of its modules a model, which is why the package's
     own ``__init__`` is passed over.
-
-    Raises:
-        ImportError: it is not installed, or cannot be imported.
     """
-    known = sys.modules.get("blanc.blanc")
-    if known is not None:
+    if (known := sys.modules.get("blanc.blanc")) is not None:
         return known
     found = importlib.util.find_spec("blanc")
     if found is None or not found.submodule_search_locations:
@@ -147,7 +122,6 @@ def load_package() -> ModuleType:
             "BLANC needs nltk and blanc, whose pins exclude torch 2: pip install 'estime-metric[nltk]', then "
             "pip install --no-deps blanc==0.3.4."
         )
-    import torch
     import transformers
 
     package, before = ModuleType("blanc"), sys.modules.get("blanc")
@@ -182,8 +156,6 @@ def _sentence_splitter() -> tuple[Callable[[str], list[str]], str]:
 @contextmanager
 def _own_random_numbers() -> Iterator[None]:
     """The package seeds the global generators when it tunes; they are as before afterwards."""
-    import torch
-
     state = random.getstate()
     try:
         with torch.random.fork_rng():

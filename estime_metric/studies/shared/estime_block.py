@@ -14,12 +14,8 @@ def estime_block(scorer: EstimeScorer, *, every_measure: bool = False, progress:
     """ESTIME with one unit, all layers in one pass; the measures that the configuration names become rows as well.
 
     With ``layers="all"`` only the default layer (of an encoder of 24 blocks also those of the paper's rows) stands in
-    Tables 1 and 2; all stand in the table of layers. The encoder is loaded here.
-
-    Args:
-        scorer: with its configuration.
-        every_measure: all measures of quality become rows; the scorer has to compute them.
-        progress: the scorer's own bar, which counts by share of the work.
+    the main tables; all stand in the table of layers. The encoder is loaded here. With ``every_measure`` all measures
+    of quality become rows; the scorer has to compute them. ``progress`` is the scorer's own bar.
 
     Raises:
         EncoderUnavailableError, ValueError: as `EstimeScorer`.
@@ -30,36 +26,25 @@ def estime_block(scorer: EstimeScorer, *, every_measure: bool = False, progress:
     if scorer.config.layers == "all":
         main = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
     names = dict.fromkeys(("alarms", *(HIGHER_IS_BETTER if every_measure else ()), *config.measures))
-    measures = {
-        (name, layer): _estime_measure(name, layer, config.unit, layer in main)
-        for name in names
-        for layer in config.layer_tuple
-    }
+    measures = {}
+    for name in names:
+        lower = HIGHER_IS_BETTER.get(name) is False  # what has no direction, such as `copied`, stays as it is
+        shown = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}"  # (-)ESTIME-21 is the paper's name
+        for layer in config.layer_tuple:
+            label = f"{shown}-{layer}" if config.unit == "token" else f"{shown}-{layer} {config.unit}"
+            column = column_of(name, layer, config.unit)
+            measures[name, layer] = Measure(
+                column, label, REFERENCE_FREE, lower, layer=layer, unit=config.unit, main=layer in main
+            )
 
     def compute(data: Summaries, _: Advance) -> Columns:
         result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
         return {measure.column: result.values(*key).numpy() for key, measure in measures.items()}
 
-    return Block(
-        f"ESTIME by {config.unit}", tuple(measures.values()), lambda: Prepared(signature, compute, own_bar=True)
-    )
+    prepared = Prepared(signature, compute, own_bar=True)
+    return Block(f"ESTIME by {config.unit}", tuple(measures.values()), lambda: prepared)
 
 
 def column_of(name: str, layer: int, unit: str) -> str:
     """The column of a measure of ESTIME."""
     return f"{'estime' if name == 'alarms' else name}_{unit}_{layer}"
-
-
-def _estime_measure(name: str, layer: int, unit: str, main: bool) -> Measure:
-    """``(-)ESTIME-21`` is the paper's name for the alarms at layer 21."""
-    lower = HIGHER_IS_BETTER.get(name) is False  # what has no direction, such as `copied`, stays as it is
-    label = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}-{layer}"
-    return Measure(
-        column=column_of(name, layer, unit),
-        label=label if unit == "token" else f"{label} {unit}",
-        section=REFERENCE_FREE,
-        lower_is_better=lower,
-        layer=layer,
-        unit=unit,
-        main=main,
-    )

@@ -7,7 +7,7 @@ in any order.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,23 +24,10 @@ from estime_metric.studies.shared.scoring import OWN, Block, Measure, Prepared, 
 DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
 
 #: Columns that hold no score: what ``estime score`` writes beside its measures, and human judgements.
-NO_SCORES = frozenset(
-    {
-        "line",
-        "flag",
-        "tokens",
-        "overlap",
-        "blank",
-        "signature",
-        "dataset",
-        "split",
-        "factuality",
-        "label",
-        "n_errors",
-        "n_missing",
-    }
-    | set(estime_paper.QUALITIES)
-)
+NO_SCORES = {
+    "line", "flag", "tokens", "overlap", "blank", "signature", "dataset", "split", "factuality", "label", "n_errors",
+    "n_missing", *estime_paper.QUALITIES,
+}  # fmt: skip
 
 #: Rows of the paper by their names in lower case: a column of that name stands above that row.
 _PRINTED = {
@@ -62,12 +49,10 @@ def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[B
     """
     paths, lower = [Path(file) for file in files], list(lower)
     names = [path.stem for path in paths]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"Expected files of different names, but several are called {listed(twice)}.")
     tables = {path.stem: _read(path) for path in paths}
-    unknown = [name for name in lower if not any(name in table.columns for table in tables.values())]
-    if unknown:
+    if unknown := [name for name in lower if not any(name in table.columns for table in tables.values())]:
         raise ValueError(f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}.")
     return [own_block(table, name, [one for one in lower if one in table.columns]) for name, table in tables.items()]
 
@@ -92,34 +77,25 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
     """
     keys = _keys(table, name)
     columns = {str(column): _numbers(table[column], name) for column in table.columns if _is_score(str(column))}
-    scores = {column: values for column, values in columns.items() if values is not None}
-    if not scores:
+    scores = pd.DataFrame({column: values for column, values in columns.items() if values is not None}, index=keys)
+    if not len(scores.columns):
         raise ValueError(f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}.")
-    unknown = [column for column in lower if column not in scores]
-    if unknown:
+    if unknown := [column for column in lower if column not in scores]:
         raise ValueError(f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}.")
     measures = {column: _measure(column, name, column in lower) for column in scores}
-    rows = {key: row for row, key in enumerate(keys)}
 
     def compute(data: Summaries, _: object) -> dict[str, Floats]:
-        taken = [rows.get(key, -1) for key in data.keys]
-        if max(taken) < 0:
+        if not keys.isin(data.keys).any():
             raise ValueError(
-                f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(rows)} rows is one; "
+                f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(keys)} rows is one; "
                 f"the first is {keys[0]}, the first summary {data.keys[0]}."
             )
-        return {
-            measures[column].column: np.array([values[row] if row >= 0 else np.nan for row in taken])
-            for column, values in scores.items()
-        }
+        found = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
+        return {measure.column: found[column].to_numpy() for column, measure in measures.items()}
 
-    return Block(
-        f"Scores of {name}",
-        tuple(measures.values()),
-        lambda: Prepared(
-            _signature(table, name, keys, scores), compute, notes=lambda data: _notes(data, rows, scores, name)
-        ),
-    )
+    signature = _signature(table, name, scores)
+    prepared = Prepared(signature, compute, notes=lambda data: tuple(_notes(data, scores, name)))
+    return Block(f"Scores of {name}", tuple(measures.values()), lambda: prepared)
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -129,7 +105,7 @@ def _read(path: Path) -> pd.DataFrame:
     return table.assign(**beside) if all(beside.values()) else table
 
 
-def _keys(table: pd.DataFrame, name: str) -> list[tuple[str, str]]:
+def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
     """Document and system of each row."""
     found = []
     for kind, choices in (("documents", DOCUMENT), ("systems", SYSTEM)):
@@ -143,11 +119,10 @@ def _keys(table: pd.DataFrame, name: str) -> list[tuple[str, str]]:
         if column == "n_errors" and "n_missing" in table.columns:
             cells = cells + table["n_missing"]  # the errors that were asked for
         found.append([str(cell) for cell in cells])
-    keys = list(zip(*found, strict=True))
-    if not keys:
+    keys = pd.MultiIndex.from_arrays(found)
+    if not len(keys):
         raise ValueError(f"Expected {name!r} to have rows, but it has none.")
-    twice = list(dict.fromkeys(key for key, again in zip(keys, pd.Series(keys).duplicated(), strict=True) if again))
-    if twice:
+    if len(twice := keys[keys.duplicated()].unique()):
         raise ValueError(f"Expected {name!r} to hold each summary once, but twice came {listed(twice)}.")
     return keys
 
@@ -177,35 +152,33 @@ def _measure(column: str, name: str, lower: bool) -> Measure:
     return Measure(f"{name}:{column}", f"{label} [{name}]", OWN, lower_is_better=lower)
 
 
-def _signature(table: pd.DataFrame, name: str, keys: Sequence[tuple[str, str]], scores: Mapping[str, Floats]) -> str:
+def _signature(table: pd.DataFrame, name: str, scores: pd.DataFrame) -> str:
     """The signature that the table states in each row, or a hash of its scores."""
-    content = repr([*sorted(zip(keys, *(values.tolist() for values in scores.values()), strict=True)), *scores])
+    content = repr([*sorted(zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)), *scores])
     digest = hashlib.sha256(content.encode()).hexdigest()[:12]
     stated = list(dict.fromkeys(table["signature"])) if "signature" in table.columns else []
     return f"{name}|sha256:{digest}" + (f"|{stated[0]}" if len(stated) == 1 else "")
 
 
-def _notes(
-    data: Summaries, rows: Mapping[tuple[str, str], int], scores: Mapping[str, Floats], name: str
-) -> tuple[str, ...]:
+def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
     """Which summaries lack a score, and which rows are of no summary."""
-    notes, keys = [], data.keys
-    missing = [f"({document}, {system})" for document, system in keys if (document, system) not in rows]
-    if missing:
-        notes.append(f"{name}: no row for {len(missing)} of {len(keys)} summaries: {listed(missing)}.")
-    for column, values in scores.items():
-        empty = [f"({key[0]}, {key[1]})" for key in keys if key in rows and np.isnan(values[rows[key]])]
-        if empty:
-            notes.append(f"{name}: no value of {column} for {len(empty)} summaries: {listed(empty)}.")
-    known, documents, systems = set(keys), set(data.documents), set(data.systems)
-    strange = [key for key in rows if key not in known]
-    for kind, names in (
-        ("documents", [document for document, _ in strange if document not in documents]),
-        ("systems", [system for _, system in strange if system not in systems]),
-    ):
-        if names:
-            notes.append(f"{name}: unknown {kind}, left out: {listed(list(dict.fromkeys(names)))}.")
-    rest = [f"({key[0]}, {key[1]})" for key in strange if key[0] in documents and key[1] in systems]
-    if rest:
-        notes.append(f"{name}: rows of no summary, left out: {listed(rest)}.")
-    return tuple(notes)
+
+    def named(keys: Iterable[tuple[str, str]]) -> str:
+        return listed([f"({document}, {system})" for document, system in keys])
+
+    keys = pd.MultiIndex.from_tuples(data.keys)
+    found = scores.reindex(keys)
+    there = keys.isin(scores.index)
+    if not there.all():
+        yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {named(keys[~there])}."
+    for column in scores:
+        if len(empty := keys[there & found[column].isna()]):
+            yield f"{name}: no value of {column} for {len(empty)} summaries: {named(empty)}."
+    strange = scores.index[~scores.index.isin(keys)]
+    documents, systems = (strange.get_level_values(level) for level in (0, 1))
+    new_document, new_system = ~documents.isin(data.documents), ~systems.isin(data.systems)
+    for kind, names in (("documents", documents[new_document]), ("systems", systems[new_system])):
+        if len(names):
+            yield f"{name}: unknown {kind}, left out: {listed(names.unique())}."
+    if len(rest := strange[~new_document & ~new_system]):
+        yield f"{name}: rows of no summary, left out: {named(rest)}."

@@ -32,11 +32,7 @@ def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
 
 
 def by_key(rows: Iterable[Record], fields: Sequence[str], name: str) -> dict[tuple[str, ...], Record]:
-    """The rows by some of their fields.
-
-    Raises:
-        ValueError: two rows of one key.
-    """
+    """The rows by some of their fields; refuses two rows of one key (ValueError)."""
     found: dict[tuple[str, ...], Record] = {}
     for row in rows:
         key = tuple(str(row[field]) for field in fields)

@@ -7,6 +7,8 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -45,11 +47,15 @@ class Summaries(Protocol):
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """Names of the documents, each once."""
+        """Names of the documents, each once, in order."""
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Names of the systems, each once."""
+        """Names of the systems, each once, in order."""
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Document and system of each summary."""
 
     @property
     def summaries(self) -> tuple[str, ...]:
@@ -59,9 +65,34 @@ class Summaries(Protocol):
     def source_of_each(self) -> list[str]:
         """The source of each summary."""
 
-    @property
-    def keys(self) -> list[tuple[str, str]]:
+
+class Listed:
+    """Data whose ``keys`` say which documents and systems there are."""
+
+    @cached_property
+    def documents(self: Any) -> tuple[str, ...]:
+        """Names of the documents, each once, in order."""
+        return tuple(dict.fromkeys(document for document, _ in self.keys))
+
+    @cached_property
+    def systems(self: Any) -> tuple[str, ...]:
+        """Names of the systems, each once, in order."""
+        return tuple(dict.fromkeys(system for _, system in self.keys))
+
+    def __len__(self: Any) -> int:
+        return len(self.summaries)
+
+
+class Crossed:
+    """Data with a summary of every document by every system, all systems of the first document first."""
+
+    @cached_property
+    def keys(self: Any) -> list[tuple[str, str]]:
         """Document and system of each summary."""
+        return list(product(self.documents, self.systems))
+
+    def __len__(self: Any) -> int:
+        return len(self.summaries)
 
 
 Data = TypeVar("Data", bound=Summaries)
@@ -71,13 +102,9 @@ Data = TypeVar("Data", bound=Summaries)
 class Measure:
     """A column of scores, and its row in the tables.
 
-    Attributes:
-        column: its name among the scores.
-        label: its name in the tables; ``(-)`` in front marks a negated measure.
-        section: one of `SECTIONS`, or a section of the study's own.
-        lower_is_better: whether it is negated before it is correlated.
-        layer, unit: of a measure of ESTIME, else ``None``.
-        main: whether it stands in the main tables, or only in the table of layers.
+    ``label`` is its name there, with ``(-)`` in front where ``lower_is_better`` has it negated before it is correlated;
+    ``section`` is one of `SECTIONS` or the study's own. ``layer`` and ``unit`` are those of a measure of ESTIME; one
+    that is not ``main`` stands in the table of layers alone.
     """
 
     column: str
@@ -113,6 +140,13 @@ class Block:
     name: str
     measures: tuple[Measure, ...]
     prepare: Callable[[], Prepared]
+
+
+def published_block(name: str, section: str, signature: str, scores: Mapping[str, tuple[str, Floats]]) -> Block:
+    """Scores that come with the data: column -> its label in the tables, and the values."""
+    measures = tuple(Measure(column, label, section) for column, (label, _) in scores.items())
+    columns = {column: values for column, (_, values) in scores.items()}
+    return Block(name, measures, lambda: Prepared(signature, lambda *_: columns))
 
 
 @dataclass
@@ -152,19 +186,21 @@ class Scores(Generic[Data]):
             *(f"{name}: failed. {reason}" for name, reason in self.problems.items()),
         )
 
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """A line for below the tables where summaries lack scores."""
+        missing = {one.label: int(np.isnan(self.values[one.column]).sum()) for one in self.known}
+        gaps = ", ".join(f"{label} {number}" for label, number in missing.items() if number)
+        return (f"Summaries without a score, left out of that row: {gaps}.",) if gaps else ()
+
     def oriented(self, measure: Measure) -> Floats:
         """The scores of each summary, higher is better; float64 of shape (summaries,)."""
         values = self.values[measure.column]
         return 0.0 - values if measure.lower_is_better else values  # no minus zero
 
     def grid(self, measure: Measure, judgements: Floats, judged: str, among: Floats | None = None) -> Grid:
-        """Scores beside judgements, for the documents with a score of every system.
-
-        Args:
-            measure: one of `known`, of data that hold every document with every system.
-            judgements: of shape (documents, systems).
-            judged: their name.
-            among: further scores of shape (summaries,) that have to be there as well.
+        """Scores beside ``judgements``, (documents, systems), for the documents with a score of every system, and where
+        ``among`` is there, further scores, with one of those as well; of `Crossed` data.
         """
         values = self.oriented(measure).reshape(judgements.shape)
         known = np.isfinite(values).all(axis=1)
@@ -179,7 +215,7 @@ class Scores(Generic[Data]):
         return names.assign(**{measure.column: self.values[measure.column] for measure in self.known})
 
     def save(self, folder: Path) -> None:
-        """Writes ``scores.csv`` and ``run.json``, which says what they are; the folder is made where it is missing."""
+        """Writes ``scores.csv`` and ``run.json``, which says what they are."""
         folder.mkdir(parents=True, exist_ok=True)
         run = {
             "version": __version__,
@@ -198,12 +234,7 @@ class Scores(Generic[Data]):
 
 
 def measure(
-    data: Data,
-    blocks: Sequence[Block],
-    *,
-    folder: Path | None = None,
-    resume: bool = False,
-    progress: bool = False,
+    data: Data, blocks: Sequence[Block], *, folder: Path | None = None, resume: bool = False, progress: bool = False
 ) -> Scores[Data]:
     """Computes all blocks, one after the other.
 

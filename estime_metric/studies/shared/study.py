@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from tqdm import tqdm
 
 from estime_metric import files
-from estime_metric.studies.shared.scoring import Block, Data, Measure, Scores, measure
+from estime_metric.meta.checks import Floats
+from estime_metric.meta.resampling import draw
+from estime_metric.studies.shared.scoring import Block, Data, Measure, Scores, Summaries, measure
 from estime_metric.tables import Cell, Section, Table, write_table
 
 if TYPE_CHECKING:
@@ -109,6 +113,16 @@ def each(
     return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
 
 
+def document_weights(data: Summaries, resamples: int, seed: int) -> Callable[[npt.NDArray[np.int64]], Floats]:
+    """Indices of k summaries -> how often each is taken by the sample itself, then by each resample of the documents;
+    float64 of shape (1 + resamples, k)."""
+    drawn = draw((len(data.documents), 1), "documents", resamples, seed)[0]
+    assert drawn is not None
+    weights = np.concatenate([np.ones((1, drawn.shape[1])), drawn])
+    document_of_each = pd.Index(data.documents).get_indexer([document for document, _ in data.keys])
+    return lambda rows: weights[:, document_of_each[rows]]
+
+
 def lookup(frame: pd.DataFrame, *names: str) -> dict[tuple[Any, ...], Any]:
     """The rows of a tidy table by some of its columns."""
     return {tuple(getattr(row, name) for name in names): row for row in frame.itertuples()}
@@ -126,6 +140,32 @@ def sections(
 
     found = {title: tuple(rows(section)) for section, title in titles.items()}
     return tuple(Section(title, of_it) for title, of_it in found.items() if of_it)
+
+
+def plot_intervals(panels: Mapping[str, pd.DataFrame], middle: float, caption: str, *, wider: float) -> Figure:
+    """Values with their intervals, a panel for each table, the first row of it on top.
+
+    ``panels``: title -> ``value``, ``low``, ``high`` and ``grey`` (the marker of a row drawn in grey, else empty) by
+    label, the same labels in all. A line stands at ``middle``; the figure is so many inches ``wider`` than a page.
+    """
+    from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, TICK, WIDTH, make_plain, new_figure, set_title
+
+    labels = list(next(iter(panels.values())).index)[::-1]
+    figure = new_figure(WIDTH + wider, 1.2 + 0.17 * len(labels))
+    all_axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, (title, rows) in zip(all_axes, panels.items(), strict=True):
+        for height, row in enumerate(rows[::-1].itertuples()):
+            if np.isnan(row.value):
+                continue
+            colour = GREY if row.grey else COLOURS[0]
+            axes.plot([row.low, row.high], [height, height], color=colour, linewidth=1.2)
+            axes.plot(row.value, height, row.grey or "o", color=colour, markersize=3.5)
+        axes.axvline(middle, color=GREY, linewidth=0.6)
+        set_title(axes, title)
+        make_plain(axes)
+    all_axes[0].set_yticks(range(len(labels)), labels, fontsize=TICK)
+    figure.supxlabel(caption, fontsize=LABEL)
+    return figure
 
 
 def _write_figures(folder: Path, figures: Iterable[tuple[str, Figure]]) -> None:

@@ -1,13 +1,17 @@
-"""Labelled pairs: each summary clean and with subtle errors, ready for `evaluate` and for detection benchmarks."""
+"""Each summary clean and with subtle errors: as a benchmark, and as labelled rows for `evaluate` and others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.inputs import check_choice, check_texts
-from estime_metric.studies.shared.records import check_all, read_records
+from estime_metric.inputs import check_choice, check_pairs, check_texts
+from estime_metric.studies.shared.records import check_all, digest, read_records
+from estime_metric.studies.shared.scoring import Crossed
+from estime_metric.studies.subtle_errors.generator import SubtleErrors
 from estime_metric.studies.subtle_errors.records import Corrupted
 
 if TYPE_CHECKING:
@@ -20,26 +24,98 @@ CNN_DAILYMAIL = "abisee/cnn_dailymail"
 CNN_DAILYMAIL_EDITION = "3.0.0"
 
 #: Fields of a row and of each of its errors, with their types as ``datasets`` names them.
-FIELDS = {
-    "id": "string",
-    "pair": "string",
-    "source": "string",
-    "summary": "string",
-    "label": "int64",
-    "n_errors": "int64",
-    "n_missing": "int64",
-}
-ERROR_FIELDS = {
-    "start": "int64",
-    "end": "int64",
-    "clean_start": "int64",
-    "clean_end": "int64",
-    "original": "string",
-    "replacement": "string",
-    "rank": "int64",
-    "probability": "float64",
-    "step": "int64",
-}
+FIELDS = dict.fromkeys(("id", "pair", "source", "summary"), "string")
+FIELDS |= dict.fromkeys(("label", "n_errors", "n_missing"), "int64")
+ERROR_FIELDS = dict.fromkeys(("start", "end", "clean_start", "clean_end"), "int64")
+ERROR_FIELDS |= {"original": "string", "replacement": "string", "rank": "int64", "probability": "float64"}
+ERROR_FIELDS |= {"step": "int64"}
+
+
+#: Numbers of errors: the paper's 3, fewer and more.
+NUMBERS = (1, 3, 5)
+
+
+@dataclass(frozen=True, eq=False)
+class Versions(Crossed):
+    """Every summary clean and with each number of errors, as a benchmark: pairs for documents, numbers for systems.
+
+    Attributes:
+        documents: d names of the pairs.
+        sources: of the pairs.
+        corrupted: each summary with all its errors.
+        numbers: the numbers of errors, ascending.
+        generator: signature of the errors.
+    """
+
+    documents: tuple[str, ...]
+    sources: list[str]
+    corrupted: list[Corrupted]
+    numbers: tuple[int, ...]
+    generator: str
+    origin: str = "the pairs"
+    key_names = ("pair", "n_errors")
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The numbers of errors as text, 0 the first."""
+        return tuple(map(str, (0, *self.numbers)))
+
+    @cached_property
+    def versions(self) -> list[Corrupted]:
+        """The versions of the first pair, then of the next."""
+        return [one.first(number) for one in self.corrupted for number in (0, *self.numbers)]
+
+    @cached_property
+    def summaries(self) -> tuple[str, ...]:
+        """Their texts."""
+        return tuple(one.text for one in self.versions)
+
+    @cached_property
+    def source_of_each(self) -> list[str]:
+        """The source of each of them."""
+        return [source for source in self.sources for _ in self.systems]
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve digits that change with any text or name."""
+        return digest(self.documents, self.sources, self.summaries, self.generator)
+
+    def complete(self, number: int) -> list[int]:
+        """Indices of the pairs whose summary has that many errors."""
+        return [index for index, one in enumerate(self.corrupted) if len(one.errors) >= number]
+
+
+def make_versions(
+    sources: Sequence[str],
+    summaries: Sequence[str],
+    corrupt: SubtleErrors,
+    *,
+    numbers: Sequence[int] = NUMBERS,
+    names: Sequence[str] | None = None,
+    progress: bool = False,
+) -> Versions:
+    """Puts errors into summaries.
+
+    Args:
+        sources, summaries: the pairs; the summaries are taken to be free of errors.
+        corrupt: makes the errors, ``max(numbers)`` of them.
+        numbers: numbers of errors, ascending.
+        names: a name for each pair; its index where left out.
+        progress: a bar on stderr.
+
+    Raises:
+        TypeError, ValueError: a bad argument; the message names it.
+        EncoderUnavailableError: the generator's model cannot be loaded.
+    """
+    texts, originals = check_pairs(sources, summaries, "sources", "summaries")
+    found = tuple(numbers)
+    if not found or list(found) != sorted(set(found)) or found[0] < 1 or found[-1] != corrupt.n_errors:
+        raise ValueError(
+            f"Expected argument `numbers` to ascend from at least 1 to the {corrupt.n_errors} errors that are made, "
+            f"but got {found}."
+        )
+    documents = tuple(map(str, names if names is not None else range(len(texts))))
+    return Versions(documents, texts, corrupt(originals, progress=progress), found, corrupt.signature)
 
 
 def labelled_rows(
@@ -65,7 +141,7 @@ def labelled_rows(
         ValueError: the lengths differ, or more errors are wanted than were asked for.
     """
     texts = check_texts("sources", sources)
-    names = [str(index) for index in range(len(texts))] if ids is None else check_texts("ids", ids)
+    names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)
     if not len(texts) == len(corrupted) == len(names):
         raise ValueError(
             f"Expected arguments `sources`, `corrupted` and `ids` to be of one length, "
@@ -113,7 +189,7 @@ def cnn_dailymail(
         pairs: how many; ``None`` for the whole split in its order.
         seed: another seed selects other pairs.
         split: ``"train"``, ``"validation"`` or ``"test"``.
-        path: Hub name or local folder of a data set with the columns ``article``, ``highlights`` and ``id``.
+        path: Hub name or folder of a data set with the columns ``article``, ``highlights`` and ``id``.
         edition: its configuration.
 
     Returns:
@@ -166,6 +242,11 @@ def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
 
 def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:
+    errors = []
+    for error in version.errors:
+        (start, end), (clean_start, clean_end) = error.span, error.clean_span
+        values = (start, end, clean_start, clean_end, error.original, error.replacement, error.rank, error.probability)
+        errors.append(dict(zip(ERROR_FIELDS, (*values, error.step), strict=True)))
     return {
         "id": f"{name}-{asked}",
         "pair": name,
@@ -174,14 +255,7 @@ def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:
         "label": 0 if version.errors else 1,
         "n_errors": len(version.errors),
         "n_missing": version.n_missing,
-        "errors": [
-            {
-                **dict(zip(("start", "end"), error.span, strict=True)),
-                **dict(zip(("clean_start", "clean_end"), error.clean_span, strict=True)),
-                **{name: getattr(error, name) for name in ("original", "replacement", "rank", "probability", "step")},
-            }
-            for error in version.errors
-        ],
+        "errors": errors,
     }
 
 

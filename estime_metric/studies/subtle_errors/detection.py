@@ -1,63 +1,19 @@
-"""Do alarms fall on the errors? The paper counts alarms; here their positions are compared with the errors'.
-
-Axes: ``d`` pairs; the counts of each are added up, and intervals resample the pairs.
-"""
+"""Do alarms fall on the errors? The paper counts alarms; here their positions are compared with the errors'."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from estime_metric.explanation import Explanation
-from estime_metric.meta.checks import Floats
-from estime_metric.studies.subtle_errors.estimates import RESAMPLES, Estimate, Sampler, divide, estimate
 from estime_metric.studies.subtle_errors.records import Corrupted, Span
+from estime_metric.studies.subtle_errors.statistics import Sampler, divide, with_ends
 
 #: Units to each side of an error that count as its neighbourhood.
 REACHES = (0, 1, 2, 5)
-
-
-@dataclass(frozen=True)
-class Detection:
-    """How well alarms point to errors, for one size of neighbourhood. All shares are between 0 and 1.
-
-    Chance is what as many alarms would do that fell on the checked units of the same summary at random: for the
-    precision the share of its checked units that lie near an error, for the recall the hypergeometric probability
-    that at least one of them lies near it. A lift is a quotient, 1 for no better than chance.
-
-    Attributes:
-        reach: units to each side of an error that count as near it; 0 is the error itself.
-        errors: number of errors.
-        checkable: of them, those with at least one unit near that occurs in the source, and so can raise an alarm.
-        alarms: number of alarms.
-        precision: share of the alarms that are near an error; higher is better.
-        precision_by_chance: see above.
-        precision_lift: their quotient.
-        recall: share of the checkable errors that have an alarm near; higher is better.
-        recall_by_chance: see above.
-        recall_lift: their quotient.
-        recall_of_all: share of all errors that have an alarm near.
-        before: share of the same positions with an alarm near in the clean text, of all errors: what `recall_of_all`
-            would be without any error.
-        gain: `recall_of_all` less `before`.
-    """
-
-    reach: int
-    errors: int
-    checkable: int
-    alarms: int
-    precision: Estimate
-    precision_by_chance: Estimate
-    precision_lift: Estimate
-    recall: Estimate
-    recall_by_chance: Estimate
-    recall_lift: Estimate
-    recall_of_all: Estimate
-    before: Estimate
-    gain: Estimate
 
 
 def detect(
@@ -66,21 +22,31 @@ def detect(
     clean: Sequence[Explanation],
     *,
     reaches: Sequence[int] = REACHES,
-    resamples: int = RESAMPLES,
+    resamples: int = 1000,
     seed: int = 0,
-) -> list[Detection]:
+) -> list[dict[str, Any]]:
     """Compares the positions of alarms with those of errors.
+
+    Chance is what as many alarms would do that fell on the checked units of the same summary at random: for the
+    precision the share of its checked units that lie near an error, for the recall the hypergeometric probability
+    that at least one of them lies near it. A lift is a quotient, 1 for no better than chance.
 
     Args:
         corrupted: the summaries with their errors.
         explanations: the verdicts on the units of each corrupted summary.
         clean: the verdicts on the units of each clean one.
-        reaches: sizes of the neighbourhood, in units of the measure to each side.
+        reaches: sizes of the neighbourhood, in units of the measure to each side; 0 is the error itself.
         resamples: number of resamples for the 95% intervals, of the summaries.
         seed: of the resamples.
 
     Returns:
-        One `Detection` for each of ``reaches``. Where there is nothing to divide by (no alarm, no error), NaN.
+        For each of ``reaches``: ``reach``, ``errors``, of them the ``checkable``, with at least one unit near that
+        occurs in the source and so can raise an alarm, and ``alarms``. Shares, 0 to 1, with their intervals:
+        ``precision`` of the alarms that are near an error, higher is better, ``precision_by_chance``,
+        ``precision_lift``; ``recall`` of the checkable errors that have an alarm near, ``recall_by_chance``,
+        ``recall_lift``, ``recall_of_all`` errors; ``before``, the share of the same positions with an alarm near in the
+        clean text, what ``recall_of_all`` would be without any error, and ``gain``, the difference of the two. NaN
+        where there is no alarm or no error to divide by.
 
     Raises:
         ValueError: the lengths differ, or an explanation is of another text.
@@ -90,28 +56,22 @@ def detect(
     found = []
     for reach in reaches:
         counts = [_count(*triple, reach) for triple in zip(corrupted, explanations, clean, strict=True)]
-        found.append(_detection(reach, np.array(counts, dtype=float).reshape(-1, 8).T, sampler))
+        columns = np.array(counts, dtype=float).reshape(-1, 8).T
+        alarms, near, near_by_chance, errors, checkable, seen, seen_by_chance, before = map(sampler.sum, columns)
+        shares = with_ends(
+            precision=divide(near, alarms),
+            precision_by_chance=divide(near_by_chance, alarms),
+            precision_lift=divide(near, near_by_chance),
+            recall=divide(seen, checkable),
+            recall_by_chance=divide(seen_by_chance, checkable),
+            recall_lift=divide(seen, seen_by_chance),
+            recall_of_all=divide(seen, errors),
+            before=divide(before, errors),
+            gain=divide(seen - before, errors),
+        )
+        totals = {"errors": int(errors[0]), "checkable": int(checkable[0]), "alarms": int(alarms[0])}
+        found.append({"reach": reach, **totals, **shares})
     return found
-
-
-def _detection(reach: int, counts: Floats, sampler: Sampler) -> Detection:
-    """What the columns of `_count` add up to."""
-    alarms, near, near_by_chance, errors, checkable, seen, seen_by_chance, before = map(sampler.sum, counts)
-    return Detection(
-        reach=reach,
-        errors=int(errors[0]),
-        checkable=int(checkable[0]),
-        alarms=int(alarms[0]),
-        precision=estimate(divide(near, alarms)),
-        precision_by_chance=estimate(divide(near_by_chance, alarms)),
-        precision_lift=estimate(divide(near, near_by_chance)),
-        recall=estimate(divide(seen, checkable)),
-        recall_by_chance=estimate(divide(seen_by_chance, checkable)),
-        recall_lift=estimate(divide(seen, seen_by_chance)),
-        recall_of_all=estimate(divide(seen, errors)),
-        before=estimate(divide(before, errors)),
-        gain=estimate(divide(seen - before, errors)),
-    )
 
 
 def _count(corrupted: Corrupted, explanation: Explanation, clean: Explanation, reach: int) -> tuple[float, ...]:

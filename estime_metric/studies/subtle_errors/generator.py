@@ -3,31 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
+from torch import Tensor
 from tqdm import tqdm
 
 from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder import choose_device
+from estime_metric.engine.loading import load_pretrained
+from estime_metric.engine.precision import inference_context
 from estime_metric.engine.text import IntArray, tokenize
-from estime_metric.inputs import check_choice, check_texts
-from estime_metric.studies.subtle_errors.head import PredictionHead
+from estime_metric.inputs import check_choice, check_texts, integer
 from estime_metric.studies.subtle_errors.records import Corrupted, SubtleError, substitute
 from estime_metric.studies.subtle_errors.words import (
     WholeWord,
+    ignores_case,
     is_word,
     same_word,
     shuffled,
     whole_words,
     with_case_of,
-)
+)  # fmt: skip
 
 #: The paper's model for the errors (section 4).
 PAPER_GENERATOR = "bert-base-cased"
 
 #: Whether each error sees those before it.
 ORDERS = ("sequential", "clean")
+
+
+class PredictionHead:
+    """A masked language model with its prediction head: which token stands at a masked position?"""
+
+    def __init__(self, config: EstimeConfig) -> None:
+        loaded = load_pretrained(config.model, config.revision, getattr(torch, config.dtype))
+        headed = loaded.with_head()
+        self.tokenizer: Any = loaded.tokenizer
+        self.ignores_case = ignores_case(loaded.tokenizer)
+        self.revision = loaded.info.resolve(config).revision
+        self._window = config.window
+        self._special = loaded.info.special
+        self._device = choose_device(config.device)
+        self._model = headed.to(self._device).requires_grad_(False)
+
+    def scores(self, tokens: IntArray, position: int) -> Tensor:
+        """What the model gives each token of the vocabulary at one position, which alone is masked.
+
+        It sees up to ``window`` of the text's tokens with the position in their middle, or as near to it as the ends
+        let it. Each call is one forward pass of one window, so that no other text can change the result even in its
+        last digit. Logits, float64 of shape (vocabulary,), on the CPU.
+        """
+        start = max(0, min(position - self._window // 2, len(tokens) - self._window))
+        inside = tokens[start : start + self._window].tolist()
+        inside[position - start] = self._special.mask
+        ids = torch.tensor([[*self._special.before, *inside, *self._special.after]], device=self._device)
+        with inference_context(self._device):
+            everywhere: Tensor = self._model(input_ids=ids).logits  # (1, positions, vocabulary)
+        return everywhere[0, len(self._special.before) + position - start].double().cpu()
 
 
 class SubtleErrors:
@@ -42,8 +77,7 @@ class SubtleErrors:
     Errors come in one order for each text, so ``n_errors=1`` makes the first of the errors that ``n_errors=3`` makes.
 
     Args:
-        model: Hub name or local folder of a masked language model with its prediction head, or
-            ``"embedded-small"``.
+        model: Hub name or folder of a masked language model with its prediction head, or ``"embedded-small"``.
         revision: commit, tag or branch of a Hub model.
         n_errors: errors in each text, at least 1. A text with fewer whole words gets as many as it has, and
             `Corrupted.n_missing` says how many are missing.
@@ -81,13 +115,10 @@ class SubtleErrors:
         self._config = EstimeConfig(
             model=model, revision=revision, window=window, margin=0, distance=1, dtype=dtype, device=device
         )
-        _check_integer("n_errors", n_errors, least=1)
-        _check_integer("seed", seed)
         check_choice("order", order, ORDERS)
-        self.n_errors = n_errors
-        self.seed = seed
+        self.n_errors = integer("n_errors", n_errors, 1)
+        self.seed = integer("seed", seed)
         self.order = order
-        self._loaded: PredictionHead | None = None
 
     @property
     def signature(self) -> str:
@@ -120,11 +151,9 @@ class SubtleErrors:
         bar = tqdm(checked, unit="text", disable=not progress, dynamic_ncols=True)
         return [self._corrupt(text) for text in bar]
 
-    @property
+    @cached_property
     def _head(self) -> PredictionHead:
-        if self._loaded is None:
-            self._loaded = PredictionHead(self._config)
-        return self._loaded
+        return PredictionHead(self._config)
 
     def _corrupt(self, text: str) -> Corrupted:
         tokenizer = self._head.tokenizer
@@ -173,10 +202,3 @@ class SubtleErrors:
         expected[position] = token
         (units,) = tokenize([substitute(text, errors, 0).text], self._head.tokenizer)
         return bool(units.tokens.tolist() == expected.tolist())
-
-
-def _check_integer(name: str, value: Any, least: int | None = None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
-    if least is not None and value < least:
-        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")

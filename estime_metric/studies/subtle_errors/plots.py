@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Lines of both panels of the figure of positions: column, label, colour, style, how far it is moved aside.
-PRECISION = (
-    ("precision", "precision", "C0", "-", 0.0),
-    ("precision_by_chance", "by chance", "0.5", "--", 0.06),
-)
+PRECISION = (("precision", "precision", "C0", "-", 0.0), ("precision_by_chance", "by chance", "0.5", "--", 0.06))
 RECALL = (
     ("recall", "recall, checkable errors", "C0", "-", 0.0),
     ("recall_by_chance", "by chance", "0.5", "--", 0.06),
@@ -26,9 +23,7 @@ RECALL = (
 def draw(rise: pd.DataFrame, positions: pd.DataFrame, layer: int) -> Iterator[tuple[str, Figure]]:
     """``rise``: mean alarms by number of errors. ``positions``: precision and recall of alarms beside chance.
 
-    Args:
-        rise, positions: tidy tables, see `SubtleErrorsStudy.analyze`.
-        layer: whose alarms these are.
+    The tidy tables are those of `SubtleErrorsStudy.analyze`; ``layer`` says whose alarms these are.
 
     Raises:
         ImportError: matplotlib is not installed.
@@ -40,7 +35,7 @@ def draw(rise: pd.DataFrame, positions: pd.DataFrame, layer: int) -> Iterator[tu
 
 def _rise(levels: pd.DataFrame, layer: int) -> Figure:
     """Mean alarms by number of errors, with the 95% intervals of the mean and of its difference to clean."""
-    figure, (left, right) = _figure(1, 2, (9.0, 3.8))
+    figure, (left, right) = _figure(1, 3.8)
     _line(left, levels, "n_errors", "mean", "", "C0", "-", 0.0)
     _line(right, levels, "n_errors", "rise", "", "C1", "-", 0.0)
     right.axhline(0, color="0.6", linewidth=0.8)
@@ -58,7 +53,7 @@ def _rise(levels: pd.DataFrame, layer: int) -> Figure:
 def _positions(positions: pd.DataFrame, layer: int) -> Figure:
     """Precision and recall of alarms for neighbourhoods of errors, beside chance, one row for each number of errors."""
     numbers = positions.groupby("n_errors")
-    figure, grid = _figure(len(numbers), 2, (9.0, 1.2 + 2.7 * len(numbers)))
+    figure, grid = _figure(len(numbers), 1.2 + 2.7 * len(numbers))
     for both, (number, found) in zip(grid.reshape(-1, 2), numbers, strict=True):
         for axes, lines, whole in zip(both, (PRECISION, RECALL), ("alarms", "errors"), strict=True):
             for line in lines:
@@ -85,8 +80,8 @@ def _line(
     )  # fmt: skip
 
 
-def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
+def _figure(rows: int, height: float) -> tuple[Figure, Any]:
     from estime_metric.meta.plots.style import new_figure
 
-    figure = new_figure(*size)
-    return figure, figure.subplots(rows, columns)
+    figure = new_figure(9.0, height)
+    return figure, figure.subplots(rows, 2)

@@ -49,13 +49,8 @@ class Corrupted:
     n_missing: int
 
     def first(self, n_errors: int) -> Corrupted:
-        """This text with the ``n_errors`` errors alone that were put in first.
-
-        It is what the generator makes of the clean text when asked for that many: its errors come in one order, however
-        many are asked for.
-
-        Raises:
-            ValueError: ``n_errors`` is negative or more than were asked for.
+        """This text with the ``n_errors`` errors alone that were put in first, as the generator makes it when asked for
+        that many. Raises ValueError for a number that is negative or more than were asked for.
         """
         asked = len(self.errors) + self.n_missing
         if not 0 <= n_errors <= asked:
@@ -64,13 +59,7 @@ class Corrupted:
 
 
 def substitute(clean: str, errors: Sequence[SubtleError], n_asked: int) -> Corrupted:
-    """Puts errors into a text by their ``clean_span`` and ``replacement``; what their ``span`` was does not count.
-
-    Args:
-        clean: the text.
-        errors: errors whose clean spans do not overlap, in any order.
-        n_asked: how many errors were asked for.
-    """
+    """Puts errors into a text by their ``clean_span`` and ``replacement``, in any order; the spans must not overlap."""
     parts: list[str] = []
     placed: list[SubtleError] = []
     length = end = 0

@@ -1,7 +1,4 @@
-"""The experiment of section 4: errors put in, every measure compared, alarms located; and its tables.
-
-Pairs stand for documents and numbers of errors for systems. Axes: ``d`` pairs.
-"""
+"""The experiment of section 4: every measure compared, alarms located; and its tables."""
 
 from __future__ import annotations
 
@@ -12,26 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric.inputs import check_pairs
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.meta.checks import Floats
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.shared.baselines import divergence_block, rouge_block, trivial_block
 from estime_metric.studies.shared.estime_block import column_of, estime_block
-from estime_metric.studies.shared.records import digest
 from estime_metric.studies.shared.scoring import Block, Scores
 from estime_metric.studies.shared.study import Frames
-from estime_metric.studies.subtle_errors.agreement import PAPER_TABLE_3, agree
-from estime_metric.studies.subtle_errors.detection import REACHES, detect
-from estime_metric.studies.subtle_errors.estimates import Sampler, flat
-from estime_metric.studies.subtle_errors.generator import SubtleErrors
+from estime_metric.studies.subtle_errors.dataset import Versions
+from estime_metric.studies.subtle_errors.detection import detect
 from estime_metric.studies.subtle_errors.plots import draw
-from estime_metric.studies.subtle_errors.records import Corrupted
-from estime_metric.studies.subtle_errors.sensitivity import sensitivity
+from estime_metric.studies.subtle_errors.statistics import PAPER_TABLE_3, Sampler, agree, rise
 from estime_metric.tables import EMPTY, Cell, Column, Section, Table, interval
-
-#: Numbers of errors: the paper's 3, fewer and more.
-NUMBERS = (1, 3, 5)
 
 #: Measures whose rise with the number of errors is shown, and what they are called there.
 SENSITIVE = {"alarms": "alarms", "alarm_rate": "alarm rate", "alarms_alltokens": "alarms, all tokens"}
@@ -44,94 +33,6 @@ AGREEMENT, RISE, POSITIONS = "agreement.csv", "rise.csv", "positions.csv"
 
 #: A heading, the column of the tidy table under it, and whether its interval follows.
 Shown = tuple[str, str, bool]
-
-
-@dataclass(frozen=True, eq=False)
-class Versions:
-    """Every summary clean and with each number of errors, as a benchmark.
-
-    Attributes:
-        documents: d names of the pairs.
-        sources: of the pairs.
-        corrupted: each summary with all its errors.
-        numbers: the numbers of errors, ascending.
-        generator: signature of the errors.
-    """
-
-    documents: tuple[str, ...]
-    sources: list[str]
-    corrupted: list[Corrupted]
-    numbers: tuple[int, ...]
-    generator: str
-    origin: str = "the pairs"
-    key_names = ("pair", "n_errors")
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The numbers of errors as text, 0 the first."""
-        return tuple(map(str, (0, *self.numbers)))
-
-    @property
-    def versions(self) -> list[Corrupted]:
-        """The versions of the first pair, then of the next."""
-        return [one.first(number) for one in self.corrupted for number in (0, *self.numbers)]
-
-    @property
-    def summaries(self) -> tuple[str, ...]:
-        """Their texts."""
-        return tuple(one.text for one in self.versions)
-
-    @property
-    def source_of_each(self) -> list[str]:
-        """The source of each of them."""
-        return [source for source in self.sources for _ in self.systems]
-
-    @property
-    def keys(self) -> list[tuple[str, str]]:
-        """Pair and number of errors of each of them."""
-        return [(document, system) for document in self.documents for system in self.systems]
-
-    @property
-    def digest(self) -> str:
-        """Twelve digits that change with any text or name."""
-        return digest(self.documents, self.sources, self.summaries, self.generator)
-
-    def complete(self, number: int) -> list[int]:
-        """Indices of the pairs whose summary has that many errors."""
-        return [index for index, one in enumerate(self.corrupted) if len(one.errors) >= number]
-
-
-def make_versions(
-    sources: Sequence[str],
-    summaries: Sequence[str],
-    corrupt: SubtleErrors,
-    *,
-    numbers: Sequence[int] = NUMBERS,
-    names: Sequence[str] | None = None,
-    progress: bool = False,
-) -> Versions:
-    """Puts errors into summaries.
-
-    Args:
-        sources, summaries: the pairs; the summaries are taken to be free of errors.
-        corrupt: makes the errors, ``max(numbers)`` of them.
-        numbers: numbers of errors, ascending.
-        names: a name for each pair; its index where left out.
-        progress: show a progress bar on stderr.
-
-    Raises:
-        TypeError, ValueError: a bad argument; the message names it.
-        EncoderUnavailableError: the generator's model cannot be loaded.
-    """
-    texts, originals = check_pairs(sources, summaries, "sources", "summaries")
-    found = tuple(numbers)
-    if not found or list(found) != sorted(set(found)) or found[0] < 1 or found[-1] != corrupt.n_errors:
-        raise ValueError(
-            f"Expected argument `numbers` to ascend from at least 1 to the {corrupt.n_errors} errors that are made, "
-            f"but got {found}."
-        )
-    documents = tuple(map(str, names if names is not None else range(len(texts))))
-    return Versions(documents, texts, corrupt(originals, progress=progress), found, corrupt.signature)
 
 
 @dataclass(frozen=True)
@@ -180,48 +81,44 @@ class SubtleErrorsStudy:
         """Three tidy tables, each number with the ends of its interval as ``NAME_low`` and ``NAME_high``.
 
         Returns:
-            ``agreement.csv``: the fields of `Agreement` for each number of errors and measure, over the pairs that have
-            that many errors and a score. ``rise.csv``: those of `Level` for the measures in `SENSITIVE`, over the pairs
-            that have all errors. ``positions.csv``: those of `Detection`.
+            ``agreement.csv``: what `agree` gives for each number of errors and measure, over the pairs that have that
+            many errors and a score. ``rise.csv``: what `rise` gives for the measures in `SENSITIVE`, over the pairs
+            that have all errors. ``positions.csv``: what `detect` gives.
         """
         data, unit = scores.data, self.scorer.config.unit
         shape = (len(data.documents), len(data.systems))
         values = {one.column: scores.oriented(one).reshape(shape) for one in scores.known}
-        agreement: list[dict[str, Any]] = []
+        agreement = []
         for index, number in enumerate(data.numbers, start=1):
             rows = _agreements(values, [0, index], data.complete(number), resamples, seed)
-            agreement += [
-                {"n_errors": number, "column": one.column, "measure": one.label, **rows[one.column]}
-                for one in scores.known
-            ]
-        rise = []
+            for one in scores.known:
+                agreement.append({"n_errors": number, "column": one.column, "measure": one.label, **rows[one.column]})
+        rises = []
         for name, label in SENSITIVE.items():
-            if (counts := scores.values.get(column_of(name, self.layer, unit))) is not None:
-                pairs = _known(counts.reshape(shape), data.complete(data.numbers[-1]))
-                sampler = Sampler(len(pairs), resamples, seed)
-                found = sensitivity(counts.reshape(shape)[pairs], (0, *data.numbers), sampler)
-                rise += [{"measure": label, "pairs": len(pairs), **flat(level)} for level in found]
-        positions = [*self._positions(data, resamples, seed)]
+            if (column := column_of(name, self.layer, unit)) in scores.values:
+                counts = scores.values[column].reshape(shape)
+                pairs = _known(counts, data.complete(data.numbers[-1]))
+                levels = rise(counts[pairs], (0, *data.numbers), Sampler(len(pairs), resamples, seed))
+                rises += [{"measure": label, "pairs": len(pairs), **level} for level in levels]
+        positions = pd.DataFrame(self._positions(data, resamples, seed))
         for _ in scores.known:
             advance()
-        return {AGREEMENT: pd.DataFrame(agreement), RISE: pd.DataFrame(rise), POSITIONS: pd.DataFrame(positions)}
+        return {AGREEMENT: pd.DataFrame(agreement), RISE: pd.DataFrame(rises), POSITIONS: positions}
 
     def _positions(self, data: Versions, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
         versions, width = data.versions, len(data.systems)
-        explained = self.scorer.explain_pairs(
-            list(data.summaries), data.source_of_each, layer=self.layer, progress=self.progress
-        )
+        texts = list(data.summaries), data.source_of_each
+        explained = self.scorer.explain_pairs(*texts, layer=self.layer, progress=self.progress)
         for index, number in enumerate(data.numbers, start=1):
             rows = [pair * width for pair in data.complete(number)]
             found = detect(
                 [versions[row + index] for row in rows],
                 [explained[row + index] for row in rows],
                 [explained[row] for row in rows],
-                reaches=REACHES,
                 resamples=resamples,
                 seed=seed,
             )
-            yield from ({"n_errors": number, "pairs": len(rows), **flat(one)} for one in found)
+            yield from ({"n_errors": number, "pairs": len(rows), **one} for one in found)
 
     def tables(self, scores: Scores[Versions], frames: Frames) -> list[Table]:
         """Table 3, the rise of alarms, precision and recall of their positions."""
@@ -247,7 +144,7 @@ def _agreements(
     for kept, names in groups.items():
         sides = {name: tuple(values[name][list(kept)][:, columns].T) for name in dict.fromkeys([first, *names])}
         rows = agree(sides, Sampler(len(kept), resamples, seed), seed)
-        found |= {name: flat(rows[name]) for name in names}
+        found |= {name: rows[name] for name in names}
     return found
 
 
@@ -263,10 +160,13 @@ def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
         ("ρ", "spearman", True), ("τ-c", "kendall_c", False), ("ρ behind the first", "behind", True),
         ("AUC", "auc", True), ("clean preferred", "preferred", False), ("p", "p_value", False),
     ]  # fmt: skip
-    sections = []
-    for number, rows in frame.groupby("n_errors"):
-        heading = f"Measured: {_count(number, 'error')}, {_count(rows['pairs'].iloc[0], 'pair')}"
-        sections.append(Section(heading, _rows(rows, "measure", shown)))
+    sections = [
+        Section(
+            f"Measured: {_count(number, 'error')}, {_count(rows['pairs'].iloc[0], 'pair')}",
+            _rows(rows, "measure", shown),
+        )
+        for number, rows in frame.groupby("n_errors")
+    ]
     printed = tuple((name, rho, None, tau, *[None] * 6) for name, rho, tau in PAPER_TABLE_3)
     sections.append(Section("Printed in the paper, not measured here: 3 errors, 2000 pairs of CNN/DailyMail", printed))
     pairs = len(data.documents)
@@ -308,25 +208,23 @@ def position_tables(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -
     """Which of the alarms fall on errors and their neighbours; which of the errors have alarms there."""
     frame = frame.assign(share=frame["checkable"] / frame["errors"].where(frame["errors"] > 0))
     lift = "By chance: if the alarms of each summary fell on its checked units at random."
-    precision = [
-        ("precision", "precision", True), ("by chance", "precision_by_chance", False),
-        ("lift", "precision_lift", True),
-    ]  # fmt: skip
-    recall = [
-        ("checkable errors", "share", False), ("recall of them", "recall", True),
-        ("by chance", "recall_by_chance", False), ("lift", "recall_lift", True),
-        ("recall of all", "recall_of_all", False), ("before", "before", False), ("gain", "gain", True),
-    ]  # fmt: skip
     for name, shown, note in (
-        ("precision", precision, f"Precision: share of the alarms within so many units of an error. {lift}"),
+        (
+            "precision",
+            [("precision", "precision", True), ("by chance", "precision_by_chance", False),
+             ("lift", "precision_lift", True)],
+            f"Precision: share of the alarms within so many units of an error. {lift}",
+        ),
         (
             "recall",
-            recall,
+            [("checkable errors", "share", False), ("recall of them", "recall", True),
+             ("by chance", "recall_by_chance", False), ("lift", "recall_lift", True),
+             ("recall of all", "recall_of_all", False), ("before", "before", False), ("gain", "gain", True)],
             "Recall: share of the errors with an alarm within so many units. Checkable errors: the share with a unit "
             f"there that occurs in the source, since no other raises alarms. {lift} Before: the same positions in the "
             "clean summary. Gain: recall of all less before.",
         ),
-    ):
+    ):  # fmt: skip
         sections = []
         for number, rows in frame.groupby("n_errors"):
             counts = f"{_count(rows['errors'].iloc[0], 'error')}, {_count(rows['alarms'].iloc[0], 'alarm')}"

@@ -24,16 +24,12 @@ class WholeWord:
 
 
 def whole_words(text: str, units: Units) -> list[WholeWord]:
-    """The words of a text that are a single token each, from left to right.
+    """The words of a text that are a single token each, from left to right; ``units`` are its tokens.
 
     A word is a run of letters and digits with the marks on them, held together by inner hyphens, apostrophes, points
-    and commas, as `estime_metric.engine.words.split_words` finds it. It is a whole word where exactly one token
-    touches it, that token touches nothing else and is not the unknown one. Punctuation, emoji and other symbols are no
-    words. A word that an invisible character joins to its neighbour (zero-width joiner, soft hyphen) is part of one.
-
-    Args:
-        text: the text.
-        units: its tokens, as `estime_metric.engine.text.tokenize` gives them.
+    and commas, as `estime_metric.engine.words.split_words` finds it. It is a whole word where exactly one token touches
+    it, that token touches nothing else and is not the unknown one. Punctuation, emoji and other symbols are no words. A
+    word that an invisible character joins to its neighbour (zero-width joiner, soft hyphen) is part of one.
     """
     spans = [(start, stop) for start, stop in units.spans.tolist()]
     found = []

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from estime_metric.inputs import integer
 from estime_metric.meta.checks import Floats
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.shared.records import by_key, check_all, digest, read_records
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from estime_metric.studies.shared.scoring import Crossed
 
 #: The Hub's data set and the commit of it that is read.
 HUB_DATASET = "mteb/summeval"
@@ -30,7 +31,7 @@ SYSTEMS = "systems.csv"
 
 
 @dataclass(frozen=True, eq=False)
-class SummEval:
+class SummEval(Crossed):
     """Every document with every system, once.
 
     Attributes:
@@ -76,43 +77,30 @@ class SummEval:
         if bare:
             raise ValueError(f"Expected each document to have references, but {bare[0]!r} has none.")
 
-    def __len__(self) -> int:
-        return len(self.summaries)
-
     @property
     def labels(self) -> list[str]:
         """The systems as they are called in pictures."""
         return [self.names.get(system, system) for system in self.systems]
 
-    @property
+    @cached_property
     def source_of_each(self) -> list[str]:
         """The source of each summary."""
         return [source for source in self.sources for _ in self.systems]
 
-    @property
+    @cached_property
     def references_of_each(self) -> list[tuple[str, ...]]:
         """The references of each summary."""
         return [texts for texts in self.references for _ in self.systems]
 
-    @property
-    def keys(self) -> list[tuple[str, str]]:
-        """Document and system of each summary."""
-        return [(document, system) for document in self.documents for system in self.systems]
-
-    @property
+    @cached_property
     def digest(self) -> str:
         """Twelve digits that change with any text, name or judgement."""
         judged = {quality: values.tolist() for quality, values in self.judgements.items()}
         return digest(self.documents, self.systems, self.sources, self.references, self.summaries, judged)
 
     def head(self, documents: int) -> SummEval:
-        """The first few documents, with all systems.
-
-        Raises:
-            ValueError: ``documents`` is less than 1.
-        """
-        if documents < 1:
-            raise ValueError(f"Expected argument `documents` to be at least 1, but got {documents}.")
+        """The first few documents, at least 1, with all systems."""
+        integer("documents", documents, 1)
         return replace(
             self,
             documents=self.documents[:documents],
@@ -122,12 +110,10 @@ class SummEval:
             judgements={quality: values[:documents] for quality, values in self.judgements.items()},
         )
 
-    def to_pandas(self) -> DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """A tidy table: ``document``, ``system`` and a column of judgements for each quality, in order."""
-        import pandas
-
         judged = {name: values.ravel() for name, values in self.judgements.items()}
-        return pandas.DataFrame(self.keys, columns=["document", "system"]).assign(**judged)
+        return pd.DataFrame(self.keys, columns=["document", "system"]).assign(**judged)
 
 
 def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
@@ -162,10 +148,10 @@ def read_folder(folder: Path) -> SummEval:
         OSError: a file is missing.
         ValueError: a row is no such record, or a summary is missing or stands twice; the message names it.
     """
-    sources = {row["doc_id"]: row["source"] for row in read_records(folder / DOCUMENTS, ("doc_id", "source"))}
-    references = {
-        row["doc_id"]: row["references"] for row in read_records(folder / REFERENCES, ("doc_id", "references"))
-    }
+    sources, references = (
+        {row["doc_id"]: row[field] for row in read_records(folder / name, ("doc_id", field))}
+        for name, field in ((DOCUMENTS, "source"), (REFERENCES, "references"))
+    )
     fields = ("doc_id", "system", "summary", *QUALITIES)
     cells = by_key(read_records(folder / SUMMARIES, fields), fields[:2], SUMMARIES)
     documents, systems = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
@@ -192,13 +178,13 @@ def read_folder(folder: Path) -> SummEval:
 def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = HUB_SPLIT) -> SummEval:
     """Reads the Hub's data set, or a local folder of its layout.
 
-    Its rows do not name their systems: position k of every row's list is taken for the same system, on which all
-    that is said of systems rests (Table 2).
+    Its rows do not name their systems: position k of every row's list is taken for the same system, on which all that
+    is said of systems rests (Table 2).
 
     Args:
         name: name on the Hub, or a folder that ``datasets.load_dataset`` reads.
         revision: commit on the Hub; a folder has none.
-        split: its split.
+        split: which to read.
 
     Raises:
         ImportError: ``datasets`` is not installed.
@@ -222,11 +208,7 @@ def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, sp
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
-    """SummEval from rows of the Hub's layout: ``text``, ``machine_summaries``, ``human_summaries``, four qualities.
-
-    Raises:
-        ValueError: a column is missing, or the lists of a row differ in length; the message names the row.
-    """
+    """SummEval from rows of the Hub's layout; ValueError names a row that lacks a column or a system."""
     count = len(rows[0][HUB_SUMMARIES]) if rows and HUB_SUMMARIES in rows[0] else 0
     for index, row in enumerate(rows):
         for column in (HUB_TEXT, HUB_REFERENCES, HUB_SUMMARIES, *QUALITIES):
@@ -246,7 +228,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
     return SummEval(
         origin=origin,
         documents=tuple(names),
-        systems=tuple(f"S{index + 1:0{digits}d}" for index in range(count)),
+        systems=tuple(f"S{number:0{digits}d}" for number in range(1, count + 1)),
         sources=tuple(row[HUB_TEXT] for row in rows),
         references=tuple(tuple(row[HUB_REFERENCES]) for row in rows),
         summaries=tuple(text for row in rows for text in row[HUB_SUMMARIES]),

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from estime_metric.meta.bias import bias_matrix
-from estime_metric.meta.checks import Floats
 from estime_metric.meta.resampling import bootstrap_groups
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.shared.scoring import Measure, Scores
@@ -32,13 +31,9 @@ RESAMPLES = 1000
 def draw(scores: Scores[SummEval], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
     """The pictures, each with a name for its files; one that needs what was not measured is left out.
 
-    Of the first measure of ESTIME in Tables 1 and 2: ``scores``, scores against consistency; ``bias``, the bias matrix;
-    ``intra_system``, it and others within each system. Where several layers were read, the curves of appendix A:
-    ``layers_spearman`` and ``layers_kendall`` at the summary level, ``layers_system`` for consistency at the system
-    level.
-
-    Raises:
-        ImportError: matplotlib is not installed.
+    Of the first measure of ESTIME in Tables 1 and 2: ``scores`` against consistency, the ``bias`` matrix, and it and
+    others ``intra_system``. Where several layers were read, the curves of appendix A: ``layers_spearman`` and
+    ``layers_kendall`` at the summary level, ``layers_system`` for consistency at the system level.
     """
     from estime_metric.meta import plots
 
@@ -57,17 +52,15 @@ def draw(scores: Scores[SummEval], frames: Frames, *, seed: int = 0) -> Iterator
 def _within_systems(scores: Scores[SummEval], measures: list[Measure], seed: int) -> Figure:
     from estime_metric.meta import plots
 
-    values: dict[str, Floats] = {}
-    ends: dict[str, Floats] = {}
-    for one in measures:
-        grid = scores.grid(one, scores.data.judgements[QUALITY], QUALITY)
-        table = bootstrap_groups(grid, level="intra_system", method="spearman", n=RESAMPLES, seed=seed)
-        values[one.label] = table["value"].to_numpy(dtype=np.float64)
-        ends[one.label] = table[["low", "high"]].to_numpy(dtype=np.float64)
+    tables = {
+        one.label: bootstrap_groups(grid, level="intra_system", method="spearman", n=RESAMPLES, seed=seed)
+        for one in measures
+        for grid in [scores.grid(one, scores.data.judgements[QUALITY], QUALITY)]
+    }
     return plots.plot_intra_system(
-        values,
+        {label: table["value"].to_numpy(dtype=np.float64) for label, table in tables.items()},
         scores.data.labels,
-        ends,
+        {label: table[["low", "high"]].to_numpy(dtype=np.float64) for label, table in tables.items()},
         statistic="Spearman's ρ",
         title=f"Agreement with judged {QUALITY} within each system, 95% intervals",
     )
@@ -80,22 +73,28 @@ def _curves(found: pd.DataFrame, measures: list[Measure]) -> Iterator[tuple[str,
     units = list(dict.fromkeys(one.unit for one in measures))
     if len(layers) < 2:
         return
-    value = found.set_index(["column", "quality", "level", "method"])["value"]
-
-    def curve(unit: str | None, quality: str, level: str, method: str) -> list[float]:
-        columns = {one.layer: one.column for one in measures if one.unit == unit}
-        return [float(value[columns[layer], quality, level, method]) for layer in layers]
-
     several = len(units) > 1
     kinds = (f"unit {units[0]}", f"unit {units[1]}") if several else ("", "")
+    value = found.set_index(["column", "quality", "level", "method"])["value"]
+    columns = {(one.unit, one.layer): one.column for one in measures}
+
+    def curves(title: str, statistic: str, lines: dict[str, tuple[str, str, str]]) -> Figure:
+        """A curve for each quality, level and method, by its name; of a second unit too."""
+        sets = [
+            {
+                name: [float(value[columns[unit, layer], quality, level, method]) for layer in layers]
+                for name, (quality, level, method) in lines.items()
+            }
+            for unit in units
+        ]
+        return plots.plot_layers(sets[0], layers, statistic, title, sets[1] if several else None, kinds)
+
+    title = "ESTIME and the experts by layer, summary level"
     for name, method, statistic in (
         ("layers_spearman", "spearman", "Spearman's ρ"),
         ("layers_kendall", "kendall_c", "Kendall's τ-c"),
     ):
-        sets = [{quality: curve(unit, quality, "summary", method) for quality in QUALITIES} for unit in units]
-        title = "ESTIME and the experts by layer, summary level"
-        yield name, plots.plot_layers(sets[0], layers, statistic, title, sets[1] if several else None, kinds)
+        yield name, curves(title, statistic, {quality: (quality, "summary", method) for quality in QUALITIES})
     methods = {"Spearman's ρ": "spearman", "Kendall's τ-c": "kendall_c"}
-    sets = [{label: curve(unit, QUALITY, "system", method) for label, method in methods.items()} for unit in units]
-    title = f"ESTIME and judged {QUALITY} by layer, system level"
-    yield "layers_system", plots.plot_layers(sets[0], layers, "correlation", title, sets[1] if several else None, kinds)
+    lines = {name: (QUALITY, "system", method) for name, method in methods.items()}
+    yield "layers_system", curves(f"ESTIME and judged {QUALITY} by layer, system level", "correlation", lines)

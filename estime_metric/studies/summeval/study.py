@@ -16,7 +16,7 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.shared import baselines, estime_paper
 from estime_metric.studies.shared.bertscore import bertscore_block
 from estime_metric.studies.shared.estime_block import estime_block
-from estime_metric.studies.shared.estime_paper import QUALITIES, Printed
+from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.shared.scoring import OWN, REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Block, Measure, Scores
 from estime_metric.studies.shared.study import Frames, each, lookup
 from estime_metric.studies.summeval.data import SummEval
@@ -42,8 +42,8 @@ PRINTED = {REFERENCE_FREE: estime_paper.REFERENCE_FREE, REFERENCE_BASED: estime_
 #: The paper's row before which ESTIME with another layer stands.
 FIRST_ESTIME = "(-)ESTIME-12"
 
-#: The values of one measure: quality, level, method -> value, low, high.
-Values = dict[tuple[str, str, str], tuple[float, float, float]]
+#: Column, quality, level, method -> a row of ``correlations.csv``.
+Rows = Mapping[tuple[Any, ...], Any]
 
 
 def all_blocks(
@@ -62,8 +62,7 @@ def all_blocks(
         units: some of ``token`` and ``word``.
         combine: how several references become one value, see `baselines.COMBINE`; BLEU reads all at once, but the first
             alone with ``"first"``.
-        bert_model: the encoder of BERTScore, ``None`` for no BERTScore.
-        bert_layer: its layer, as in `BertScorer`.
+        bert_model, bert_layer: of `BertScorer`; no BERTScore where ``None``.
         progress: bars of the scorer.
 
     Raises:
@@ -91,17 +90,15 @@ def baseline_blocks(
     def references(data: SummEval) -> Sequence[Sequence[str]]:
         return data.references_of_each
 
-    return [
+    blocks = [
         baselines.divergence_block(),
-        *(
-            [bertscore_block(bert_model, references, layer=bert_layer, combine=combine, device=device)]
-            if bert_model is not None
-            else []
-        ),
         baselines.bleu_block(references, combine),
         baselines.rouge_block(references, combine),
         baselines.trivial_block(),
     ]
+    if bert_model is not None:
+        blocks.insert(1, bertscore_block(bert_model, references, layer=bert_layer, combine=combine, device=device))
+    return blocks
 
 
 def analyze(
@@ -116,17 +113,15 @@ def analyze(
     """
 
     def correlations(one: Measure) -> pd.DataFrame:
-        return pd.concat(
-            bootstrap(
-                scores.grid(one, judged, quality),
-                levels=LEVELS,
-                methods=METHODS,
-                resample="documents",
-                n=resamples,
-                seed=seed,
-            ).assign(quality=quality)
-            for quality, judged in scores.data.judgements.items()
-        )
+        grids = {quality: scores.grid(one, judged, quality) for quality, judged in scores.data.judgements.items()}
+        options: dict[str, Any] = {
+            "levels": LEVELS,
+            "methods": METHODS,
+            "resample": "documents",
+            "n": resamples,
+            "seed": seed,
+        }
+        return pd.concat(bootstrap(grid, **options).assign(quality=quality) for quality, grid in grids.items())
 
     columns = ["quality", "level", "method", "value", "low", "high", "undefined"]
     frames = {CORRELATIONS: each(scores, correlations, columns, advance)}
@@ -154,15 +149,12 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
             assert ours is not None
             first = scores.grid(one, judged, quality, scores.values[ours.column])
             second = scores.grid(ours, judged, quality, scores.values[one.column])
-            values: tuple[float | None, ...]
+            what: dict[str, Any] = {"level": "summary", "method": "spearman"}
             try:
-                found = bootstrap_difference(
-                    first, second, level="summary", method="spearman", resample="documents", n=resamples, seed=seed
-                )
-                p_value = williams_test(first, second, level="summary", method="spearman").p_value
-                values = found.difference, found.low, found.high, p_value
+                found = bootstrap_difference(first, second, **what, resample="documents", n=resamples, seed=seed)
+                values = found.difference, found.low, found.high, williams_test(first, second, **what).p_value
             except (UndefinedCorrelationError, ValueError):
-                values = (None,) * 4
+                values = (float("nan"),) * 4
             rows.append((ours.label, quality, len(first.documents), *values))
         return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[3:], float))
 
@@ -171,134 +163,130 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
 
 def tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
     """The paper's two tables, intervals; layers where several were read, ``own`` where scores of files were."""
-    cells: dict[str, Values] = {}
-    for (column, *key), row in lookup(frames[CORRELATIONS], "column", "quality", "level", "method").items():
-        cells.setdefault(column, {})[key[0], key[1], key[2]] = (row.value, row.low, row.high)
-    made = [table_1(scores, cells), table_2(scores, cells), intervals(scores, cells), layers(scores, cells)]
-    return [*(table for table in made if table is not None), *_own(scores, frames)]
+    found = lookup(frames[CORRELATIONS], "column", "quality", "level", "method")
+    made = [table_1(scores, found), table_2(scores, found), intervals(scores, found)]
+    of_layers = [one for one in scores.known if one.layer is not None]
+    if len({one.layer for one in of_layers}) > 1:
+        made.append(layers(scores, of_layers, found))
+    if DIFFERENCES in frames:
+        made.append(own(scores, frames[DIFFERENCES]))
+    return made
 
 
-def table_1(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table:
+def table_1(scores: Scores[SummEval], found: Rows) -> Table:
     """Table 1: summary level, four qualities, rho and tau-c."""
 
-    def ours(row: Values) -> list[Cell]:
-        return [*_both(row, QUALITIES, "summary"), interval(*row["consistency", "summary", "spearman"][1:])]
+    def ours(column: str) -> list[Cell]:
+        row = found[column, "consistency", "summary", "spearman"]
+        return [*_both(found, column, "summary", QUALITIES), interval(row.low, row.high)]
 
     def theirs(label: str) -> list[Cell]:
         return [*(value for pair in estime_paper.TABLE_1[label] for value in pair), None]
 
-    columns = (*_of_methods(*QUALITIES), Column("95% interval", group="consistency ρ", text=True))
+    columns = [*_of_methods(*QUALITIES), Column("95% interval", group="consistency ρ", text=True)]
     title = (
         "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
-        f"Kendall's τ-c, {len(scores.data.keys)} summaries."
+        f"Kendall's τ-c, {len(scores.data)} summaries."
     )
-    return _beside(scores, cells, "table1", title, columns, ours, theirs)
+    return _beside(scores, "table1", title, columns, ours, theirs)
 
 
-def table_2(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table:
+def table_2(scores: Scores[SummEval], found: Rows) -> Table:
     """Table 2: system level, consistency, rho and tau-c."""
 
-    def ours(row: Values) -> Iterator[Cell]:
-        for value, low, high in (row["consistency", "system", method] for method in SYMBOLS):
-            yield from (value, interval(low, high))
+    def ours(column: str) -> Iterator[Cell]:
+        for row in (found[column, "consistency", "system", method] for method in SYMBOLS):
+            yield from (row.value, interval(row.low, row.high))
 
     def theirs(label: str) -> list[Cell]:
-        printed: Printed = estime_paper.TABLE_2[label]
-        return [printed.rho, None, printed.tau, None]
+        rho, tau = estime_paper.TABLE_2[label]
+        return [rho, None, tau, None]
 
-    columns = [
-        column
-        for symbol in SYMBOLS.values()
-        for column in (Column(symbol), Column(f"{symbol}, 95% interval", text=True))
-    ]
+    columns = []
+    for symbol in SYMBOLS.values():
+        columns += [Column(symbol), Column(f"{symbol}, 95% interval", text=True)]
     data = scores.data
     title = (
         f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
         f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
     )
     unnamed = "The data do not name the systems: position k of each row's list is taken for the same system."
-    return _beside(scores, cells, "table2", title, columns, ours, theirs, () if data.named_systems else (unnamed,))
+    return _beside(scores, "table2", title, columns, ours, theirs, () if data.named_systems else (unnamed,))
 
 
-def intervals(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table:
+def intervals(scores: Scores[SummEval], found: Rows) -> Table:
     """What the paper does not print: intervals of rho, and Pearson's r, for all qualities on both levels."""
     columns = [Column("measure", text=True)]
     for quality in QUALITIES:
-        columns += [Column("ρ", group=quality), Column("95% interval", group=quality, text=True)]
-        columns.append(Column("r", group=quality))
+        columns += [Column("ρ", quality), Column("95% interval", quality, text=True), Column("r", quality)]
 
     def row_of(one: Measure, level: str) -> Iterator[Cell]:
         yield one.label
         for quality in QUALITIES:
-            rho, low, high = cells[one.column][quality, level, "spearman"]
-            yield from (rho, interval(low, high), cells[one.column][quality, level, "pearson"][0])
+            rho = found[one.column, quality, level, "spearman"]
+            yield from (rho.value, interval(rho.low, rho.high), found[one.column, quality, level, "pearson"].value)
 
-    found = [
+    of_levels = tuple(
         Section(f"{level.capitalize()} level", tuple(tuple(row_of(one, level)) for one in scores.known))
         for level in LEVELS
-    ]
+    )
     title = "Spearman's ρ with 95% intervals (bootstrap over documents) and Pearson's r, all qualities, both levels."
-    return Table("intervals", title, tuple(columns), tuple(found), _notes(scores))
+    return Table("intervals", title, tuple(columns), of_levels, _notes(scores))
 
 
-def layers(scores: Scores[SummEval], cells: Mapping[str, Values]) -> Table | None:
-    """The curve of appendix A: each layer's correlations, summary level; ``None`` where fewer than two were read."""
-    of_layers = [one for one in scores.known if one.layer is not None]
-    if len({one.layer for one in of_layers}) < 2:
-        return None
+def layers(scores: Scores[SummEval], measures: Sequence[Measure], found: Rows) -> Table:
+    """The curve of appendix A: each layer's correlations, summary level."""
     columns = [Column("layer", text=True), Column("mean", decimals=2)]
     columns += _of_methods(*QUALITIES, "system, consistency")
     rows: dict[str, list[tuple[Cell, ...]]] = {}
-    for one in of_layers:
-        row, name = cells[one.column], one.label.replace(f"-{one.layer}", "", 1)
-        values = [*_both(row, QUALITIES, "summary"), *_both(row, ("consistency",), "system")]
-        rows.setdefault(name, []).append((one.layer, float(np.nanmean(scores.values[one.column])), *values))
+    for one in measures:
+        values = _both(found, one.column, "summary", QUALITIES) + _both(found, one.column, "system", ["consistency"])
+        row = (one.layer, float(np.nanmean(scores.values[one.column])), *values)
+        rows.setdefault(one.label.replace(f"-{one.layer}", "", 1), []).append(row)
     title = (
         "By layer (appendix A of the paper): mean over the summaries, correlation with the experts at the summary "
         "level, and with consistency at the system level; Spearman's ρ and Kendall's τ-c."
     )
-    found = tuple(Section(name, tuple(of_name)) for name, of_name in rows.items())
-    return Table("layers", title, tuple(columns), found, _notes(scores))
+    of_names = tuple(Section(name, tuple(of_name)) for name, of_name in rows.items())
+    return Table("layers", title, tuple(columns), of_names, _notes(scores))
 
 
-def _own(scores: Scores[SummEval], frames: Frames) -> Iterator[Table]:
-    if DIFFERENCES not in frames:
-        return
+def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
+    """Scores of files beside ESTIME: the rows of `differences`."""
     columns = [Column("measure", text=True), Column("documents")]
     for quality in QUALITIES:
-        columns += [Column("ρ more", group=quality), Column("95% interval", group=quality, text=True)]
-        columns.append(Column("p", group=quality, decimals=4))
+        columns += [Column("ρ more", quality), Column("95% interval", quality, text=True)]
+        columns.append(Column("p", quality, decimals=4))
     rows = []
-    for label, group in frames[DIFFERENCES].groupby("measure", sort=False):
+    for label, group in compared.groupby("measure", sort=False):
         cells: list[Cell] = [str(label), int(group["documents"].iloc[0])]
         for row in group.itertuples():
             cells += [row.difference, interval(row.low, row.high), row.p_value]
         rows.append(tuple(cells))
-    ours = frames[DIFFERENCES]["than"].iloc[0]
+    ours = compared["than"].iloc[0]
     notes = (
         f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
         "Williams, two-sided, which takes summaries as independent and is approximate for ρ.",
         *(note for said in scores.notes.values() for note in said),
     )
     title = f"Measures from files less {ours}: Spearman's ρ with the experts, summary level."
-    yield Table("own", title, tuple(columns), (Section("", tuple(rows)),), notes)
+    return Table("own", title, tuple(columns), (Section("", tuple(rows)),), notes)
 
 
 def _of_methods(*groups: str) -> list[Column]:
     return [Column(symbol, group=group) for group in groups for symbol in SYMBOLS.values()]
 
 
-def _both(row: Values, qualities: Sequence[str], level: str) -> list[Cell]:
-    return [row[quality, level, method][0] for quality in qualities for method in SYMBOLS]
+def _both(found: Rows, column: str, level: str, qualities: Sequence[str]) -> list[Cell]:
+    return [found[column, quality, level, method].value for quality in qualities for method in SYMBOLS]
 
 
 def _beside(
     scores: Scores[SummEval],
-    cells: Mapping[str, Values],
     name: str,
     title: str,
     columns: Sequence[Column],
-    ours: Callable[[Values], Iterable[Cell]],
+    ours: Callable[[str], Iterable[Cell]],
     theirs: Callable[[str], Iterable[Cell]],
     notes: tuple[str, ...] = (),
 ) -> Table:
@@ -307,8 +295,8 @@ def _beside(
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
         for label in (*PRINTED.get(section, ()), None):
             for one in [one for one in scores.measures if one.main and _place(one) == (section, label)]:
-                if one.column in cells:
-                    yield (one.label, FILE if one.section == OWN else HERE, *ours(cells[one.column]))
+                if one.column in scores.values:
+                    yield (one.label, FILE if one.section == OWN else HERE, *ours(one.column))
                 else:
                     yield (one.label, FAILED, *[None] * len(columns))
             if label is not None:

@@ -157,7 +157,7 @@ def test_the_training_script(bert_folder: str, tmp_path: Path, capsys: pytest.Ca
     assert train.main([*given, "--epochs", "0"]) == 2
     assert "`epochs` to be at least 1, but got 0" in capsys.readouterr().err
     assert train.main([*given[:5], "--field", "text"]) == 2
-    assert "a text in field 'text' of line 1 of 'texts.jsonl.gz', but there is none" in capsys.readouterr().err
+    assert "line 1 of 'texts.jsonl.gz' to have a text in 'text', but it has none" in capsys.readouterr().err
     (tmp_path / "bad.jsonl").write_text("{\n")
     assert train.main([str(tmp_path / "bad.jsonl"), *given[1:]]) == 2
-    assert "Expected JSON in line 1 of 'bad.jsonl'" in capsys.readouterr().err
+    assert "line 1 of 'bad.jsonl' to be a record, but it is not JSON" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from estime_metric.studies.coherence.bartscore import BartScore
-from estime_metric.studies.coherence.entity_graph import entity_graph_scores
+from estime_metric.studies.coherence.entity_graph import entity_graph
 from estime_metric.studies.coherence.scoring import (
     MEASURES,
     CoherenceOptions,
@@ -24,7 +24,7 @@ def test_each_name_is_its_measure(tmp_path: Path) -> None:
     names = ["entity_graph", "length", "random", "bartscore"]
     found = coherence_scores(SUMMARIES, names, sources=SOURCES, options=options)
     expected = {
-        "entity_graph": entity_graph_scores(SUMMARIES),
+        "entity_graph": [entity_graph(text) for text in SUMMARIES],
         "length": [len(text) for text in SUMMARIES],
         "random": np.random.default_rng(5).uniform(size=len(SUMMARIES)),
         "bartscore": BartScore(folder, device="cpu").score(SUMMARIES, SOURCES),

@@ -76,19 +76,19 @@ def test_counts_and_chance_are_those_of_trying_everything(
         ways = [set(way) for way in combinations(checked, len(raised))]
         near_by_chance += fmean(len(way & everywhere) for way in ways)
         seen_by_chance += fmean(sum(bool(positions & way) for positions in around) for way in ways)
-    assert (found.errors, found.checkable, found.alarms) == (errors, checkable, alarms)
-    for estimate, part, whole in (
-        (found.precision, near_alarms, alarms),
-        (found.precision_by_chance, near_by_chance, alarms),
-        (found.precision_lift, near_alarms, near_by_chance),
-        (found.recall, seen, checkable),
-        (found.recall_by_chance, seen_by_chance, checkable),
-        (found.recall_lift, seen, seen_by_chance),
-        (found.recall_of_all, seen, errors),
-        (found.before, before_seen, errors),
-        (found.gain, seen - before_seen, errors),
+    assert (found["errors"], found["checkable"], found["alarms"]) == (errors, checkable, alarms)
+    for name, part, whole in (
+        ("precision", near_alarms, alarms),
+        ("precision_by_chance", near_by_chance, alarms),
+        ("precision_lift", near_alarms, near_by_chance),
+        ("recall", seen, checkable),
+        ("recall_by_chance", seen_by_chance, checkable),
+        ("recall_lift", seen, seen_by_chance),
+        ("recall_of_all", seen, errors),
+        ("before", before_seen, errors),
+        ("gain", seen - before_seen, errors),
     ):
-        assert estimate.value == pytest.approx(part / whole if whole else float("nan"), nan_ok=True)
+        assert found[name] == pytest.approx(part / whole if whole else float("nan"), nan_ok=True)
 
 
 def test_alarms_on_the_errors_alone_are_perfect() -> None:
@@ -99,11 +99,11 @@ def test_alarms_on_the_errors_alone_are_perfect() -> None:
     ]
     clean = [explained(one.clean, ["match"] * 6) for one in corrupted]
     exact, wide = detect(corrupted, explanations, clean, reaches=[0, 5], resamples=200)
-    assert (exact.precision.low, exact.precision.value, exact.precision.high) == (1, 1, 1)
-    assert (exact.recall.value, exact.recall_of_all.value, exact.before.value, exact.gain.value) == (1, 1, 0, 1)
-    assert exact.precision_by_chance.value == pytest.approx((2 * 2 / 6 + 1 / 5) / 3)
-    assert exact.precision_lift.value > 2
-    assert wide.precision_lift.value == 1  # everything is near
+    assert (exact["precision_low"], exact["precision"], exact["precision_high"]) == (1, 1, 1)
+    assert (exact["recall"], exact["recall_of_all"], exact["before"], exact["gain"]) == (1, 1, 0, 1)
+    assert exact["precision_by_chance"] == pytest.approx((2 * 2 / 6 + 1 / 5) / 3)
+    assert exact["precision_lift"] > 2
+    assert wide["precision_lift"] == 1  # everything is near
 
 
 def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
@@ -114,8 +114,8 @@ def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
     )
     before = explained("a dog b", ["match", "match", "match"])
     (found,) = detect([corrupted], [shown], [before], reaches=[0], resamples=1)
-    assert (found.recall.value, found.precision.value) == (1, 1)
-    assert found.precision_by_chance.value == 2 / 4
+    assert (found["recall"], found["precision"]) == (1, 1)
+    assert found["precision_by_chance"] == 2 / 4
 
 
 def test_an_error_that_no_unit_can_see_is_not_checkable() -> None:
@@ -123,16 +123,16 @@ def test_an_error_that_no_unit_can_see_is_not_checkable() -> None:
     shown = explained(corrupted.text, ["match", "absent", "alarm"])
     before = explained(corrupted.clean, ["match", "alarm", "match"])
     exact, next_to = detect([corrupted], [shown], [before], reaches=[0, 1], resamples=5)
-    assert (exact.errors, exact.checkable) == (1, 0)
-    assert np.isnan(exact.recall.value)
-    assert (exact.recall_of_all.value, exact.before.value, exact.gain.value) == (0, 1, -1)
-    assert (next_to.checkable, next_to.recall.value) == (1, 1)
+    assert (exact["errors"], exact["checkable"]) == (1, 0)
+    assert np.isnan(exact["recall"])
+    assert (exact["recall_of_all"], exact["before"], exact["gain"]) == (0, 1, -1)
+    assert (next_to["checkable"], next_to["recall"]) == (1, 1)
 
 
 def test_nothing_to_count_gives_nan() -> None:
     (found,) = detect([], [], [], reaches=[0])
-    assert (found.errors, found.alarms) == (0, 0)
-    assert np.isnan([found.precision.value, found.recall.low, found.gain.high]).all()
+    assert (found["errors"], found["alarms"]) == (0, 0)
+    assert np.isnan([found["precision"], found["recall_low"], found["gain_high"]]).all()
 
 
 def test_intervals_are_those_of_drawing_summaries() -> None:
@@ -144,8 +144,9 @@ def test_intervals_are_those_of_drawing_summaries() -> None:
     drawn = np.random.default_rng(3).integers(4, size=(400, 4))
     near_alarms, alarms, hits = np.array([1, 0, 1, 1]), np.array([4, 0, 2, 1]), np.array([1, 0, 1, 1])
     precisions = near_alarms[drawn].sum(1) / np.where(alarms[drawn].sum(1), alarms[drawn].sum(1), np.nan)
-    assert (found.precision.low, found.precision.high) == pytest.approx(np.nanquantile(precisions, [0.025, 0.975]))
-    assert (found.recall.low, found.recall.high) == pytest.approx(np.quantile(hits[drawn].mean(1), [0.025, 0.975]))
+    for name, values in (("precision", precisions), ("recall", hits[drawn].mean(1))):
+        ends = found[f"{name}_low"], found[f"{name}_high"]
+        assert ends == pytest.approx(np.nanquantile(values, [0.025, 0.975]))
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], 
 def test_fewer_errors_are_the_first_of_more(corruptors: dict[str, SubtleErrors], text: str, asked: int) -> None:
     for order in ("sequential", "clean"):
         several, few = (SubtleErrors("unused", n_errors=number, order=order) for number in (3, asked))
-        several._loaded = few._loaded = corruptors["bert"]._head
+        several._head = few._head = corruptors["bert"]._head
         assert several([text])[0].first(asked) == few([text])[0]
 
 

@@ -11,15 +11,8 @@ from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.studies.shared.baselines import rouge
 from estime_metric.studies.shared.study import Found, run
 from estime_metric.studies.subtle_errors import SubtleErrors
-from estime_metric.studies.subtle_errors.study import (
-    AGREEMENT,
-    POSITIONS,
-    RISE,
-    SubtleErrorsStudy,
-    Versions,
-    make_versions,
-    rise_table,
-)
+from estime_metric.studies.subtle_errors.dataset import Versions, make_versions
+from estime_metric.studies.subtle_errors.study import AGREEMENT, POSITIONS, RISE, SubtleErrorsStudy, rise_table
 from estime_metric.tables import to_csv, to_latex, to_markdown
 from tests.families import SENTENCES
 
