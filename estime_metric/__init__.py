@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
 
-#: What `ESTIME` needs is an extra, so it is found by its name but is not among those that ``import *`` brings.
+#: `ESTIME` needs an extra, so ``import *`` does not bring it.
 _LAZY_EXPORTS = {
     "ESTIME": "estime_metric.integrations.torchmetrics",
     "EncoderUnavailableError": "estime_metric.engine.loading",
@@ -34,15 +34,9 @@ _LAZY_EXPORTS = {
 }
 
 __all__ = [
-    "EncoderUnavailableError",
-    "EstimeConfig",
-    "EstimeResult",
-    "EstimeScorer",
-    "Explanation",
-    "__version__",
-    "estime",
+    "EncoderUnavailableError", "EstimeConfig", "EstimeResult", "EstimeScorer", "Explanation", "__version__", "estime",
     "unload_encoders",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

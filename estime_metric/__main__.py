@@ -1,7 +1,5 @@
 """``python -m estime_metric``: the command line."""
 
-from __future__ import annotations
-
 from estime_metric.cli import main
 
 if __name__ == "__main__":

@@ -6,21 +6,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from estime_metric import inputs
 from estime_metric._version import __version__
-from estime_metric.inputs import (
-    check_callable,
-    check_choice,
-    check_name,
-    dtype_name,
-    integer,
-    layer_tuple,
-    measure_tuple,
-    tag_set,
-)
 from estime_metric.measures import MEASURES
-from estime_metric.signature import callable_name, escape, versioned
 
 if TYPE_CHECKING:
     import torch
@@ -31,8 +22,7 @@ PAPER_MODEL = "bert-large-uncased-whole-word-masking"
 PAPER_LAYER = 21
 PAPER_DEPTH = 24
 
-#: The names of the encoders that ship with the package: the one that is recommended, and one for tests, quick looks and
-#: slow machines, which has a prediction head.
+#: The encoders that ship: the recommended one, and one for tests, quick looks and slow machines (with prediction head).
 EMBEDDED_MODEL = "embedded"
 EMBEDDED_SMALL_MODEL = "embedded-small"
 
@@ -40,17 +30,17 @@ UNITS = ("token", "word")
 SPLITTERS = ("regex", "nltk")
 TAGGERS = ("nltk",)
 
-#: Below this share of checked units, no winner is declared: too little of the summaries was checked.
+#: Below this share of checked units no winner is declared.
 LOW_COVERAGE = 0.5
 
 DTYPES = ("float32", "bfloat16", "float16")
 
-#: What the preset `EstimeConfig.fast` changes of the paper's setting.
+#: What the preset `EstimeConfig.fast` changes.
 FAST = {"distance": 2}
 
 
 class EstimeOptions(TypedDict, total=False):
-    """The keywords that `EstimeConfig` takes, and with it whatever scores. That class says what they mean."""
+    """The keywords of `EstimeConfig`, and of all that scores."""
 
     model: str
     revision: str | None
@@ -74,43 +64,36 @@ class EstimeOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class EstimeConfig:
-    """Options of ESTIME. Frozen, hashable, and refused by name where a value makes no sense.
+    """Options of ESTIME: frozen, hashable, validated.
 
     Args:
-        model: name on the Hugging Face Hub, local folder, or the name of an encoder that ships with the package:
-            ``"embedded"``, or ``"embedded-small"`` for quick looks and slow machines. The default is the paper's
-            encoder (section 2).
-        revision: commit, tag or branch of a Hub model; ``None`` takes the Hub's default branch. A local folder and
-            the encoders of the package have none.
-        layers: hidden layer(s) that embeddings are read from, one integer or several; 0 is the embedding layer's
-            output, ``k`` the output of block ``k``. Several layers cost one run to the deepest, also ``"all"`` of them
-            (appendix A). ``None`` takes layer
-            21 of the paper's encoder, the layer that an encoder of the package states, ``round(21 / 24 * blocks)`` of
-            any other.
+        model: name on the Hugging Face Hub, local folder, or an encoder that ships with the package: ``"embedded"``, or
+            ``"embedded-small"`` for quick looks and slow machines. The default is the paper's encoder (section 2).
+        revision: commit, tag or branch of a Hub model; ``None`` takes the Hub's default branch.
+        layers: hidden layer(s) that embeddings are read from, one integer, several, or ``"all"`` (appendix A); 0 is the
+            embedding layer's output, ``k`` the output of block ``k``. Several cost one run to the deepest. ``None``
+            takes layer 21 of the paper's encoder, the layer that an encoder of the package states,
+            ``round(21 / 24 * blocks)`` of any other.
         unit: what is masked and compared: ``"token"`` is the paper's, ``"word"`` that of the authors' released code.
         window: longest run of tokens the encoder sees at once, special tokens not counted (``W``, section 2).
         margin: tokens at a window's edge that are never masked there, unless the edge is the text's own
             (``M``, section 2).
         distance: least distance of two masked units in one window (``L``, section 2).
         normalize: scale embeddings to length one before the dot product (appendix C); the paper does not.
-        splitter: text -> words: ``"regex"``, which needs no data, ``"nltk"`` (the released code's choice; extra
-            ``nltk``), or any callable from a text to its words in order. Used by the unit ``"word"`` and the tagger;
-            refused where there is neither.
-        tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or any callable from a list of words to a tag
-            for each, or to (word, tag) pairs; ``None`` for none.
-        keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, and an empty set
-            keeps none.
-        drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever ``keep_tags`` says;
-            ``None`` or empty for none.
-        measures: the measures to compute beside ``BASE_MEASURES``, which cost nothing more: any of
-            ``FURTHER_MEASURES``. Where one of these needs every unit of the summary, a summary that has tokens which do
-            not occur in the source is encoded once more for them (unit ``"token"``), so that asking for more measures
-            never changes the others.
+        splitter: text -> words, for the unit ``"word"`` and the tagger: ``"regex"``, ``"nltk"`` (the released code's;
+            extra ``nltk``), or a callable from a text to its words in order.
+        tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or a callable from a list of words to a tag for
+            each, or to (word, tag) pairs; ``None`` for none.
+        keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, an empty set for none.
+        drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever ``keep_tags`` says.
+        measures: any of ``FURTHER_MEASURES``, computed beside ``BASE_MEASURES``, which cost nothing more. Asking for
+            more never changes the others: where one needs every unit, a summary with tokens that the source lacks is
+            encoded once more (unit ``"token"``).
         soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the vocabulary of
             ``model``. ``None`` takes those of ``model`` itself (the released code: ``"bert-base-uncased"``).
         soft_revision: its revision, as ``revision``.
         dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"``, or torch's dtype of that name, for the encoder; dot
-            products are float32 always.
+            products are always float32.
         device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one,
             else the CPU.
         token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that suits the device.
@@ -148,40 +131,42 @@ class EstimeConfig:
     token_budget: int | None = None
 
     def __post_init__(self) -> None:
-        check_name("model", self.model)
+        inputs.check_name("model", self.model)
         for name in ("revision", "soft_model", "soft_revision"):
             if getattr(self, name) is not None:
-                check_name(name, getattr(self, name))
-        object.__setattr__(self, "layers", layer_tuple(self.layers))
-        check_choice("unit", self.unit, UNITS)
+                inputs.check_name(name, getattr(self, name))
+        self._set("layers", inputs.layer_tuple(self.layers))
+        inputs.check_choice("unit", self.unit, UNITS)
         for name, least in (("margin", 0), ("window", 1), ("distance", 1)):
-            object.__setattr__(self, name, integer(name, getattr(self, name), least))
+            self._set(name, inputs.integer(name, getattr(self, name), least))
         if self.window <= 2 * self.margin:
             raise ValueError(
                 f"Expected argument `window` to be more than twice `margin` ({self.margin}), but got {self.window}."
             )
         if not isinstance(self.normalize, bool):
             raise TypeError(f"Expected argument `normalize` to be a bool, but got {self.normalize!r}.")
-        check_callable("splitter", self.splitter, SPLITTERS)
+        inputs.check_callable("splitter", self.splitter, SPLITTERS)
         if self.tagger is not None:
-            check_callable("tagger", self.tagger, TAGGERS)
+            inputs.check_callable("tagger", self.tagger, TAGGERS)
         if self.splitter != SPLITTERS[0] and not self.splits_words:
             raise ValueError(
                 f"Expected argument `unit` to be 'word', or `tagger` to be set, where `splitter` is "
                 f"{callable_name(self.splitter)!r}, but got the unit 'token' and no tagger: nothing would be split."
             )
         for name in ("keep_tags", "drop_tags"):
-            tags = getattr(self, name)
-            if tags is not None:
-                object.__setattr__(self, name, tag_set(name, tags))
+            if getattr(self, name) is not None:
+                self._set(name, inputs.tag_set(name, getattr(self, name)))
                 if self.tagger is None:
                     raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
-        object.__setattr__(self, "measures", measure_tuple(self.measures, tuple(MEASURES)))
-        object.__setattr__(self, "dtype", dtype_name(self.dtype, DTYPES))
+        self._set("measures", inputs.measure_tuple(self.measures, tuple(MEASURES)))
+        self._set("dtype", inputs.dtype_name(self.dtype, DTYPES))
         if self.device is not None:
-            object.__setattr__(self, "device", str(self.device))
+            self._set("device", str(self.device))
         if self.token_budget is not None:
-            object.__setattr__(self, "token_budget", integer("token_budget", self.token_budget, least=1))
+            self._set("token_budget", inputs.integer("token_budget", self.token_budget, least=1))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def layer_tuple(self) -> tuple[int, ...]:
@@ -193,8 +178,7 @@ class EstimeConfig:
         """``config`` (or the defaults) with ``options`` laid over it.
 
         Raises:
-            TypeError: ``config`` is no ``EstimeConfig``, or an option has no such name; the message names the one that
-                was probably meant.
+            TypeError: ``config`` is not an ``EstimeConfig``, or there is no such option; the message suggests one.
         """
         if config is None:
             config = cls()
@@ -211,9 +195,8 @@ class EstimeConfig:
     def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
         """The preset for many pairs: every second token masked instead of every eighth.
 
-        It takes about a quarter of the encoder's work; ``dtype="bfloat16"`` takes less still on some processors. The
-        measure is another one than the paper's: docs/speed.md says what it keeps. Its signature says ``preset:fast``,
-        and so does that of any configuration of these values.
+        It takes about a quarter of the encoder's work. The measure differs from the paper's: docs/speed.md says what it
+        keeps. The signature of any configuration of these values says ``preset:fast``.
 
         Args:
             options: further options, as for the class; they win over the preset's.
@@ -242,9 +225,9 @@ class EstimeConfig:
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
-        Options that change a score by rounding alone (device, token budget) are left out. A local folder is named by
-        its last part; its revision is a hash of its content. Before the encoder is loaded, revision and layers may
-        still be open; they then read ``default``. The signature of a result is complete.
+        It leaves out what changes a score by rounding alone (device, token budget). A local folder is named by its last
+        part; its revision is a hash of its content. Until the encoder is loaded, revision and layers may read
+        ``default``. The signature of a result is complete.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()
@@ -255,9 +238,7 @@ class EstimeConfig:
             "model": versioned(self.model, self.revision),
             "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"),
             "unit": self.unit,
-            "window": str(self.window),
-            "margin": str(self.margin),
-            "distance": str(self.distance),
+            **{name: str(getattr(self, name)) for name in ("window", "margin", "distance")},
             "normalize": "yes" if self.normalize else "no",
             "dtype": self.dtype,
         }
@@ -265,8 +246,8 @@ class EstimeConfig:
             parts["splitter"] = callable_name(self.splitter)
         if self.tagger is not None:
             parts["tagger"] = callable_name(self.tagger)
-            parts["keep"] = "all" if self.keep_tags is None else escape(",".join(sorted(self.keep_tags)))
-            parts["drop"] = escape(",".join(sorted(self.drop_tags or ())))
+            parts["keep"] = "all" if self.keep_tags is None else _escape(",".join(sorted(self.keep_tags)))
+            parts["drop"] = _escape(",".join(sorted(self.drop_tags or ())))
         if "soft" in self.measures:
             parts["soft"] = "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
         if all(getattr(self, name) == value for name, value in FAST.items()):
@@ -277,7 +258,6 @@ class EstimeConfig:
 
 #: Names of all options.
 OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
-
 
 #: What other metrics call their options -> ours; a language is chosen by its encoder.
 _ELSEWHERE = {"batch_size": "token_budget", "max_tokens": "token_budget", "lang": "model", "language": "model"}
@@ -303,3 +283,23 @@ def default_layer(blocks: int) -> int:
         [21, 10, 5, 2]
     """
     return round(PAPER_LAYER / PAPER_DEPTH * blocks)
+
+
+def versioned(model: str, revision: str | None) -> str:
+    """Name and revision as a signature has them; a folder, whose revision is a hash, is named by its last part."""
+    name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
+    return f"{_escape(name)}@{_escape(revision or 'default')}"
+
+
+def callable_name(function: Any) -> str:
+    """The name of a callable, or a name as it is; two callables of one name have the same signature."""
+    if isinstance(function, str):
+        return function
+    module = getattr(function, "__module__", None) or type(function).__module__  # str.split has none
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return _escape(f"{module}.{name}")
+
+
+def _escape(text: str) -> str:
+    """``%``, ``|``, ``@`` and control characters as ``%XX``, so that no name breaks the signature's line."""
+    return "".join(f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text)

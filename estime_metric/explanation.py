@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import asdict, dataclass, replace
+from bisect import bisect_right
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import MatchedPair
@@ -95,7 +95,7 @@ class Explanation:
 
     @property
     def alarms(self) -> int:
-        """The score: how many units raise an alarm, lower is better; as `EstimeResult.values` gives it."""
+        """The score: how many units raise an alarm, lower is better."""
         return self._count("alarm") if self.overlap else self.unmatched
 
     @property
@@ -111,11 +111,8 @@ class Explanation:
     def value(self, measure: str) -> float:
         """A measure of the pair, as `EstimeResult.values` gives it.
 
-        Args:
-            measure: one that needs no more than the numbers of alarms, checked units and units.
-
         Raises:
-            ValueError: it is unknown, or needs more; the message names those that do not.
+            ValueError: it is unknown, or needs more than the numbers of alarms, checked units and units.
         """
         counts = {"alarms": self.alarms, "overlap": self.overlap, "tokens": self.tokens}
         known = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
@@ -126,13 +123,11 @@ class Explanation:
     def words(self) -> tuple[UnitVerdict, ...]:
         """The verdicts with the pieces of each word merged, evidence widened to whole words of the source.
 
-        They are disjoint: units that share a character, as those of a fraction sign may, are one word. A word with an
-        alarm among its pieces is an alarm, and shows the piece with the lowest margin; else it is a match if a piece
-        is, and shows the one with the lowest margin; else it is absent.
+        They are disjoint: units that share a character, as those of a fraction sign may, are one word. A word is an
+        alarm if a piece is, else a match if a piece is, else absent; it shows the deciding piece of the lowest margin.
         """
-        summary_words, source_words = (
-            _Words(text if self.unit == "token" else "") for text in (self.prediction, self.source)
-        )
+        texts = (self.prediction, self.source) if self.unit == "token" else ("", "")
+        summary_words, source_words = map(_Words, texts)
         groups: list[list[UnitVerdict]] = []
         stop = 0
         for unit in self.units:
@@ -145,14 +140,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``units`` and ``words``."""
+        names = ("prediction", "source", "alarms", "overlap", "tokens", "unit", "layer")
         return {
-            "prediction": self.prediction,
-            "source": self.source,
-            "alarms": self.alarms,
-            "overlap": self.overlap,
-            "tokens": self.tokens,
-            "unit": self.unit,
-            "layer": self.layer,
+            **{name: getattr(self, name) for name in names},
             "units": [asdict(unit) for unit in self.units],
             "words": [asdict(word) for word in self.words],
             "signature": self.signature,
@@ -163,24 +153,16 @@ class Explanation:
 
 
 def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig) -> Explanation:
-    """The explanation of one layer.
-
-    Args:
-        prediction, source: the texts.
-        pair: their matches, of all units, on the CPU.
-        layer: one of ``config.layer_tuple``.
-        config: the configuration with nothing left open.
-    """
+    """The explanation of one layer, from the matches of all units, on the CPU; nothing in ``config`` is left open."""
     index = config.layer_tuple.index(layer)
     checked = pair.summary.checked
-    sides = {name: _numpy(getattr(pair.every, name)[index]) for name in ("same", "same_at", "other", "other_at")}
+    sides = {name: getattr(pair.every, name)[index].numpy().copy() for name in ("same", "same_at", "other", "other_at")}
     if checked.any():  # those that are checked may have embeddings of their own, which the score was made from
         for name, values in sides.items():
-            values[checked] = _numpy(getattr(pair.checked, name)[index])
+            values[checked] = getattr(pair.checked, name)[index].numpy()
     summary_spans = _whole_characters(prediction, pair.summary.units.spans.tolist())
     source_spans = _whole_characters(source, pair.source.units.spans.tolist())
-    units = []
-    unmatched = 0
+    units, unmatched = [], 0
     for row, (start, end) in enumerate(summary_spans):
         same, other = (
             _evidence(sides[name][row], sides[f"{name}_at"][row], source_spans) for name in ("same", "other")
@@ -193,28 +175,23 @@ def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, co
         else:
             margin = None if same is None or other is None else same.similarity - other.similarity
             units.append(UnitVerdict(start, end, "alarm" if alarm else "match", best, same, margin))
-    signature = config.signature()
-    return Explanation(
-        prediction, source, tuple(units), config.unit, layer, signature, unmatched if config.unit == "word" else 0
-    )
+    unmatched = unmatched if config.unit == "word" else 0
+    return Explanation(prediction, source, tuple(units), config.unit, layer, config.signature(), unmatched)
 
 
 class _Words:
-    """The words of a text, to find the one around a position."""
+    """The words of a text."""
 
     def __init__(self, text: str) -> None:
         _, self.spans = locate_in(text, find_splitter("regex"))
-        self._starts = np.asarray([start for start, _ in self.spans], dtype=np.int64)
-
-    def around(self, start: int) -> int:
-        """Index of the word around a position, -1 for none."""
-        word = int(np.searchsorted(self._starts, start, side="right")) - 1
-        return word if word >= 0 and start < self.spans[word][1] else -1
+        self._starts = [start for start, _ in self.spans]
 
     def widen(self, start: int, end: int) -> tuple[int, int]:
         """The span, widened to the beginning and the end of the word in which it begins."""
-        word = self.around(start)
-        return (start, end) if word < 0 else (self.spans[word][0], max(end, self.spans[word][1]))
+        word = bisect_right(self._starts, start) - 1
+        if word < 0 or start >= self.spans[word][1]:
+            return start, end
+        return self.spans[word][0], max(end, self.spans[word][1])
 
 
 def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Words) -> UnitVerdict:
@@ -224,10 +201,7 @@ def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Word
     shown = min(deciding, key=lambda piece: float("inf") if piece.margin is None else piece.margin)
 
     def widened(evidence: Evidence | None) -> Evidence | None:
-        if evidence is None:
-            return None
-        start, end = source_words.widen(evidence.start, evidence.end)
-        return replace(evidence, start=start, end=end)
+        return evidence and Evidence(*source_words.widen(evidence.start, evidence.end), evidence.similarity)
 
     start, _ = summary_words.widen(pieces[0].start, pieces[0].end)
     end = max(summary_words.widen(piece.start, piece.end)[1] for piece in pieces)
@@ -247,8 +221,3 @@ def _whole_characters(text: str, spans: list[list[int]]) -> list[tuple[int, int]
             end += 1
         whole.append((start, end))
     return whole
-
-
-def _numpy(values: torch.Tensor) -> NDArray[Any]:
-    copied: NDArray[Any] = values.numpy().copy()
-    return copied

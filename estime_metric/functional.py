@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 def estime(predictions: Sequence[str], sources: Sequence[str], **options: Unpack[EstimeOptions]) -> EstimeResult:
     """Scores summaries against their sources.
 
-    The encoder is loaded by the first call and stays in memory for the next one, until two others were used or
-    `unload_encoders` is called.
+    The encoder stays in memory for the next call, until two others were used or you call `unload_encoders`.
 
     Args:
         predictions: the summaries.
-        sources: the texts that they are judged against, one for each.
+        sources: the text that each is judged against.
         options: any option of `EstimeConfig`.
 
     Returns:

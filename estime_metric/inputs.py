@@ -1,7 +1,4 @@
-"""Checks of what users pass in, shared by every entry point: the argument, the index, what was expected, what came.
-
-Texts come first, then values of options in their usual forms: an integer of NumPy, one name for several.
-"""
+"""Checks of what users pass in. Each error names the argument, the index, what was expected and what came."""
 
 from __future__ import annotations
 
@@ -14,14 +11,13 @@ def check_texts(name: str, texts: Any) -> list[str]:
     """``texts`` as a list of strings.
 
     Raises:
-        TypeError: ``texts`` is a bare string, a table, a dictionary, a set or no iterable, or an entry is no string;
-            the message names its index.
-        ValueError: an entry holds a lone surrogate, which no tokenizer takes; likewise.
+        TypeError: a bare string, a table, a dictionary, a set, or not iterable; or an entry is not a string.
+        ValueError: an entry holds a lone surrogate, which no tokenizer takes.
     """
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"Expected argument `{name}` to be a list of strings, but got one bare {type(texts).__name__}.")
     unordered = isinstance(texts, (Mapping, set, frozenset))
-    # Arrays and tables: a table's rows would be taken for texts, or its column names; an array of no axis has no rows.
+    # Iterating over a table gives its rows or the names of its columns; an array without axes cannot be iterated over.
     if unordered or not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1 or hasattr(texts, "columns"):
         hint = "; pass one of its columns" if hasattr(texts, "columns") else ""
         raise TypeError(f"Expected argument `{name}` to be a list of strings, but got {type(texts).__name__}{hint}.")
@@ -35,54 +31,13 @@ def check_texts(name: str, texts: Any) -> list[str]:
     return checked
 
 
-def check_column(column: str, columns: Iterable[str]) -> None:
-    """Refuses a table that lacks a column (ValueError)."""
-    names = list(columns)
-    if column not in names:
-        raise ValueError(f"Expected a column {column!r}, but the columns are {', '.join(names)}.")
-
-
 def check_text(name: str, text: Any, index: int | None = None) -> str:
-    """``text`` itself, if it is a string; ``index`` is its position among others, if it has one.
-
-    Raises:
-        TypeError: it is none.
-        ValueError: it holds a lone surrogate.
-    """
+    """``text`` itself, if it is a string without lone surrogates (TypeError, ValueError); ``index`` is its position."""
     position = "" if index is None else f" at index {index}"
     if not isinstance(text, str):
         raise TypeError(f"Expected argument `{name}` to be a str, but got {type(text).__name__}{position}.")
     _check_characters(name, text, position)
     return text
-
-
-def check_pairs(
-    predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
-) -> tuple[list[str], list[str]]:
-    """Both sides as lists of strings of one length; ``name`` and ``origin`` are what its caller calls them.
-
-    Raises:
-        TypeError: as `check_texts`.
-        ValueError: the lengths differ.
-    """
-    summaries, texts = check_texts(name, predictions), check_texts(origin, sources)
-    if len(summaries) != len(texts):
-        raise ValueError(
-            f"Expected arguments `{name}` and `{origin}` to be of one length, "
-            f"but got {len(summaries)} and {len(texts)}."
-        )
-    return summaries, texts
-
-
-def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
-    """Refuses a value that is none of ``choices``.
-
-    Raises:
-        ValueError: the message names argument, choices and value.
-    """
-    if value not in choices:
-        listed = ", ".join(map(str, choices))
-        raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
 
 
 def _check_characters(name: str, text: str, position: str) -> None:
@@ -97,19 +52,76 @@ def _check_characters(name: str, text: str, position: str) -> None:
         ) from error
 
 
+def check_pairs(
+    predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
+) -> tuple[list[str], list[str]]:
+    """Both sides as lists of strings of one length; ``name`` and ``origin`` are what the caller calls them.
+
+    Raises:
+        TypeError, ValueError: as `check_texts`, or the lengths differ.
+    """
+    summaries, texts = check_texts(name, predictions), check_texts(origin, sources)
+    if len(summaries) != len(texts):
+        raise ValueError(
+            f"Expected arguments `{name}` and `{origin}` to be of one length, "
+            f"but got {len(summaries)} and {len(texts)}."
+        )
+    return summaries, texts
+
+
+def check_column(column: str, columns: Iterable[str]) -> None:
+    """Refuses a table that lacks a column (ValueError)."""
+    names = list(columns)
+    if column not in names:
+        raise ValueError(f"Expected a column {column!r}, but the columns are {', '.join(names)}.")
+
+
+def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
+    """Refuses a value that is not one of ``choices`` (ValueError)."""
+    if value not in choices:
+        listed = ", ".join(map(str, choices))
+        raise ValueError(f"Expected argument `{name}` to be one of {listed}, but got {value!r}.")
+
+
+def check_callable(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Refuses what is neither callable nor one of ``choices`` (ValueError)."""
+    if not callable(value) and value not in choices:
+        raise ValueError(
+            f"Expected argument `{name}` to be one of {', '.join(choices)} or a callable, but got {value!r}."
+        )
+
+
+def check_name(name: str, value: Any) -> None:
+    """Refuses what is not a string (TypeError), or blank (ValueError)."""
+    if not isinstance(value, str):
+        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(value).__name__}.")
+    if not value.strip():
+        raise ValueError(f"Expected argument `{name}` to be a name, but got {value!r}.")
+
+
+def integer(name: str, value: Any, least: int | None = None) -> int:
+    """An integer of Python, NumPy or torch as Python's; refuses others (TypeError), and those below ``least``."""
+    number = _as_integer(value)
+    if number is None:
+        raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
+    if least is not None and number < least:
+        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
+    return number
+
+
 def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
     """One layer or several as a tuple; ``None`` and ``"all"`` as they are.
 
     Raises:
-        TypeError, ValueError: a layer that is no integer, is negative or comes twice; no layer.
+        TypeError, ValueError: a layer is not an integer, is negative or comes twice; or there is none.
     """
     if layers is None or (isinstance(layers, str) and layers == "all"):
         return layers
     several = isinstance(layers, Iterable) and not isinstance(layers, (str, bytes)) and getattr(layers, "ndim", 1) > 0
-    numbers = tuple(_as_integer(number) for number in (layers if several else (layers,)))
-    if None in numbers:
-        raise TypeError(f"Expected argument `layers` to be an integer or several, but got {layers!r}.")
+    numbers = [_as_integer(number) for number in (layers if several else (layers,))]
     found = tuple(number for number in numbers if number is not None)
+    if len(found) < len(numbers):
+        raise TypeError(f"Expected argument `layers` to be an integer or several, but got {layers!r}.")
     if not found:
         raise ValueError("Expected argument `layers` to name at least one layer, but got none.")
     if min(found) < 0:
@@ -120,12 +132,7 @@ def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
 
 
 def measure_tuple(measures: Any, choices: Sequence[str]) -> tuple[str, ...]:
-    """One measure or several as a tuple, each once.
-
-    Raises:
-        TypeError: neither a name nor several.
-        ValueError: one that is not among ``choices``.
-    """
+    """One measure or several as a tuple, each once; refuses other types (TypeError) and other names (ValueError)."""
     if not isinstance(measures, Iterable):
         raise TypeError(f"Expected argument `measures` to be a name or several, but got {measures!r}.")
     names = (measures,) if isinstance(measures, str) else tuple(measures)
@@ -135,11 +142,7 @@ def measure_tuple(measures: Any, choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def tag_set(name: str, tags: Any) -> frozenset[str]:
-    """Tags as a set.
-
-    Raises:
-        TypeError, ValueError: it is one string or no iterable, or a tag is blank or no string.
-    """
+    """Tags as a set; refuses one string, what is not iterable (TypeError), and tags that `check_name` refuses."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise TypeError(f"Expected argument `{name}` to be a set of tags, but got {tags!r}.")
     found = frozenset(tags)
@@ -149,45 +152,11 @@ def tag_set(name: str, tags: Any) -> frozenset[str]:
 
 
 def dtype_name(dtype: Any, choices: Sequence[str]) -> str:
-    """The name of a dtype; torch's own are recognized by theirs, since importing torch is slow.
-
-    Raises:
-        ValueError: it is not among ``choices``.
-    """
+    """The name of a dtype, torch's or a string, one of ``choices`` (ValueError); imports no torch, which is slow."""
     name = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else dtype
     if name not in choices:
         raise ValueError(f"Expected argument `dtype` to be one of {', '.join(choices)}, but got {dtype!r}.")
     return str(name)
-
-
-def integer(name: str, value: Any, least: int | None = None) -> int:
-    """An integer of Python, NumPy or torch as Python's.
-
-    Raises:
-        TypeError, ValueError: it is none, or below ``least``.
-    """
-    number = _as_integer(value)
-    if number is None:
-        raise TypeError(f"Expected argument `{name}` to be an integer, but got {value!r}.")
-    if least is not None and number < least:
-        raise ValueError(f"Expected argument `{name}` to be at least {least}, but got {value}.")
-    return number
-
-
-def check_name(name: str, value: Any) -> None:
-    """Refuses what is no string (TypeError), or a blank one (ValueError)."""
-    if not isinstance(value, str):
-        raise TypeError(f"Expected argument `{name}` to be a str, but got {type(value).__name__}.")
-    if not value.strip():
-        raise ValueError(f"Expected argument `{name}` to be a name, but got {value!r}.")
-
-
-def check_callable(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Refuses what is neither callable nor among ``choices`` (ValueError)."""
-    if not callable(value) and value not in choices:
-        raise ValueError(
-            f"Expected argument `{name}` to be one of {', '.join(choices)} or a callable, but got {value!r}."
-        )
 
 
 def _as_integer(value: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""The measures: one entry each. Options, results, integrations, command line, documentation and tests read them here.
+"""The registry of measures, which options, results, integrations, command line, documentation and tests read.
 
 A pair is reduced to a handful of numbers for each layer, its statistics; a measure is a formula on some of them.
 Importing this module loads no torch.
@@ -17,28 +17,20 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 #: What is kept of a pair, for each layer, in this order: alarms and winners over the units checked, how many of either
-#: rounding can decide, how many units occur in the source, how many there are; then, NaN where these were not asked
-#: for, the lengths of the extractive fragments and their squares, summed, and over all units alarms, the sum of
-#: cosines, the order of their matches, and how many of these rounding can decide.
+#: rounding can decide, how many units occur in the source, how many there are; then, NaN unless asked for, the summed
+#: lengths of the extractive fragments and their squares, and over all units alarms, the sum of cosines, the order of
+#: their matches, and how many of these rounding can decide.
 STATISTICS = (
     *("alarms", "winners", "ties", "winner_ties", "overlap", "tokens"),
     *("copied", "copied_squares", "alarms_alltokens", "cosines", "coherence", "best_ties"),
 )
 
-#: Where it is counted how much of a statistic rounding can decide.
-TIES = {
-    "alarms": "ties",
-    "winners": "winner_ties",
-    "alarms_alltokens": "best_ties",
-    "cosines": "best_ties",
-    "coherence": "best_ties",
-}
-
-#: Statistics of the extractive fragments.
+#: Statistics of the extractive fragments, and those for which units that the source lacks are encoded too.
 _OF_FRAGMENTS = {"copied", "copied_squares"}
-
-#: Statistics for which every unit of the summary is encoded, also units that do not occur in the source.
 _OF_EVERY_UNIT = {"alarms_alltokens", "cosines", "coherence"}
+
+#: statistic -> the one that counts how much of it rounding can decide
+TIES = {"alarms": "ties", "winners": "winner_ties", **dict.fromkeys(_OF_EVERY_UNIT, "best_ties")}
 
 #: What an alarm weighs in `inconsistency`, where a unit that the source lacks weighs 1.
 ALARM_WEIGHT = 0.5
@@ -82,7 +74,7 @@ class Measure:
 
     @property
     def needs_every_unit(self) -> bool:
-        """Whether every unit of the summary is encoded for it, also units that do not occur in the source."""
+        """Whether every unit of the summary is encoded for it, also those that the source lacks."""
         return not _OF_EVERY_UNIT.isdisjoint(self.statistics)
 
     @property
@@ -93,13 +85,7 @@ class Measure:
         return 1.0 if self.kind == "share" and self.higher_is_better is False else 0.0
 
     def __call__(self, statistics: Mapping[str, Tensor]) -> Tensor:
-        """The values.
-
-        Args:
-            statistics: those that the formula needs, and ``tokens``; float64 of one shape.
-
-        Returns:
-            float64 of that shape.
+        """The values, float64, from the statistics that the formula needs and ``tokens``, all of one shape.
 
         Example:
             >>> import torch
@@ -114,14 +100,6 @@ class Measure:
 def _unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor, weight: float) -> Tensor:
     # Where no word overlaps, `alarms` counts words that the source lacks, as the released code does: none counts twice.
     return (tokens - overlap + weight * alarms).minimum(tokens)
-
-
-def _alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
-    return (alarms * tokens / overlap).where(overlap > 0, tokens)
-
-
-def _alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
-    return (alarms / overlap).where(overlap > 0, float("nan"))
 
 
 #: All measures by name, in the order in which they are listed everywhere.
@@ -141,14 +119,15 @@ MEASURES: dict[str, Measure] = {
             "this package",
         ),
         Measure(
-            "alarm_rate", _alarm_rate, "rate", 0, 1, False,
-            "`alarms / overlap`: alarms for each token checked",
-            "this package",
+            "alarm_rate", lambda alarms, overlap: (alarms / overlap).where(overlap > 0, float("nan")),
+            "rate", 0, 1, False,
+            "`alarms / overlap`: alarms for each token checked", "this package",
         ),
         Measure(
-            "alarms_adjusted", _alarms_adjusted, "count", 0, "tokens", False,
-            "alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`",
-            "blanc 0.3.4",
+            "alarms_adjusted",
+            lambda alarms, overlap, tokens: (alarms * tokens / overlap).where(overlap > 0, tokens),
+            "count", 0, "tokens", False,
+            "alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`", "blanc 0.3.4",
         ),
         Measure(
             "winners", lambda winners: winners, "count", 0, None, False,
@@ -159,35 +138,29 @@ MEASURES: dict[str, Measure] = {
             "unsupported",
             lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1),
             "count", 0, "tokens", False,
-            "alarms, and the tokens that the source lacks: `alarms + tokens - overlap`",
-            "this package",
+            "alarms, and the tokens that the source lacks: `alarms + tokens - overlap`", "this package",
         ),
         Measure(
             "unsupported_rate",
             lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1) / tokens,
             "share", 0, 1, False,
-            "`unsupported / tokens`",
-            "this package",
+            "`unsupported / tokens`", "this package",
         ),
         Measure(
             "overlap", lambda overlap: overlap, "count", 0, "tokens", None,
-            "summary tokens that occur in the source; only these are checked",
-            "Vasilyev & Bohannon 2021, section 2",
+            "summary tokens that occur in the source; only these are checked", "Vasilyev & Bohannon 2021, section 2",
         ),
         Measure(
             "tokens", lambda tokens: tokens, "count", 0, None, None,
-            "summary tokens",
-            "Vasilyev & Bohannon 2021, section 2",
+            "summary tokens", "Vasilyev & Bohannon 2021, section 2",
         ),
         Measure(
             "coverage", lambda overlap, tokens: overlap / tokens, "share", 0, 1, None,
-            "`overlap / tokens`: how much of the summary was checked",
-            "this package",
+            "`overlap / tokens`: how much of the summary was checked", "this package",
         ),
         Measure(
             "blank", lambda tokens: (tokens == 0).to(tokens), "count", 0, 1, None,
-            "1 for a summary without tokens, 0 for any other; summaries are counted by its sum",
-            "this package",
+            "1 for a summary without tokens, 0 for any other; summaries are counted by its sum", "this package",
         ),
         Measure(
             "copied", lambda copied, tokens: copied / tokens, "share", 0, 1, None,
@@ -201,8 +174,7 @@ MEASURES: dict[str, Measure] = {
         ),
         Measure(
             "alarms_alltokens", lambda alarms_alltokens: alarms_alltokens, "count", 0, "tokens", False,
-            "alarms over all summary tokens; one that the source lacks always is one",
-            "blanc 0.3.4",
+            "alarms over all summary tokens; one that the source lacks always is one", "blanc 0.3.4",
         ),
         Measure(
             "soft", lambda cosines, tokens: cosines / tokens, "share", -1, 1, True,
@@ -220,7 +192,7 @@ MEASURES: dict[str, Measure] = {
 #: The measure to choose and compare by, which is shown and recommended first.
 RECOMMENDED = "inconsistency"
 
-#: Those that every result holds, and those that `EstimeConfig.measures` has to name.
+#: Those that `EstimeConfig.measures` has to name, and those that every result holds.
 FURTHER_MEASURES = tuple(name for name, one in MEASURES.items() if one.needs_every_unit or one.needs_fragments)
 BASE_MEASURES = tuple(name for name in MEASURES if name not in FURTHER_MEASURES)
 
@@ -231,14 +203,7 @@ HIGHER_IS_BETTER = {
 
 
 def compute(measure: str, statistics: Tensor) -> Tensor:
-    """The values of one measure.
-
-    Args:
-        measure: a name in ``MEASURES``.
-        statistics: float64 of shape (..., len(STATISTICS)), in the order of ``STATISTICS``.
-
-    Returns:
-        float64 of shape (...).
+    """One measure, float64 of shape (...), from ``statistics`` of shape (..., len(STATISTICS)) in their order.
 
     Raises:
         ValueError: there is no such measure.

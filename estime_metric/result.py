@@ -1,4 +1,4 @@
-"""What a scoring run returns: the statistics of every pair, and everything that is computed from them."""
+"""What a scoring run returns: the statistics of every pair, and all that is computed from them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from estime_metric.measures import (
     STATISTICS,
     TIES,
     compute,
-)
+)  # fmt: skip
 from estime_metric.thresholds import threshold_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: Indices that are named before the rest is left to `EstimeResult.blank` and `EstimeResult.unchecked`.
+#: Indices that `str` names.
 _LISTED = 10
 
 
 class EstimeResult:
-    """Scores of a list of pairs, in the order in which they came in.
+    """Scores of a list of pairs, in input order.
 
     ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several layers;
-    ``result.score`` is the mean number of alarms; ``print(result)`` tells score, coverage and signature.
+    ``print(result)`` tells score, coverage and signature.
 
     Args:
         statistics: float64 of shape (pairs, layers, statistics), in the order of ``STATISTICS``.
@@ -47,12 +47,12 @@ class EstimeResult:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The layers that were read, in the order in which they were asked for."""
+        """The layers that were read, in the order asked for."""
         return self.config.layer_tuple
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of the measures that `values` gives."""
+        """The measures that `values` gives."""
         return (*BASE_MEASURES, *(name for name in self.config.measures if name in FURTHER_MEASURES))
 
     @property
@@ -62,7 +62,7 @@ class EstimeResult:
 
     @property
     def score(self) -> float:
-        """The mean number of alarms in a summary: 0 and up, lower is better; NaN where there is no pair.
+        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs.
 
         Raises:
             ValueError: several layers were read; `mean` takes one of them.
@@ -71,24 +71,23 @@ class EstimeResult:
 
     @property
     def coverage(self) -> float:
-        """The mean share of a summary's units that occur in its source, and so are checked: 0 to 1; NaN where there is
-        no pair."""
+        """The mean share of a summary's units that are checked, as the source has them: 0 to 1; NaN without pairs."""
         return self.mean("coverage", self.layers[0])
 
     @property
     def unchecked(self) -> list[int]:
-        """Indices of pairs in which no summary unit occurs in the source, so that none could be checked.
+        """Indices of pairs in which no summary unit occurs in the source, so that none was checked.
 
-        Their alarms are 0 with the unit ``token``; with ``word`` their words count as alarms, but for those whose first
-        token is also that of a source word. Their ``alarm_rate`` is NaN, their ``inconsistency`` 1.
+        Their alarms are 0 with the unit ``token``; with ``word`` their words count as alarms, but for those that share
+        the first token with a source word. Their ``alarm_rate`` is NaN, their ``inconsistency`` 1.
         """
         return self._where_none("overlap")
 
     @property
     def blank(self) -> list[int]:
-        """Indices of pairs whose summary has no unit, most often an empty text; they are among those `unchecked`.
+        """Indices of pairs whose summary has no unit, most often an empty text; they are also `unchecked`.
 
-        Counts are 0 for them, shares and means over the summary's units take their worst value (``inconsistency`` 1,
+        Their counts are 0, shares and means over the summary's units take their worst value (``inconsistency`` 1,
         ``coverage`` 0), and ``alarm_rate`` is NaN. ``values("blank")`` is 1 for them.
         """
         return self._where_none("tokens")
@@ -107,35 +106,31 @@ class EstimeResult:
         return f"EstimeResult({len(self)} pairs, {self.signature})"
 
     def __str__(self) -> str:
-        lines = []
-        for layer in self.layers:
-            lines.append(
-                f"ESTIME {self.mean('alarms', layer):.3f} alarms a summary, {RECOMMENDED} "
-                f"{self.mean(RECOMMENDED, layer):.4f} (both: lower is better), coverage {self.coverage:.4f}, "
-                f"{len(self)} pairs, layer {layer}"
-            )
-        if self.blank:
-            lines.append(
-                f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}: {len(self.blank)} "
-                f"(index {_listed(self.blank)})"
-            )
-        if foreign := [index for index in self.unchecked if index not in set(self.blank)]:
-            lines.append(
-                f"Pairs with no token in common, so nothing was checked: {len(foreign)} (index {_listed(foreign)})"
-            )
+        lines = [
+            f"ESTIME {self.mean('alarms', layer):.3f} alarms a summary, {RECOMMENDED} "
+            f"{self.mean(RECOMMENDED, layer):.4f} (both: lower is better), coverage {self.coverage:.4f}, "
+            f"{len(self)} pairs, layer {layer}"
+            for layer in self.layers
+        ]
+        foreign = sorted(set(self.unchecked) - set(self.blank))
+        for said, indices in (
+            (f"Blank summaries, {RECOMMENDED} {MEASURES[RECOMMENDED].blank:g}", self.blank),
+            ("Pairs with no token in common, so nothing was checked", foreign),
+        ):
+            if indices:
+                listed = ", ".join(map(str, indices[:_LISTED])) + (", ..." if len(indices) > _LISTED else "")
+                lines.append(f"{said}: {len(indices)} (index {listed})")
         return "\n".join([*lines, self.signature])
 
     def values(self, measure: str = "alarms", layer: int | None = None) -> Tensor:
         """One measure for every pair.
 
         Args:
-            measure: one of ``BASE_MEASURES``, or of ``FURTHER_MEASURES`` those that `EstimeConfig.measures` asked
-                for. ``estime_metric.measures.MEASURES`` says what they are.
+            measure: one of `measures`; ``estime_metric.measures.MEASURES`` says what they are.
             layer: one of ``layers``; may be left out where there is just one.
 
         Returns:
-            float64 of shape (pairs,), in input order, on the CPU. ``alarm_rate`` is NaN where nothing was checked; for
-            summaries without units see `blank`.
+            float64 of shape (pairs,), in input order, on the CPU; see `unchecked` and `blank`.
 
         Raises:
             ValueError: a measure that is unknown or was not asked for, a layer that was not read, or none given where
@@ -146,9 +141,8 @@ class EstimeResult:
         return compute(measure, self._statistics[:, self._layer_index(layer)])
 
     def mean(self, measure: str = "alarms", layer: int | None = None) -> float:
-        """The mean of one measure over the pairs for which it is defined; NaN where there is none.
-
-        Arguments as for `values`. Where pairs are left out, a warning says how many, once for each measure.
+        """The mean of one measure over the pairs for which it is defined; NaN where there is none. Arguments as for
+        `values`. If pairs are left out, a warning says how many, once for each measure.
         """
         values = self.values(measure, layer)
         undefined = int(values.isnan().sum())
@@ -167,10 +161,10 @@ class EstimeResult:
     ) -> Tensor:
         """Which summaries are worth a look: those whose value is at the threshold or worse, or undefined.
 
-        No threshold suits all texts. ``estime calibrate`` finds one for yours from fifty judged summaries.
+        No threshold suits all texts; ``estime calibrate`` finds one for yours from fifty judged summaries.
 
         Args:
-            threshold: a value of the measure; ``"balanced"`` for the one documented for an encoder that ships.
+            threshold: a value of the measure, or ``"balanced"`` for the one documented for an encoder that ships.
             measure: a measure that judges.
             layer: as for `values`.
 
@@ -189,13 +183,9 @@ class EstimeResult:
         """How much of a measure rounding can decide: comparisons of two nearly equal dot products.
 
         With another batch size, order or device ``alarms`` and ``winners`` change by no more than that. For ``soft``,
-        ``coherence`` and ``alarms_alltokens`` it is the number of summary units whose best match may be another one.
-        In float32 these are dot products within 1e-4 of each other, as a share of the product of lengths; states in
-        bfloat16 round far more, and so 2**-6 counts there, in float16 2**-9.
-
-        Args:
-            layer: as for `values`.
-            measure: as for `values`; 0 for one that no dot product decides, such as ``overlap``.
+        ``coherence`` and ``alarms_alltokens`` it is the number of summary units whose best match may be another one; 0
+        for a measure that no dot product decides, such as ``overlap``. In float32 dot products within 1e-4 of each
+        other count, as a share of the product of lengths; in bfloat16, which rounds far more, 2**-6, in float16 2**-9.
         """
         self.values(measure, layer)  # refuses what was not asked for
         counted = {TIES[name] for name in MEASURES[measure].statistics if name in TIES}
@@ -212,13 +202,9 @@ class EstimeResult:
         except ImportError as error:
             raise ImportError("to_pandas() needs pandas: pip install 'estime-metric[meta]'.") from error
         pairs, layers = torch.arange(len(self)), torch.tensor(self.layers)
-        columns = {
-            "pair": pairs.repeat_interleave(len(layers)).numpy(),
-            "layer": layers.repeat(len(pairs)).numpy(),
-        }
-        for measure in self.measures:
-            columns[measure] = compute(measure, self._statistics).flatten().numpy()
-        return pandas.DataFrame(columns)
+        columns = {"pair": pairs.repeat_interleave(len(layers)), "layer": layers.repeat(len(pairs))}
+        columns |= {measure: compute(measure, self._statistics).flatten() for measure in self.measures}
+        return pandas.DataFrame({name: values.numpy() for name, values in columns.items()})
 
     def _layer_index(self, layer: int | None) -> int:
         if layer is None:
@@ -232,9 +218,4 @@ class EstimeResult:
         return self.layers.index(layer)
 
     def _where_none(self, statistic: str) -> list[int]:
-        counts = self._statistics[:, 0, STATISTICS.index(statistic)]
-        return [int(index) for index in torch.nonzero(counts == 0).flatten()]
-
-
-def _listed(indices: list[int]) -> str:
-    return ", ".join(map(str, indices[:_LISTED])) + (", ..." if len(indices) > _LISTED else "")
+        return torch.nonzero(self._statistics[:, 0, STATISTICS.index(statistic)] == 0).flatten().tolist()

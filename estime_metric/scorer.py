@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.ahead import ahead_of
@@ -28,7 +29,6 @@ from estime_metric.engine.work import Work, work_of
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.measures import STATISTICS
-from estime_metric.progress import progress_bar
 from estime_metric.result import EstimeResult
 
 if TYPE_CHECKING:
@@ -36,24 +36,27 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-#: Bytes of embeddings held at once, a source whose summaries go on in the next chunk not counted. Pairs are scored in
-#: chunks of that size, so memory does not grow with their number; a chunk is large enough to find windows of equal
-#: length for every batch.
+#: Bytes of embeddings held at once, besides those of a source with summaries in the next chunk. Pairs are scored in
+#: chunks of that size, so memory does not grow with their number, and every batch finds windows of equal length.
 CHUNK_BYTES = 256_000_000
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Ready:
-    """What a scorer holds once it is loaded: the encoder, the configuration with nothing left open, and the encoder
-    whose input embeddings ``soft`` compares."""
+class _Ready(NamedTuple):
+    """What a scorer holds once it is loaded."""
 
     encoder: MaskedEncoder
-    config: EstimeConfig
-    soft_encoder: MaskedEncoder
+    config: EstimeConfig  # nothing left open
+    soft_encoder: MaskedEncoder  # whose input embeddings `soft` compares
 
 
-#: A chunk, the sources that the cache has and the keys of those that it lacks, the units to encode and their windows.
-_Prepared = tuple[Chunk, Known, Keys, list[EncodedUnits], list[MaskedText]]
+class _Prepared(NamedTuple):
+    """A chunk, ready to be encoded."""
+
+    chunk: Chunk
+    known: Known  # sources that the cache has
+    missing: Keys  # sources that it lacks
+    encoded: list[EncodedUnits]
+    masked: list[MaskedText]  # their windows
 
 
 class EstimeScorer:
@@ -111,11 +114,10 @@ class EstimeScorer:
     @property
     def bytes_per_unit(self) -> int:
         """Memory that the embeddings of one unit take; loads the encoder."""
-        encoder = self.encoder
-        return len(self.resolved_config.layer_tuple) * encoder.info.width * encoder.itemsize
+        return len(self.resolved_config.layer_tuple) * self.encoder.info.width * self.encoder.itemsize
 
     def work(self, predictions: Sequence[str], sources: Sequence[str]) -> Work:
-        """What one call of `score` would give the encoder to do: tokenized and cut into windows, but not encoded.
+        """What `score` would give the encoder to do: tokenizes and cuts into windows, but does not encode.
 
         Args:
             predictions: the summaries.
@@ -125,9 +127,9 @@ class EstimeScorer:
             >>> EstimeScorer(model="embedded").work(["A dog slept."], ["A cat slept while a dog barked."]).windows
             12
         """
-        summaries, texts = check_pairs(predictions, sources)
         config = self.resolved_config
-        return work_of(self._chunks(summaries, texts, config.needs_every_unit), config, self.encoder.info)
+        found = self._chunks(*check_pairs(predictions, sources), config.needs_every_unit)
+        return work_of(found, config, self.encoder.info)
 
     def score(self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False) -> EstimeResult:
         """Scores each summary against its source.
@@ -142,16 +144,27 @@ class EstimeScorer:
             progress: show a progress bar on stderr.
 
         Raises:
-            TypeError: an argument is no list of strings; the message names argument and index.
+            TypeError: an argument is not a list of strings; the message names argument and index.
             ValueError: the lengths differ.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
-        return self._score(*check_pairs(predictions, sources), progress)
+        summaries, texts = check_pairs(predictions, sources)
+        config = self.resolved_config
+        shape = len(summaries), len(config.layer_tuple), len(STATISTICS)
+        statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
+
+        def count(matched: list[MatchedPair]) -> None:
+            counted = count_statistics(matched, config, self._load().soft_encoder.input_embeddings)
+            for pair, counts in zip(matched, counted, strict=True):
+                statistics[pair.summary.rows] = counts
+
+        self._run(summaries, texts, count, every_unit=config.needs_every_unit, progress=progress)
+        return EstimeResult(statistics, config)
 
     def score_candidates(self, predictions: Sequence[str], source: str, *, progress: bool = False) -> EstimeResult:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
         texts = check_texts("predictions", predictions)
-        return self._score(texts, [check_text("source", source)] * len(texts), progress)
+        return self.score(texts, [check_text("source", source)] * len(texts), progress=progress)
 
     def map_batch(
         self,
@@ -174,14 +187,13 @@ class EstimeScorer:
             A list for each measure, named as it is; with several layers ``alarms@12`` and so on.
 
         Raises:
-            ValueError: a column is not there, or as for `score`.
+            ValueError: a column is missing, or as for `score`.
         """
         for column in (source_column, summary_column):
             check_column(column, batch)
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
-        several = len(result.layers) > 1
         columns: dict[str, Any] = {
-            f"{measure}@{layer}" if several else measure: result.values(measure, layer).tolist()
+            f"{measure}@{layer}" if len(result.layers) > 1 else measure: result.values(measure, layer).tolist()
             for layer in result.layers
             for measure in result.measures
         }
@@ -191,8 +203,8 @@ class EstimeScorer:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.
         `estime_metric.explain` draws them.
 
-        Units that the source lacks are shown with the position that their context leads to, for which they are encoded
-        too; that changes no verdict.
+        Units that the source lacks are encoded too, and shown with the position that their context leads to; that
+        changes no verdict.
 
         Args:
             prediction: the summary.
@@ -211,13 +223,27 @@ class EstimeScorer:
             ['A', 'dog', 'slept', '.']
         """
         texts = [check_text("prediction", prediction)], [check_text("source", source)]
-        return self._explain(*texts, layer, progress=False)[0]
+        return self.explain_pairs(*texts, layer=layer)[0]
 
     def explain_pairs(
         self, predictions: Sequence[str], sources: Sequence[str], *, layer: int | None = None, progress: bool = False
     ) -> list[Explanation]:
         """`explain` for several pairs, encoded together. Arguments and errors as for `score` and `explain`."""
-        return self._explain(*check_pairs(predictions, sources), layer, progress)
+        summaries, texts = check_pairs(predictions, sources)
+        config = self.resolved_config
+        if layer is not None or len(config.layer_tuple) > 1:
+            check_choice("layer", layer, config.layer_tuple)
+        chosen = config.layer_tuple[0] if layer is None else layer
+        explanations: dict[int, Explanation] = {}
+
+        def explain(matched: list[MatchedPair]) -> None:
+            for pair in matches_to_host(matched):
+                row = pair.summary.rows[0]
+                explanation = explain_pair(summaries[row], texts[row], pair, chosen, config)
+                explanations.update(dict.fromkeys(pair.summary.rows, explanation))
+
+        self._run(summaries, texts, explain, every_unit=True, progress=progress)
+        return [explanations[row] for row in range(len(summaries))]
 
     def unload(self) -> None:
         """Lets go of the encoder; its memory is free once no other scorer holds it. The next use loads it again."""
@@ -237,52 +263,13 @@ class EstimeScorer:
             encoder, config = shared_encoder(self.config)
             soft_encoder = encoder
             if config.soft_model is not None and "soft" in config.measures:
-                soft_encoder, found = shared_encoder(
-                    replace(
-                        config,
-                        model=config.soft_model,
-                        revision=config.soft_revision,
-                        layers=0,
-                        window=1,
-                        margin=0,
-                        measures=(),
-                    )
-                )
+                model, revision = config.soft_model, config.soft_revision
+                soft = replace(config, model=model, revision=revision, layers=0, window=1, margin=0, measures=())
+                soft_encoder, found = shared_encoder(soft)
                 soft_encoder.check_vocabulary(encoder)
                 config = replace(config, soft_revision=found.revision)
             self._ready = _Ready(encoder, config, soft_encoder)
         return self._ready
-
-    def _score(self, predictions: list[str], sources: list[str], progress: bool) -> EstimeResult:
-        ready = self._load()
-        shape = len(predictions), len(ready.config.layer_tuple), len(STATISTICS)
-        statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
-
-        def count(matched: list[MatchedPair]) -> None:
-            counted = count_statistics(matched, ready.config, ready.soft_encoder.input_embeddings)
-            for pair, counts in zip(matched, counted, strict=True):
-                statistics[pair.summary.rows] = counts
-
-        self._run(predictions, sources, count, every_unit=ready.config.needs_every_unit, progress=progress)
-        return EstimeResult(statistics, ready.config)
-
-    def _explain(
-        self, predictions: list[str], sources: list[str], layer: int | None, progress: bool
-    ) -> list[Explanation]:
-        config = self._load().config
-        if layer is not None or len(config.layer_tuple) > 1:
-            check_choice("layer", layer, config.layer_tuple)
-        chosen = config.layer_tuple[0] if layer is None else layer
-        explanations: dict[int, Explanation] = {}
-
-        def explain(matched: list[MatchedPair]) -> None:
-            for pair in matches_to_host(matched):
-                row = pair.summary.rows[0]
-                explanation = explain_pair(predictions[row], sources[row], pair, chosen, config)
-                explanations.update(dict.fromkeys(pair.summary.rows, explanation))
-
-        self._run(predictions, sources, explain, every_unit=True, progress=progress)
-        return [explanations[row] for row in range(len(predictions))]
 
     def _run(
         self,
@@ -293,56 +280,67 @@ class EstimeScorer:
         every_unit: bool,
         progress: bool,
     ) -> None:
-        """Texts -> units -> windows -> batches -> embeddings -> matches, chunk by chunk; every different pair once.
+        """Texts -> units -> windows -> batches -> embeddings -> matches, chunk by chunk; every distinct pair once.
 
-        What is made of the matches is up to ``take``. The embeddings of a chunk are let go before the next is encoded.
+        ``take`` gets the matches. The embeddings of a chunk are let go before the next is encoded.
         """
-        ready = self._load()
-        config, device = ready.config, ready.encoder.device
-        self._warn_of_language(predictions, ready.encoder)
-
-        def prepare(chunk: Chunk) -> _Prepared:  # units -> windows, for what the cache lacks
-            known, missing = recall(self.cache, chunk.sources, config.signature())
-            encoded = [source for source in chunk.sources if source not in known] + chunk.summaries
-            return chunk, known, missing, encoded, [mask_units(one.units, config) for one in encoded]
-
-        def match(prepared: _Prepared) -> list[MatchedPair]:  # windows -> batches -> embeddings -> matches
-            chunk, known, missing, encoded, masked = prepared
-            embeddings = ready.encoder.encode(
-                masked,
-                config.layer_tuple,
-                token_budget=config.token_budget,
-                on_progress=partial(advance, chunk.rows),
-            )
-            for units, states in zip(encoded, embeddings, strict=True):
-                units.embeddings = states
-            for source, states in known.items():
-                source.embeddings = put(states, device)
-            remember(self.cache, missing)
-            matched = match_chunk(chunk, normalize=config.normalize)
-            chunk.release()
-            return matched
-
+        self._warn_of_language(predictions)
+        device = self.encoder.device
         found = self._chunks(predictions, sources, every_unit)  # texts -> units
-        work = ahead_of(device, (prepare(chunk) for chunk in found))
-        with inference_context(device), progress_bar(len(predictions), progress) as advance, closing(work):
+        work = ahead_of(device, (self._prepare(chunk) for chunk in found))
+        with inference_context(device), _progress_bar(len(predictions), progress) as advance, closing(work):
             for prepared in work:
-                take(match(prepared))
+                take(self._match(prepared, advance))
 
     def _chunks(self, predictions: list[str], sources: list[str], every_unit: bool) -> Iterator[Chunk]:
-        config, tokenizer = self._load().config, self._load().encoder.tokenizer
+        encoder, config, _ = self._load()
         most = CHUNK_BYTES // self.bytes_per_unit
-        return chunks(predictions, sources, config, tokenizer, max_units=most, every_unit=every_unit)
+        return chunks(predictions, sources, config, encoder.tokenizer, max_units=most, every_unit=every_unit)
 
-    def _warn_of_language(self, predictions: list[str], encoder: MaskedEncoder) -> None:
-        if self._told_language:
+    def _prepare(self, chunk: Chunk) -> _Prepared:
+        """Units -> windows, for what the cache lacks."""
+        config = self.resolved_config
+        known, missing = recall(self.cache, chunk.sources, config.signature())
+        encoded = [source for source in chunk.sources if source not in known] + chunk.summaries
+        return _Prepared(chunk, known, missing, encoded, [mask_units(one.units, config) for one in encoded])
+
+    def _match(self, prepared: _Prepared, advance: Callable[[int, float], None]) -> list[MatchedPair]:
+        """Windows -> batches -> embeddings -> matches. Returning frees the embeddings."""
+        encoder, config, _ = self._load()
+        chunk, known, missing, encoded, masked = prepared
+        embeddings = encoder.encode(
+            masked, config.layer_tuple, token_budget=config.token_budget, on_progress=partial(advance, chunk.rows)
+        )
+        for units, states in zip(encoded, embeddings, strict=True):
+            units.embeddings = states
+        for source, states in known.items():
+            source.embeddings = put(states, encoder.device)
+        remember(self.cache, missing)
+        matched = match_chunk(chunk, normalize=config.normalize)
+        chunk.release()
+        return matched
+
+    def _warn_of_language(self, predictions: list[str]) -> None:
+        if self._told_language or (sign := foreign_language(predictions, self.encoder.tokenizer)) is None:
             return
-        sign = foreign_language(predictions, encoder.tokenizer)
-        if sign is not None:
-            self._told_language = True
-            warnings.warn(
-                f"The encoder {encoder.info.name!r} does not seem to know the language of the summaries: {sign}. "
-                "Scores mean little then; pass as `model` an encoder of that language.",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+        self._told_language = True
+        warnings.warn(
+            f"The encoder {self.encoder.info.name!r} does not seem to know the language of the summaries: {sign}. "
+            "Scores mean little then; pass as `model` an encoder of that language.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+@contextmanager
+def _progress_bar(pairs: int, shown: bool) -> Iterator[Callable[[int, float], None]]:
+    """A bar on stderr; what it yields takes a number of pairs and the share of them that was done since."""
+    done = 0.0
+    with tqdm(total=pairs, unit="pair", disable=not shown, dynamic_ncols=True) as bar:
+
+        def advance(some: int, share: float) -> None:
+            nonlocal done
+            done += some * share
+            bar.update(round(done) - bar.n)
+
+        yield advance

@@ -1,7 +1,4 @@
-"""Tables for readers: one `Table`, written as Markdown, CSV and LaTeX.
-
-A `Table` holds numbers, not formatted text; the formats round, align and escape. The command line prints the same
-`Table` on the screen (`estime_metric.cli.screen`).
+"""Tables for readers: one `Table` of numbers, which Markdown, CSV, LaTeX and the screen round, align and escape.
 
 The formats are written here: ``tabulate`` and pandas' ``to_latex`` know no titled sections within a table, ``tabulate``
 leaves ``|`` unescaped in Markdown, and pandas leaves Greek letters as they are in LaTeX.
@@ -14,6 +11,7 @@ import io
 import math
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from estime_metric import files
@@ -38,7 +36,7 @@ class Column:
 
     Args:
         name: its heading.
-        group: heading over it and the neighbouring columns of the same group; none where empty.
+        group: heading over it and its neighbours of the same group; none where empty.
         decimals: digits after the point of a float; integers and text stay as they are.
         text: the column holds text and is aligned to the left; numbers go to the right.
     """
@@ -64,17 +62,17 @@ class Section:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: what it shows, its columns, its rows in sections, and notes that a reader needs below it.
+    """A table, with its rows in sections.
 
     Args:
         name: short name for files and labels: letters, digits, ``-`` and ``_``.
         title: the caption.
         columns: the columns.
-        sections: the rows; a table without sections has no rows.
+        sections: the rows.
         notes: sentences below the table.
 
     Raises:
-        ValueError: a name that is no file name, or a row whose length is not the number of columns.
+        ValueError: another name, or a row whose length is not the number of columns.
 
     Example:
         >>> columns = (Column("measure", text=True), Column("ρ", group="fluency", decimals=2))
@@ -111,11 +109,9 @@ class Table:
     def groups(self) -> list[tuple[str, int]]:
         """The headings over the columns, left to right, each with the number of columns below it."""
         groups: list[tuple[str, int]] = []
-        for column in self.columns:
-            if groups and column.group and groups[-1][0] == column.group:
-                groups[-1] = (column.group, groups[-1][1] + 1)
-            else:
-                groups.append((column.group, 1))
+        for group, columns in groupby(column.group for column in self.columns):
+            width = len(list(columns))
+            groups += [(group, width)] if group else [("", 1)] * width
         return groups
 
 
@@ -126,7 +122,7 @@ def show(cell: Cell, column: Column) -> str:
         >>> show(-0.12345, Column("x")), show(7, Column("x")), show(float("nan"), Column("x"))
         ('-0.123', '7', '–')
     """
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if _is_empty(cell):
         return EMPTY
     return _fixed(cell, column.decimals) if isinstance(cell, float) else str(cell)
 
@@ -142,7 +138,7 @@ def interval(low: float, high: float, decimals: int = 2) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """The table in Markdown, title above it, notes below it; it ends with a line break."""
+    """The table in Markdown: title above, notes below, a line break at the end."""
 
     def line(cells: list[str]) -> str:
         return f"| {' | '.join(cells)} |"
@@ -160,13 +156,13 @@ def to_markdown(table: Table) -> str:
 
 
 def to_csv(table: Table) -> str:
-    """The table as CSV with the columns ``section`` and those of the table; numbers unrounded, no value as nothing."""
+    """The table as CSV, with a first column ``section``; numbers unrounded, no value as nothing."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["section", *(column.heading for column in table.columns)])
     for section in table.sections:
         for row in section.rows:
-            writer.writerow([section.title, *("" if _is_nan(cell) else cell for cell in row)])
+            writer.writerow([section.title, *("" if _is_empty(cell) else cell for cell in row)])
     return stream.getvalue()
 
 
@@ -176,33 +172,30 @@ def to_latex(table: Table) -> str:
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape(table.title)}}}", rf"\label{{tab:{table.name}}}"]
     lines += [rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}", r"\toprule"]
     if any(group for group, _ in table.groups):
-        lines.append(" & ".join(_latex_group(*group) for group in table.groups) + r" \\")
+        spanned = [rf"\multicolumn{{{columns}}}{{c}}{{{escape(group)}}}" for group, columns in table.groups]
+        lines.append(" & ".join(spanned) + r" \\")
     lines.append(" & ".join(escape(column.name) for column in table.columns) + r" \\")
     for section in table.sections:
         lines.append(r"\midrule")
         if section.title:
             lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(section.title)}}}}} \\")
         lines += [" & ".join(escape(text) for text in _shown(row, table.columns)) + r" \\" for row in section.rows]
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    for note in table.notes:
-        lines += [r"\par\smallskip\footnotesize " + escape(note)]
+    lines += [
+        r"\bottomrule",
+        r"\end{tabular}",
+        *(rf"\par\smallskip\footnotesize {escape(note)}" for note in table.notes),
+    ]
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 
 def write_table(table: Table, folder: Path) -> list[Path]:
-    """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made where it is missing.
-
-    Returns:
-        The three paths.
-    """
+    """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made if missing; gives the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"md": to_markdown(table), "csv": to_csv(table), "tex": to_latex(table)}
-    paths = []
-    for ending, text in texts.items():
-        path = folder / f"{table.name}.{ending}"
+    texts = {folder / f"{table.name}.md": to_markdown(table), folder / f"{table.name}.csv": to_csv(table)}
+    texts[folder / f"{table.name}.tex"] = to_latex(table)
+    for path, text in texts.items():
         files.write_text(path, text)
-        paths.append(path)
-    return paths
+    return list(texts)
 
 
 def escape_latex(text: str) -> str:
@@ -219,10 +212,6 @@ def _fixed(number: float, decimals: int) -> str:
     return f"{round(number, decimals) + 0.0:.{decimals}f}"  # no minus zero
 
 
-def _latex_group(group: str, columns: int) -> str:
-    return rf"\multicolumn{{{columns}}}{{c}}{{{escape_latex(group)}}}"
-
-
 def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\|*_`<])", r"\\\1", " ".join(text.split()))
 
@@ -231,5 +220,5 @@ def _shown(row: tuple[Cell, ...], columns: tuple[Column, ...]) -> list[str]:
     return [show(cell, column) for cell, column in zip(row, columns, strict=True)]
 
 
-def _is_nan(cell: Cell) -> bool:
+def _is_empty(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))

@@ -15,25 +15,15 @@ OPERATING_POINTS = Path(__file__).with_name("operating_points.json")
 
 
 def threshold_value(threshold: float | str, measure: str, config: EstimeConfig) -> float:
-    """A threshold as a number.
-
-    Args:
-        threshold: a number; or ``"balanced"`` for the value that is documented for this encoder and measure.
-        measure: the measure.
-        config: how the scores came about.
+    """A threshold as a number; ``"balanced"`` is the value documented for the encoder of ``config`` and the measure.
 
     Raises:
         TypeError: it is neither a number nor a string.
-        ValueError: it is no finite number, or none is documented.
-
-    Example:
-        >>> from estime_metric import EstimeConfig
-        >>> threshold_value(0.25, "inconsistency", EstimeConfig())
-        0.25
+        ValueError: it is not finite, or none is documented.
     """
-    if isinstance(threshold, str) and threshold != "balanced":
-        raise ValueError(f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}.")
     if isinstance(threshold, str):
+        if threshold != "balanced":
+            raise ValueError(f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}.")
         known = json.loads(OPERATING_POINTS.read_text(encoding="utf-8")) if OPERATING_POINTS.exists() else {}
         threshold = known.get(config.model, {}).get(measure)
         if threshold is None:

@@ -13,6 +13,7 @@ import torch
 
 from estime_metric import EstimeConfig, EstimeScorer, __version__, estime
 from estime_metric.config import EstimeOptions, default_layer
+from estime_metric.engine.words import split_words
 
 
 def test_the_defaults_are_the_papers() -> None:
@@ -22,7 +23,7 @@ def test_the_defaults_are_the_papers() -> None:
     assert (config.unit, config.normalize, config.dtype) == ("token", False, "float32")
     assert config.layers is None
     assert config.layer_tuple == ()
-    assert default_layer(24) == 21
+    assert [default_layer(blocks) for blocks in (24, 12, 6, 22, 4, 2, 1)] == [21, 10, 5, 19, 4, 2, 1]
 
 
 def test_it_is_frozen_hashable_and_equal_by_value() -> None:
@@ -38,27 +39,19 @@ def test_it_is_frozen_hashable_and_equal_by_value() -> None:
 
 @pytest.mark.parametrize(
     ("layers", "expected"),
-    [
-        (0, (0,)),
-        (21, (21,)),
-        ([12, 21, 24], (12, 21, 24)),
-        ((5, 3), (5, 3)),
-        (range(3), (0, 1, 2)),
-        (iter([4]), (4,)),
-        (np.int64(3), (3,)),
-        (np.array([3, 1]), (3, 1)),
-        (np.array(4), (4,)),
-        (torch.tensor([2, 5]), (2, 5)),
-        ([np.int32(1), 2], (1, 2)),
-    ],
-)
+    [(0, (0,)), ((5, 3), (5, 3)), (range(3), (0, 1, 2)), (iter([4]), (4,)), (np.array([3, 1]), (3, 1)),
+     (np.array(4), (4,)), (torch.tensor([2, 5]), (2, 5)), ([np.int32(1), 2], (1, 2))],
+)  # fmt: skip
 def test_layers_may_be_one_or_several(layers: object, expected: tuple[int, ...]) -> None:
     found = EstimeConfig(layers=layers).layer_tuple  # type: ignore[arg-type]
     assert found == expected
     assert {type(layer) for layer in found} == {int}
 
 
-def test_numbers_and_dtypes_of_numpy_and_torch_are_taken() -> None:
+def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
+    config = EstimeConfig(tagger="nltk", keep_tags=(tag for tag in ("NN", "VB")), drop_tags=iter(["DT"]))  # type: ignore[arg-type]
+    assert (config.keep_tags, config.drop_tags) == ({"NN", "VB"}, {"DT"})
+    assert EstimeConfig(device=torch.device("cuda", 1)).device == "cuda:1"  # type: ignore[arg-type]
     given = EstimeConfig(
         window=np.int64(200), margin=np.int32(10), distance=torch.tensor(4), token_budget=np.uint16(9),  # type: ignore[arg-type]
         dtype=torch.bfloat16,  # type: ignore[arg-type]
@@ -66,11 +59,6 @@ def test_numbers_and_dtypes_of_numpy_and_torch_are_taken() -> None:
     same = EstimeConfig(window=200, margin=10, distance=4, token_budget=9, dtype="bfloat16")
     assert (given, given.signature()) == (same, same.signature())
     assert hash(given) == hash(same)
-
-
-def test_tags_may_come_from_a_generator() -> None:
-    config = EstimeConfig(tagger="nltk", keep_tags=(tag for tag in ("NN", "VB")), drop_tags=iter(["DT"]))  # type: ignore[arg-type]
-    assert (config.keep_tags, config.drop_tags) == ({"NN", "VB"}, {"DT"})
 
 
 def test_the_typed_keywords_are_the_fields() -> None:
@@ -82,16 +70,9 @@ def test_the_typed_keywords_are_the_fields() -> None:
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [
-        ("layer_index", "layers"),
-        ("measure", "measures"),
-        ("keep_tag", "keep_tags"),
-        ("dtypes", "dtype"),
-        ("model_name", "model"),
-        ("lang", "model"),
-        ("batch_size", "token_budget"),
-    ],
-)
+    [("layer_index", "layers"), ("keep_tag", "keep_tags"), ("dtypes", "dtype"), ("model_name", "model"),
+     ("lang", "model"), ("batch_size", "token_budget")],
+)  # fmt: skip
 def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
     for make in (EstimeScorer, EstimeConfig.fast, lambda **options: estime([], [], **options)):
         with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
@@ -103,7 +84,6 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"model": None}, TypeError, "`model` to be a str, but got NoneType"),
         ({"model": b"embedded"}, TypeError, "`model` to be a str, but got bytes"),
         ({"model": "  "}, ValueError, "`model` to be a name, but got '  '"),
         ({"revision": 3}, TypeError, "`revision` to be a str, but got int"),
@@ -116,28 +96,22 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"layers": []}, ValueError, "`layers` to name at least one layer, but got none"),
         ({"layers": [3, 3]}, ValueError, re.escape("`layers` to name each layer once, but got [3, 3]")),
         ({"unit": "sentence"}, ValueError, "`unit` to be one of token.*, but got 'sentence'"),
-        ({"unit": None}, ValueError, "`unit` to be one of .*, but got None"),
         ({"window": 450.0}, TypeError, "`window` to be an integer, but got 450.0"),
         ({"window": True, "margin": 0}, TypeError, "`window` to be an integer, but got True"),
         ({"window": 0, "margin": 0}, ValueError, "`window` to be at least 1, but got 0"),
         ({"window": 100}, ValueError, r"`window` to be more than twice `margin` \(50\), but got 100"),
         ({"margin": -1}, ValueError, "`margin` to be at least 0, but got -1"),
-        ({"margin": "50"}, TypeError, "`margin` to be an integer, but got '50'"),
         ({"margin": 225}, ValueError, r"`window` to be more than twice `margin` \(225\), but got 450"),
         ({"distance": 0}, ValueError, "`distance` to be at least 1, but got 0"),
         ({"distance": None}, TypeError, "`distance` to be an integer, but got None"),
-        ({"normalize": "yes"}, TypeError, "`normalize` to be a bool, but got 'yes'"),
         ({"normalize": 1}, TypeError, "`normalize` to be a bool, but got 1"),
         ({"splitter": "nltk"}, ValueError, "`unit` to be 'word', or `tagger` .* is 'nltk', but got the unit 'token'"),
         ({"splitter": str.split}, ValueError, "`unit` to be 'word', or `tagger` to be set, where `splitter` is "),
         ({"dtype": "int8"}, ValueError, "`dtype` to be one of float32, bfloat16, float16, but got 'int8'"),
         ({"dtype": torch.float64}, ValueError, "`dtype` to be one of .*, but got torch.float64"),
-        ({"dtype": float}, ValueError, "`dtype` to be one of .*, but got <class 'float'>"),
-        ({"layers": np.float64(3)}, TypeError, "`layers` to be an integer or several, but got "),
         ({"layers": np.bool_(True)}, TypeError, "`layers` to be an integer or several, but got "),
         ({"layers": torch.tensor(True)}, TypeError, "`layers` to be an integer or several, but got "),
         ({"measures": 3}, TypeError, "`measures` to be a name or several, but got 3"),
-        ({"measures": None}, TypeError, "`measures` to be a name or several, but got None"),
         ({"measures": ["soft", 3]}, ValueError, "`measures` to be one of .*, but got 3"),
         ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
         ({"token_budget": 1e4}, TypeError, "`token_budget` to be an integer, but got 10000.0"),
@@ -155,10 +129,6 @@ def test_a_bad_value_is_refused_by_name(options: dict[str, object], error: type[
 def test_the_least_legal_values_are_taken(options: dict[str, object]) -> None:
     config = EstimeConfig(**options)  # type: ignore[arg-type]
     assert all(getattr(config, name) == value for name, value in options.items())
-
-
-def test_a_device_may_be_a_torch_device() -> None:
-    assert EstimeConfig(device=torch.device("cuda", 1)).device == "cuda:1"  # type: ignore[arg-type]
 
 
 def test_options_are_laid_over_a_configuration() -> None:
@@ -184,32 +154,42 @@ def test_the_signature_is_this_line() -> None:
     assert "@default|layers:default|" in EstimeConfig().signature()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"model": "embedded"}, {"revision": "x"}, {"layers": 3}, {"window": 449}, {"margin": 49}, {"distance": 9},
-     {"normalize": True}, {"dtype": "bfloat16"}],
-)  # fmt: skip
-def test_what_changes_a_score_changes_the_signature(change: dict[str, object]) -> None:
-    assert EstimeConfig(**change).signature() != EstimeConfig().signature()  # type: ignore[arg-type]
+def first_words(words: list[str]) -> list[str]:
+    return ["X"] * len(words)
 
 
-def test_what_changes_no_score_leaves_the_signature() -> None:
-    assert EstimeConfig(device="cpu", token_budget=7).signature() == EstimeConfig().signature()
+def last_words(words: list[str]) -> list[str]:
+    return ["X"] * len(words)
 
 
-@pytest.mark.parametrize("model", ["a|b", "a@b", "a%7Cb", "a\nb", "ü|\t"])
-def test_no_name_breaks_the_line(model: str) -> None:
-    signature = EstimeConfig(model=model).signature()
-    assert "\n" not in signature
-    assert signature.count("|") == EstimeConfig().signature().count("|")
-    assert signature.count("@") == 1
-    others = {EstimeConfig(model=other).signature() for other in ("a|b", "a@b", "a%7Cb", "a\nb", "ü|\t")}
-    assert len(others) == 5  # escaping keeps names apart
+def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> None:
+    tagged: dict = {"tagger": first_words}
+    settings: list[dict] = [
+        {}, {"model": "embedded"}, {"revision": "x"}, {"layers": 12}, {"layers": "all"}, {"window": 400},
+        {"margin": 49}, {"distance": 9}, {"normalize": True}, {"dtype": "bfloat16"}, {"unit": "word"}, tagged,
+        *({"unit": "word", "splitter": splitter} for splitter in ("nltk", split_words, str.split)),
+        {"tagger": last_words}, {"tagger": "nltk"}, {**tagged, "splitter": "nltk"}, {**tagged, "keep_tags": set()},
+        {**tagged, "keep_tags": {"X"}}, {**tagged, "drop_tags": {"X"}}, {"measures": ["soft"]},
+        {"measures": ["soft"], "soft_model": "bert-base-uncased"},
+    ]  # fmt: skip
+    signatures = [EstimeConfig(**setting).signature() for setting in settings]
+    assert len(set(signatures)) == len(settings)
+    for same in ({"measures": ["coherence", "alarms"]}, {"soft_model": "x"}, {"device": "cpu", "token_budget": 7}):
+        assert EstimeConfig(**same).signature() == signatures[0]
+    assert not any(part in signatures[0] for part in ("splitter", "tagger", "keep", "drop", "soft"))
+    assert "|soft:bert-base-uncased@default|" in signatures[-1]
+    tags = {"keep_tags": {"X", "NN"}, "drop_tags": {"DT"}}
+    words = EstimeConfig(unit="word", **tagged, **tags, measures=["soft"]).signature()
+    for part in ("unit:word", "splitter:regex", "first_words", "keep:NN,X", "drop:DT", "soft:own"):
+        assert part in words
 
 
-@pytest.mark.parametrize(("blocks", "layer"), [(24, 21), (12, 10), (6, 5), (22, 19), (4, 4), (2, 2), (1, 1)])
-def test_the_default_layer_keeps_the_papers_relative_depth(blocks: int, layer: int) -> None:
-    assert default_layer(blocks) == layer
+def test_no_name_breaks_the_line() -> None:
+    signatures = {EstimeConfig(model=name).signature() for name in ("a|b", "a@b", "a%7Cb", "a\nb", "ü|\t")}
+    assert len(signatures) == 5  # escaping keeps names apart
+    for signature in signatures:
+        assert "\n" not in signature
+        assert (signature.count("|"), signature.count("@")) == (EstimeConfig().signature().count("|"), 1)
 
 
 def test_the_fast_preset_is_seen_in_the_signature_and_its_options_win() -> None:

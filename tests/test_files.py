@@ -42,6 +42,7 @@ def test_jsonl_lines_keep_their_numbers_and_further_columns(tmp_path: Path) -> N
         (b'{"source": null, "summary": "x"}', "line 2: column 'source' should hold a text, but holds nothing"),
         (b'{"source": "x", "summary": 3}', "line 2: column 'summary' should hold a text, but holds int"),
         (b"\xff\xfe", "line 2: is not UTF-8"),
+        (b'{"source": "x", "summary": "\\ud800"}', "line 2: column 'summary' holds a lone surrogate, which is no char"),
     ],
 )
 def test_a_bad_jsonl_line_is_named_and_the_rest_is_read(tmp_path: Path, line: bytes, problem: str) -> None:
@@ -63,12 +64,6 @@ def test_csv_with_quoted_newlines_bom_and_a_row_too_long(tmp_path: Path) -> None
         "line 5: column 'summary' is empty, as a missing value is",
         "line 6: column 'source' should hold a text, but holds nothing",
     ]
-
-
-def test_csv_fields_may_be_long(tmp_path: Path) -> None:
-    source = "word " * 100_000
-    pairs = files.read_pairs(write(tmp_path / "p.csv", f"source,summary\n{source},x\n"), "source", "summary")
-    assert pairs.sources == [source]
 
 
 def test_parquet_rows_are_counted_from_one(tmp_path: Path) -> None:
@@ -101,25 +96,14 @@ def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
     assert table[1]["more"] == "x\ny"
 
 
-def test_half_a_character_is_written_as_json_has_it(tmp_path: Path) -> None:
-    rows: list[files.Row] = [{"note": "ü \ud800"}]
-    files.write_rows(tmp_path / "o.jsonl", rows)
-    text = (tmp_path / "o.jsonl").read_text(encoding="utf-8")
-    assert text == '{"note": "ü \\ud800"}\n'
-    assert json.loads(text) == rows[0]
-
-
-def test_counts_are_written_as_integers() -> None:
-    assert repr(files.plain(3.0)) == "3"
-    assert repr(files.plain(1 / 3)) == "0.333333"
-
-
-def test_a_rate_of_nothing_is_null_in_json_and_empty_in_csv(tmp_path: Path) -> None:
-    rows: list[files.Row] = [{"line": 1, "alarm_rate": files.plain(float("nan"))}]
+def test_lone_surrogates_are_escaped_counts_integers_and_a_rate_of_nothing_null(tmp_path: Path) -> None:
+    files.write_rows(tmp_path / "o.jsonl", [{"note": "ü \ud800"}])
+    assert (tmp_path / "o.jsonl").read_text(encoding="utf-8") == '{"note": "ü \\ud800"}\n'
+    rows: list[files.Row] = [{"n": files.plain(3.0), "rate": files.plain(float("nan")), "x": files.plain(1 / 3)}]
     files.write_rows(tmp_path / "o.jsonl", rows)
     files.write_rows(tmp_path / "o.csv", rows)
-    assert (tmp_path / "o.jsonl").read_text() == '{"line": 1, "alarm_rate": null}\n'
-    assert (tmp_path / "o.csv").read_text() == "line,alarm_rate\n1,\n"
+    assert (tmp_path / "o.jsonl").read_text() == '{"n": 3, "rate": null, "x": 0.333333}\n'
+    assert (tmp_path / "o.csv").read_text() == "n,rate,x\n3,,0.333333\n"
 
 
 def test_chunks_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
@@ -170,17 +154,19 @@ def test_a_json_array_longer_than_a_block(tmp_path: Path) -> None:
 
 
 def test_utf_16_and_a_column_twice_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="looks like UTF-16"):
-        list(files.read_rows(write(tmp_path / "p.csv", "source,summary\na,b\n".encode("utf-16"))))
-    with pytest.raises(ValueError, match="looks like UTF-16"):
-        list(files.read_rows(write(tmp_path / "p.jsonl", '{"a": 1}'.encode("utf-16-le"))))
-    with pytest.raises(ValueError, match="the header has 'source' twice"):
-        list(files.read_rows(write(tmp_path / "p.csv", "source,source,summary\na,b,c\n")))
+    for name, content, said in (
+        ("p.csv", "source,summary\na,b\n".encode("utf-16"), "looks like UTF-16"),
+        ("p.jsonl", '{"a": 1}'.encode("utf-16-le"), "looks like UTF-16"),
+        ("p.csv", "source,source,summary\na,b,c\n", "the header has 'source' twice"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            list(files.read_rows(write(tmp_path / name, content)))
 
 
-def test_the_index_that_pandas_writes_is_a_column(tmp_path: Path) -> None:
-    pairs = files.read_pairs(write(tmp_path / "p.csv", ",source,summary\n7,a,b\n"), "source", "summary")
-    assert pairs.others == [{"Unnamed: 0": "7"}]
+def test_csv_fields_may_be_long_and_the_index_that_pandas_writes_is_a_column(tmp_path: Path) -> None:
+    source = "word " * 100_000
+    pairs = files.read_pairs(write(tmp_path / "p.csv", f",source,summary\n7,{source},b\n"), "source", "summary")
+    assert (pairs.sources, pairs.others) == ([source], [{"Unnamed: 0": "7"}])
 
 
 def test_a_missing_column_is_said_once_before_reading(tmp_path: Path) -> None:
@@ -189,22 +175,11 @@ def test_a_missing_column_is_said_once_before_reading(tmp_path: Path) -> None:
             files.read_pairs(write(tmp_path / name, text), "source", "summary")
 
 
-def test_half_a_character_is_a_problem_of_its_row(tmp_path: Path) -> None:
-    text = json.dumps(PAIR) + "\n" + json.dumps({**PAIR, "summary": "a \ud800"}) + "\n"
-    pairs = files.read_pairs(write(tmp_path / "p.jsonl", text), "source", "summary")
-    assert pairs.lines == [1]
-    assert pairs.problems == ["line 2: column 'summary' holds a lone surrogate, which is no character"]
-
-
 def test_parquet_is_written_with_columns_that_only_some_rows_have(tmp_path: Path) -> None:
     rows: list[files.Row] = [{"line": 1, "rate": 0}, {"line": 2, "rate": 0.5, "note": "x"}, {"line": 3, "rate": None}]
     files.write_rows(tmp_path / "o.parquet", rows)
     read = [row for _, row in files.read_rows(tmp_path / "o.parquet")]
-    assert read == [
-        {"line": 1, "rate": 0.0, "note": None},
-        {"line": 2, "rate": 0.5, "note": "x"},
-        {"line": 3, "rate": None, "note": None},
-    ]
+    assert read == [{"note": None, **row} for row in rows]
 
 
 def test_damaged_parquet_is_named(tmp_path: Path) -> None:

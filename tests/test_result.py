@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import math
+import sys
 import warnings
 from dataclasses import replace
 
@@ -75,14 +75,11 @@ def test_values_come_for_each_layer_in_input_order(
         assert result.mean(measure, layer) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
 
 
-def test_layers_are_in_the_order_asked_for() -> None:
+def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
     turned = EstimeResult(statistics(**{name: [[1, 2]] for name in STATISTICS}), EstimeConfig(model="m", layers=[5, 2]))
     assert turned.layers == (5, 2)
     assert turned.values("alarms", 5).tolist() == [1]
     assert turned.values("alarms", 2).tolist() == [2]
-
-
-def test_one_layer_need_not_be_named() -> None:
     result = single(alarms=[3, 1], ties=[3, 1], overlap=[4, 1], tokens=[5, 1])
     assert result.values().tolist() == result.values("alarms", 5).tolist() == result["alarms"].tolist() == [3, 1]
     assert result.mean() == result.score == 2.0
@@ -116,8 +113,7 @@ def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> Non
     text = str(single(alarms=[1, 0, 0], overlap=[2, 0, 0], tokens=[4, 3, 0]))
     assert text.splitlines() == [
         f"ESTIME 0.333 alarms a summary, inconsistency {((2 + ALARM_WEIGHT) / 4 + 2) / 3:.4f} (both: lower is better), "
-        "coverage 0.1667, "
-        "3 pairs, layer 5",
+        "coverage 0.1667, 3 pairs, layer 5",
         "Blank summaries, inconsistency 1: 1 (index 2)",
         "Pairs with no token in common, so nothing was checked: 1 (index 1)",
         EstimeConfig(model="m", revision="r", layers=5).signature(),
@@ -135,15 +131,9 @@ def test_printing_several_layers_takes_a_line_each(result: EstimeResult) -> None
         _ = result.score
 
 
-def test_ties_are_counted_over_all_pairs(result: EstimeResult) -> None:
+def test_its_size_its_line_its_ties_and_what_was_not_checked(result: EstimeResult) -> None:
     assert (result.ties(2), result.ties(5)) == (2, 3)
-
-
-def test_pairs_with_nothing_to_check_are_named(result: EstimeResult) -> None:
     assert result.unchecked == [1]
-
-
-def test_its_size_and_line(result: EstimeResult) -> None:
     assert len(result) == 3
     assert result.signature == CONFIG.signature()
     assert repr(result) == f"EstimeResult(3 pairs, {CONFIG.signature()})"
@@ -152,11 +142,7 @@ def test_its_size_and_line(result: EstimeResult) -> None:
 @pytest.mark.parametrize(
     ("measure", "layer", "message"),
     [
-        (
-            "alarm",
-            2,
-            "`measure` to be one of alarms, .*, but got 'alarm'",
-        ),
+        ("alarm", 2, "`measure` to be one of alarms, .*, but got 'alarm'"),
         ("alarms", 3, "`layer` to be one of 2, 5, but got 3"),
         ("alarms", -1, "`layer` to be one of 2, 5, but got -1"),
         ("alarms", None, "`layer` to be one of 2, 5, since several were read, but got None"),
@@ -208,13 +194,6 @@ def test_the_table_has_a_row_for_each_pair_and_layer(result: EstimeResult) -> No
 
 
 def test_the_table_says_how_to_install_what_it_needs(result: EstimeResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without_pandas(name: str, *others: object, **named: object) -> object:
-        if name == "pandas":
-            raise ImportError(name)
-        return real(name, *others, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'estime-metric\[meta\]'"):
         result.to_pandas()

@@ -39,6 +39,10 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[list[MaskedText]]:
     return calls
 
 
+def token_ids(scorer: EstimeScorer, text: str) -> list[int]:
+    return scorer.encoder.tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
 def split(pairs: Pairs) -> tuple[list[str], list[str]]:
     return [summary for summary, _ in pairs], [source for _, source in pairs]
 
@@ -52,7 +56,7 @@ def few_kinds(number: int) -> Pairs:
 
 
 def disagreements(result: EstimeResult, verdicts: list[dict[int, Verdict]]) -> tuple[int, int, int]:
-    """Alarms that differ from the oracle's, verdicts that hang on rounding, checked tokens.
+    """Alarms that differ from the oracle's, verdicts that depend on rounding, checked tokens.
 
     Every difference must be one that rounding can make.
     """
@@ -94,10 +98,8 @@ def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: 
 
 def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs) -> None:
     compare(folder, [*pairs[:9], *few_kinds(8)], [1, 2, BLOCKS], family, **SHORT)
-
-
-def test_normalized_verdicts_are_those_of_the_paper(bert_folder: str, pairs: Pairs) -> None:
-    compare(bert_folder, [*pairs[:6], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT)
+    if family == "bert":
+        compare(folder, [*pairs[:6], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT)
 
 
 @pytest.mark.slow
@@ -143,21 +145,12 @@ def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None
         assert (a["winners"] - b["winners"]).abs().sum() <= a["winners"].sum() / 1000 + ties.sum()
 
 
-def test_order_changes_nothing(scorer: EstimeScorer, pairs: Pairs) -> None:
+def test_order_and_company_change_nothing(scorer: EstimeScorer, pairs: Pairs) -> None:
     whole = scorer.score(*split(pairs))
-    order = list(range(len(pairs)))
-    for seed in range(3):
-        random.Random(seed).shuffle(order)
-        assert_same(whole, scorer.score(*split([pairs[row] for row in order])), order)
-
-
-def test_company_changes_nothing(scorer: EstimeScorer, pairs: Pairs) -> None:
-    whole = scorer.score(*split(pairs))
-    for row, pair in enumerate(pairs):
-        assert_same(whole, scorer.score(*split([pair])), [row])
-    for size in (2, 5):
+    order = random.Random(0).sample(range(len(pairs)), len(pairs))
+    for size in (1, 5, len(pairs)):
         for start in range(0, len(pairs), size):
-            rows = list(range(start, min(start + size, len(pairs))))
+            rows = order[start : start + size]
             assert_same(whole, scorer.score(*split([pairs[row] for row in rows])), rows)
 
 
@@ -174,7 +167,6 @@ def test_the_budget_changes_nothing(scorer: EstimeScorer, pairs: Pairs, budget: 
     other = EstimeScorer(scorer.config, token_budget=budget)
     assert other.encoder is scorer.encoder
     assert_same(scorer.score(*split(pairs)), other.score(*split(pairs)))
-    assert other.signature == scorer.signature
 
 
 @pytest.mark.parametrize("size", [1, 20_000, 100_000])
@@ -222,16 +214,13 @@ def test_candidates_are_scored_as_pairs(scorer: EstimeScorer, pairs: Pairs, enco
     summaries = [summary for summary, _ in pairs]
     candidates = scorer.score_candidates(summaries, source)
     assert_same(candidates, scorer.score(summaries, [source] * len(summaries)))
-    assert candidates.signature == scorer.signature
-    of_source = len(scorer.encoder.tokenizer(source, add_special_tokens=False)["input_ids"])
+    of_source = len(token_ids(scorer, source))
     assert [sum(text.wanted == of_source for text in texts) for texts in encoded] == [1, 1]
 
 
 def test_a_source_is_encoded_once_wherever_it_stands(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
     scorer.score(*split(pairs))
-    lengths = {
-        source: len(scorer.encoder.tokenizer(source, add_special_tokens=False)["input_ids"]) for _, source in pairs
-    }
+    lengths = {source: len(token_ids(scorer, source)) for _, source in pairs}
     (texts,) = encoded
     whole = [len(text.ids) for text in texts if text.wanted == len(text.ids) and len(text.ids) in lengths.values()]
     assert sorted(whole) == sorted(lengths.values())
@@ -240,9 +229,7 @@ def test_a_source_is_encoded_once_wherever_it_stands(scorer: EstimeScorer, pairs
 
 def test_only_what_occurs_in_the_source_is_masked_in_a_summary(scorer: EstimeScorer, encoded) -> None:
     scorer.score(["the cat zzz"], ["the dog"])
-    tokenizer = scorer.encoder.tokenizer
-    of_source = set(tokenizer("the dog", add_special_tokens=False)["input_ids"])
-    summary = tokenizer("the cat zzz", add_special_tokens=False)["input_ids"]
+    of_source, summary = token_ids(scorer, "the dog"), token_ids(scorer, "the cat zzz")
     (texts,) = encoded
     masked = [position for window in texts[1].windows for position in window.masked]
     assert sorted(masked) == [index for index, token in enumerate(summary) if token in of_source]
@@ -251,16 +238,15 @@ def test_only_what_occurs_in_the_source_is_masked_in_a_summary(scorer: EstimeSco
 # Emptiness
 
 
-@pytest.mark.parametrize("summary", ["", "  \n", "...", "zqj", "The cat sat."])
-@pytest.mark.parametrize("source", ["", "  \n", "!!!"])
+@pytest.mark.parametrize("summary", ["", "  \n", "...", "The cat sat."])
+@pytest.mark.parametrize("source", ["", "!!!"])
 def test_nothing_in_common_is_zero(scorer: EstimeScorer, summary: str, source: str) -> None:
     result = scorer.score([summary], [source])
     for layer in (1, 3):
         for measure in ("alarms", "winners", "overlap"):
             assert result.values(measure, layer).tolist() == [0.0]
     assert result.unchecked == [0]
-    tokens = len(scorer.encoder.tokenizer(summary, add_special_tokens=False)["input_ids"])
-    assert result.values("tokens", 1).tolist() == [tokens]
+    assert result.values("tokens", 1).tolist() == [len(token_ids(scorer, summary))]
 
 
 def test_the_empty_among_others_disturb_nobody(scorer: EstimeScorer, pairs: Pairs) -> None:
@@ -270,17 +256,11 @@ def test_the_empty_among_others_disturb_nobody(scorer: EstimeScorer, pairs: Pair
     assert result.unchecked == [0, 4, 5, 6]
 
 
-def test_punctuation_is_checked_like_any_token(scorer: EstimeScorer) -> None:
-    result = scorer.score(["..."], ["The cat sat. The dog ran. ..."])
-    assert result.values("overlap", 1).tolist() == [3.0]
+def test_a_source_of_one_token_raises_no_alarm_and_punctuation_is_checked(scorer: EstimeScorer) -> None:
+    result = scorer.score(["cat cat cat", "..."], ["cat", "The cat sat. ..."])
+    assert result.values("overlap", 1).tolist() == [3.0, 3.0]
+    assert (result.values("alarms", 1)[0], result.values("winners", 1)[0]) == (0, 0)
     assert result.unchecked == []
-
-
-def test_a_source_of_one_token_raises_no_alarm(scorer: EstimeScorer) -> None:
-    result = scorer.score(["cat cat cat"], ["cat"])
-    assert result.values("overlap", 1).tolist() == [3.0]
-    assert result.values("alarms", 1).tolist() == result.values("winners", 1).tolist() == [0.0]
-    assert result.ties(1) == 0
 
 
 def test_no_pairs(scorer: EstimeScorer) -> None:
@@ -304,38 +284,20 @@ def test_a_summary_that_is_its_source_has_no_alarm(scorer: EstimeScorer, pairs: 
 def long_text(scorer: EstimeScorer, least: int) -> tuple[str, list[str]]:
     """At least so many tokens, and some words of one token each that are not among them."""
     rng = random.Random(3)
-    words = [
-        "the",
-        "cat",
-        "sat",
-        "on",
-        "a",
-        "mat",
-        "while",
-        "heavy",
-        "rain",
-        "fell",
-        "over",
-        "hills",
-        "and",
-        "a",
-        "river",
-        "rose",
-    ]
+    words = SENTENCES[0].lower().split()
     text = " ".join(rng.choice(words) for _ in range(least))
-    tokenizer = scorer.encoder.tokenizer
-    used = tokenizer(text, add_special_tokens=False)["input_ids"]
+    used = token_ids(scorer, text)
     assert len(used) >= least
-    fresh = [word for word, number in sorted(tokenizer.get_vocab().items()) if word.isalpha() and number not in used]
+    vocabulary = sorted(scorer.encoder.tokenizer.get_vocab().items())
+    fresh = [word for word, number in vocabulary if word.isalpha() and number not in used]
     return text, [word for word in fresh if len(word) > 3][:2]
 
 
-def test_an_error_at_the_end_of_a_long_summary_is_seen(bert_folder: str, encoded) -> None:
+def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[2], device="cpu")
     text, (one, another) = long_text(scorer, 2000)
-    result = scorer.score_candidates(
-        [text, f"{text} {one} {another}", f"{text} {another} {one}"], f"{text} {one} {another}"
-    )
+    source = f"{text} {one} {another}"
+    result = scorer.score_candidates([text, source, f"{text} {another} {one}"], source)
     tokens, overlap, winners = (result.values(measure).tolist() for measure in ("tokens", "overlap", "winners"))
     assert tokens[1] == tokens[2] == tokens[0] + 2
     assert overlap[1] == overlap[2] == overlap[0] + 2
@@ -343,13 +305,7 @@ def test_an_error_at_the_end_of_a_long_summary_is_seen(bert_folder: str, encoded
     for summary in encoded[0][2:]:
         last = max(position for window in summary.windows for position in window.masked)
         assert last == len(summary.ids) - 1 > 2000
-
-
-def test_evidence_far_down_a_long_source_is_seen(bert_folder: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, layers=[2], device="cpu")
-    text, (one, _) = long_text(scorer, 3000)
-    assert scorer.score([f"the {one}"], [text]).values("overlap").item() == 1.0
-    assert scorer.score([f"the {one}"], [f"{text} the {one} rose"]).values("overlap").item() == 2.0
+    assert scorer.score([f"the {one}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]
 
 
 def test_a_word_longer_than_a_window_is_scored(encoder_folder: Callable[[str], str]) -> None:

@@ -9,7 +9,7 @@ import weakref
 import pytest
 import torch
 
-from estime_metric import EstimeConfig, EstimeScorer
+from estime_metric import EstimeConfig, EstimeScorer, estime
 from estime_metric.config import default_layer
 from tests.families import BLOCKS
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
@@ -20,30 +20,34 @@ __all__ = ["scorer"]  # a fixture
 # Holding the encoder
 
 
-def test_it_loads_at_first_use_only(tmp_path) -> None:
-    scorer = EstimeScorer(model=str(tmp_path / "not-there"))
-    assert "not-there" in repr(scorer)
-    with pytest.raises(OSError, match="not-there"):
-        scorer.score(["a"], ["a"])
-
-
-def test_loading_ahead_of_the_first_score(bert_folder: str, tmp_path) -> None:
+def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[1], device="cpu")
     assert scorer._ready is None
     scorer.load()
     ready = scorer._ready
     scorer.score(["the cat"], ["the cat sat"])
     assert scorer._ready is ready is not None
-    with pytest.raises(OSError, match="not-there"):
-        EstimeScorer(model=str(tmp_path / "not-there")).load()
+    missing = EstimeScorer(model=str(tmp_path / "not-there"))
+    assert "not-there" in repr(missing)
+    for use in (missing.load, lambda: missing.score(["a"], ["a"])):
+        with pytest.raises(OSError, match="not-there"):
+            use()
 
 
 def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
     scorer = EstimeScorer(model=str(tmp_path / "not-there"))
-    with pytest.raises(TypeError, match="`predictions`"):
-        scorer.score("a", ["a"])
-    with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
-        scorer.score_candidates(["a"], None)  # type: ignore[arg-type]
+    for score, predictions, sources, message in (
+        (scorer.score, "a", ["a"], "`predictions` to be a list of strings, but got one bare str"),
+        (scorer.score, ["a", "b"], ["a", float("nan")], "`sources` to hold strings only, but got float at index 1"),
+        (scorer.score_candidates, "b", "a", "`predictions` to be a list of strings, but got one bare str"),
+        (scorer.score_candidates, ["b", 3], "a", "`predictions` to hold strings only, but got int at index 1"),
+        (scorer.score_candidates, ["a"], None, "`source` to be a str, but got NoneType"),
+        (scorer.explain_pairs, ["a"], [3], "`sources` to hold strings only, but got int at index 0"),
+        (scorer.explain, None, "a", "`prediction` to be a str, but got NoneType"),
+        (scorer.explain, "a", ["a"], "`source` to be a str, but got list"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            score(predictions, sources)
 
 
 def test_unloading_frees_the_encoder_and_the_next_use_loads_it_again(bert_folder: str, pairs: Pairs) -> None:
@@ -104,45 +108,20 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(scorer: EstimeSco
     assert "32/32" in shown.err
 
 
-# Bad input
-
-
-@pytest.mark.parametrize(
-    ("predictions", "sources", "error", "message"),
-    [
-        ("a", ["a"], TypeError, "`predictions` to be a list of strings, but got one bare str"),
-        (["a"], "a", TypeError, "`sources` to be a list of strings, but got one bare str"),
-        (None, ["a"], TypeError, "`predictions` to be a list of strings, but got NoneType"),
-        (["a"], 3, TypeError, "`sources` to be a list of strings, but got int"),
-        (["a", None], ["a", "b"], TypeError, "`predictions` to hold strings only, but got NoneType at index 1"),
-        (["a", "b"], ["a", float("nan")], TypeError, "`sources` to hold strings only, but got float at index 1"),
-        ([["a"]], ["a"], TypeError, "`predictions` to hold strings only, but got list at index 0"),
-        (["a", "b"], ["a"], ValueError, "`predictions` and `sources` to be of one length, but got 2 and 1"),
-        ([], ["a"], ValueError, "`predictions` and `sources` to be of one length, but got 0 and 1"),
-    ],
-)
-def test_bad_pairs_are_refused_by_argument_and_index(
-    scorer: EstimeScorer, predictions: object, sources: object, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        scorer.score(predictions, sources)  # type: ignore[arg-type]
-
-
-def test_bad_candidates_are_refused_by_argument_and_index(scorer: EstimeScorer) -> None:
-    with pytest.raises(TypeError, match="`predictions` to be a list of strings, but got one bare str"):
-        scorer.score_candidates("b", "a")
-    with pytest.raises(TypeError, match="`predictions` to hold strings only, but got int at index 2"):
-        scorer.score_candidates(["b", "c", 3], "a")  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="`source` to be a str, but got list"):
-        scorer.score_candidates(["b"], ["a"])  # type: ignore[arg-type]
-
-
-def test_any_iterable_of_strings_will_do(scorer: EstimeScorer, pairs: Pairs) -> None:
-    summaries, sources = split(pairs[:3])
-    expected = scorer.score(summaries, sources)
-    assert_same(expected, scorer.score(tuple(summaries), iter(sources)))  # type: ignore[arg-type]
-
-
-def test_lone_surrogates_and_odd_characters_are_scored(scorer: EstimeScorer) -> None:
+def test_odd_characters_are_scored(scorer: EstimeScorer) -> None:
     odd = "the \x00 cat \u202e sat \ufeff on 😀 e\u0301"
-    assert scorer.score([odd], [odd]).values("overlap", 1).item() >= 4
+    assert scorer.score((odd,), iter([odd])).values("overlap", 1).item() >= 4  # type: ignore[arg-type]
+
+
+def test_the_function_gives_what_the_class_gives(bert_folder: str, pairs: Pairs) -> None:
+    options = {"model": bert_folder, "layers": [1, 3], "device": "cpu", "normalize": True, **SHORT}
+    one, another = estime(*split(pairs), **options), EstimeScorer(**options).score(*split(pairs))
+    assert one.signature == another.signature
+    assert torch.equal(one._statistics.nan_to_num(-9), another._statistics.nan_to_num(-9))
+    assert "|layers:1,3|unit:token|window:60|margin:10|distance:4|normalize:yes|dtype:float32|" in one.signature
+    with pytest.raises(TypeError, match="but got `windows`"):
+        estime(["a"], ["a"], windows=3)
+    with pytest.raises(ValueError, match="`layers` to lie within"):
+        estime(["a"], ["a"], model=bert_folder, layers=99)
+    with pytest.raises(TypeError, match="`sources` to hold strings only, but got int at index 0"):
+        estime(["a"], [1], model=bert_folder)  # type: ignore[list-item]

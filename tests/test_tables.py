@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -24,12 +25,8 @@ from estime_metric.tables import (
     write_table,
 )
 
-COLUMNS = (
-    Column("measure", text=True),
-    Column("ρ", group="consistency"),
-    Column("τ", group="consistency"),
-    Column("n", decimals=1),
-)
+OF = {"group": "consistency"}
+COLUMNS = (Column("measure", text=True), Column("ρ", **OF), Column("τ", **OF), Column("n", decimals=1))
 TABLE = Table(
     "demo-1",
     "Ours & the paper's: 95% of a_b",
@@ -59,17 +56,15 @@ def test_csv_keeps_every_digit_and_text_as_it_is() -> None:
     assert [row["consistency ρ"] for row in rows] == ["0.39349", "", "1.0"]
 
 
-def cells(line: str) -> int:
-    return len(re.findall(r"(?<!\\)&", line)) + 1
-
-
 def test_latex_is_balanced_and_has_the_same_number_of_cells_in_each_row() -> None:
     text = to_latex(TABLE)
     for name in ("table", "tabular"):
         assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 1
     body = text[text.index(r"\toprule") : text.index(r"\bottomrule")].splitlines()[1:]
     rows = [line for line in body if line.endswith(r"\\")]
-    wide = [sum(int(number) for number in re.findall(r"multicolumn\{(\d)\}", row)) or cells(row) for row in rows]
+    cells = [len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows]
+    spans = [sum(int(number) for number in re.findall(r"multicolumn\{(\d)\}", row)) for row in rows]
+    wide = [span or count for span, count in zip(spans, cells, strict=True)]
     assert wide == [4] * 6
     assert r"\begin{tabular}{lrrr}" in text
     assert r"\multicolumn{2}{c}{consistency}" in text
@@ -81,12 +76,9 @@ def test_latex_is_balanced_and_has_the_same_number_of_cells_in_each_row() -> Non
 @given(st.text(alphabet="ab\\{}&%$#_~^<>|[]ρ \n", max_size=30))
 def test_no_text_escapes_from_latex(text: str) -> None:
     escaped = escape_latex(text)
-    braces = [char for char in re.sub(r"\\[{}]", "", escaped) if char in "{}"]
-    depth = 0
-    for brace in braces:
-        depth += 1 if brace == "{" else -1
-        assert depth >= 0
-    assert depth == 0
+    braces = re.sub(r"\\[{}]", "", escaped)
+    depths = list(accumulate((char == "{") - (char == "}") for char in braces)) or [0]
+    assert (min(depths) >= 0, depths[-1]) == (True, 0)
     without = re.sub(r"\\(text[a-z]+\{\}|rho|[{}&%$#_])", "", escaped)
     assert not set(without) & set("\\&%#_~^<>|")
     assert without.count("$") % 2 == 0
@@ -99,12 +91,9 @@ def test_a_table_without_rows_is_still_a_table() -> None:
     assert r"\toprule" in to_latex(empty)
 
 
-def test_a_row_of_the_wrong_length_is_named() -> None:
+def test_a_row_of_the_wrong_length_and_a_name_that_is_no_file_name_are_refused() -> None:
     with pytest.raises(ValueError, match="row 1 of section 'a' has 2"):
         Table("x", "t", (Column("a"),), (Section("a", ((1,), (1, 2))),))
-
-
-def test_a_name_that_is_no_file_name_is_refused() -> None:
     with pytest.raises(ValueError, match="`name` to be letters"):
         Table("../x", "t", COLUMNS)
 

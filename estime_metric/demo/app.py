@@ -12,10 +12,10 @@ import gradio as gr
 
 from estime_metric.demo import page, theme
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
-from estime_metric.demo.handlers import Handlers, read_examples
+from estime_metric.demo.handlers import Handlers
 from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.files import WRITABLE
+from estime_metric.files import WRITABLE, read_pairs
 
 #: Index of the example with which the page opens; the comparison opens with it and the one before.
 OPENING = 3
@@ -32,6 +32,9 @@ CLEANING, AGE = 600, 1800
 #: On a narrow page the result lies below the texts: brings it into view.
 SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('%s').scrollIntoView({block: 'start'}); }"
 
+#: The pairs that ship with the package.
+_EXAMPLES = read_pairs(EXAMPLES, "source", "summary")
+
 #: Options of an event that takes no time.
 _INSTANT: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
@@ -39,13 +42,13 @@ _INSTANT: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visi
 def launch(
     models: Sequence[str] = CHOICES, *, limits: Limits | None = None, any_model: bool = False, **options: Any
 ) -> None:
-    """Starts the page and serves it until it is interrupted.
+    """Serves the page until it is interrupted.
 
     Args:
         models: the encoders on offer, as `EstimeConfig.model`; the page opens with the first.
         limits: what one request may ask for.
         any_model: whether visitors may name other encoders too. Leave it off on a public page.
-        options: as ``gradio.Blocks.launch`` takes them: ``server_name``, ``server_port``, ``inbrowser``.
+        options: of ``gradio.Blocks.launch``, such as ``server_name``, ``server_port``, ``inbrowser``.
 
     Raises:
         RefusedError: the first encoder cannot be loaded.
@@ -79,7 +82,7 @@ def build(handlers: Handlers) -> gr.Blocks:
     opening = Setting(first.name, "token", first.layer)
     blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True)
     with blocks:
-        _html(page.HEADER)
+        _html(page.asset("header.html"))
         with gr.Row(elem_id="settings"):
             model = gr.Dropdown(
                 encoders.labels,
@@ -91,34 +94,31 @@ def build(handlers: Handlers) -> gr.Blocks:
                 min_width=220,
             )
             unit = gr.Radio([("tokens", "token"), ("words", "word")], value="token", label="Unit", elem_id="unit")
-            layer = gr.Slider(
-                1, first.blocks, value=first.layer, step=1, label=_layer_label(first.layer), elem_id="layer"
-            )
+            layer = gr.Slider(1, first.blocks, first.layer, step=1, label=_layer_label(first.layer), elem_id="layer")
         setting = [model, unit, layer]
         selected, served = gr.State("explain"), gr.State(first.name)
-        changes = [unit.input, layer.input]
+        redrawn = []
         with gr.Tabs():
-            with gr.Tab("Explain", id="explain") as explain_tab:
-                explain = _explain_tab(handlers, setting, selected, opening, changes)
-            with gr.Tab("Compare", id="compare") as compare_tab:
-                compare = _compare_tab(handlers, setting, selected, opening, changes)
-            with gr.Tab("Score a file", id="file") as file_tab:
+            for name, label, fill in (("explain", "Explain", _explain_tab), ("compare", "Compare", _compare_tab)):
+                with gr.Tab(label, id=name) as tab:
+                    at = fill(handlers, setting, selected, opening)
+                redrawn.append((at, tab.select(lambda name=name: name, outputs=selected, **_INSTANT)))
+            with gr.Tab("Score a file", id="file") as tab:
                 _file_tab(handlers, setting)
+            tab.select(lambda: "file", outputs=selected, **_INSTANT)
         with gr.Accordion("How to read this", open=False, elem_id="help"):
-            _html(page.HELP)
-        explain(explain_tab.select(lambda: "explain", outputs=selected, **_INSTANT).then)
-        compare(compare_tab.select(lambda: "compare", outputs=selected, **_INSTANT).then)
-        file_tab.select(lambda: "file", outputs=selected, **_INSTANT)
+            _html(page.asset("help.html"))
         switched = model.change(
-            lambda name, before: _switch(encoders, name, before),
+            lambda *given: _switch(encoders, *given),
             [model, served],
             [model, layer, served],
-            concurrency_limit=LOADING,
-            concurrency_id="load",
-            api_visibility="private",
+            **_sharing("load", LOADING),
         )
-        explain(switched.success)
-        compare(switched.success)
+        for at, shown in redrawn:
+            for change in (unit.input, layer.input):
+                at(change, trigger_mode="always_last")
+            at(shown.then)
+            at(switched.success)
     return blocks
 
 
@@ -132,31 +132,20 @@ def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any
     except ValueError as error:
         gr.Warning(page.with_code(str(error)), duration=15, title="Not available")
         return gr.update(value=before), gr.skip(), before
-    return (
-        gr.update(value=info.name),
-        gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer)),
-        info.name,
-    )
+    layers = gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer))
+    return gr.update(value=info.name), layers, info.name
 
 
-def _explain_tab(
-    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting, changes: list[Any]
-) -> Callable[[Any], None]:
+def _explain_tab(handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting) -> Callable[..., None]:
     """One pair, explained. Returns a function that adds an event at which it is redrawn."""
-    examples = read_examples()
-    texts = list(zip(examples.sources, examples.summaries, strict=True))
+    texts = list(zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True))
     source, summary = texts[OPENING]
-    labels = [
-        f"{others['verdict']}: {_beginning(text)}"
-        for text, others in zip(examples.summaries, examples.others, strict=True)
-    ]
+    pairs = zip(_EXAMPLES.summaries, _EXAMPLES.others, strict=True)
+    labels = [f"{others['verdict']}: {_beginning(text)}" for text, others in pairs]
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
             example = _examples(labels, OPENING, "example")
-            boxes = [
-                _text_box("Source", source, "source", lines=9),
-                _text_box("Summary", summary, "summary", lines=5),
-            ]
+            boxes = [_text_box("Source", source, "source", 9), _text_box("Summary", summary, "summary", 5)]
             button = gr.Button("Explain", variant="primary", elem_id="explain")
         with gr.Column(scale=3, min_width=320):
             explained, drawable = handlers.explain(source, summary, opening)
@@ -177,20 +166,15 @@ def _explain_tab(
         draw, [*boxes, *setting], picture, **_sharing("explain", EXPLAINING)
     )
     accordion.collapse(lambda: False, None, opened, **_INSTANT)
-    filled = example.select(lambda number: texts[number], example, boxes, **_INSTANT)
-    starts = [filled.then, button.click]
-    return _connect(
-        "explain", run, [opened, *boxes], setting, [shown, picture, accordion], opening, selected, starts, changes
-    )
+    starts = [example.select(lambda number: texts[number], example, boxes, **_INSTANT).then, button.click]
+    shows = [shown, picture, accordion]
+    return _connect("explain", run, [opened, *boxes], setting, shows, opening, selected, starts)
 
 
-def _compare_tab(
-    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting, changes: list[Any]
-) -> Callable[[Any], None]:
+def _compare_tab(handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting) -> Callable[..., None]:
     """Two summaries of one source. Returns a function that adds an event at which they are redrawn."""
-    examples = read_examples()
     summaries: dict[str, list[str]] = {}
-    for text, summary in zip(examples.sources, examples.summaries, strict=True):
+    for text, summary in zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True):
         summaries.setdefault(text, []).append(summary)
     texts = [(text, *some[:2]) for text, some in summaries.items()]
     source, first, second = texts[OPENING // 2]
@@ -198,9 +182,9 @@ def _compare_tab(
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
             example = _examples([_beginning(text) for text in summaries], OPENING // 2, "compare-example")
             boxes = [
-                _text_box("Source", source, "compare-source", lines=6),
-                _text_box("Summary A", first, "compare-a", lines=4),
-                _text_box("Summary B", second, "compare-b", lines=4),
+                _text_box("Source", source, "compare-source", 6),
+                _text_box("Summary A", first, "compare-a", 4),
+                _text_box("Summary B", second, "compare-b", 4),
             ]
             button = gr.Button("Compare", variant="primary", elem_id="compare")
         with gr.Column(scale=3, min_width=320):
@@ -210,9 +194,8 @@ def _compare_tab(
     def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str]:
         return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
 
-    filled = example.select(lambda number: texts[number], example, boxes, **_INSTANT)
-    starts = [filled.then, button.click]
-    return _connect("compare", run, boxes, setting, shown, opening, selected, starts, changes)
+    starts = [example.select(lambda number: texts[number], example, boxes, **_INSTANT).then, button.click]
+    return _connect("compare", run, boxes, setting, shown, opening, selected, starts)
 
 
 def _connect(
@@ -224,11 +207,9 @@ def _connect(
     opening: Setting,
     selected: gr.State,
     starts: list[Any],
-    changes: list[Any],
-) -> Callable[[Any], None]:
-    """Runs a tab at its own events, and at a change of the setting while the tab is selected.
-
-    Returns a function that adds a further event of the latter kind.
+) -> Callable[..., None]:
+    """Runs a tab at its own events. Returns a function that adds an event which redraws the tab if it is selected and
+    the setting has changed.
     """
     drawn = gr.State(opening)  # the setting of what is shown
     inputs, outputs = [*given, *setting], [*shown, drawn]
@@ -247,8 +228,6 @@ def _connect(
         start(always, inputs, outputs, **_sharing("explain", EXPLAINING)).then(
             None, js=SHOW_RESULT % shown[0].elem_id, api_visibility="private"
         )
-    for change in changes:
-        at(change, trigger_mode="always_last")
     return at
 
 
@@ -266,9 +245,8 @@ def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
                 stop = gr.Button("Stop", elem_id="stop", min_width=100)
             example = gr.Button("Take the eight examples", size="sm", variant="secondary", elem_id="take-examples")
         with gr.Column(scale=3, min_width=320):
-            download = gr.DownloadButton(
-                "Download the scores", visible=False, variant="primary", size="md", elem_id="download"
-            )
+            label = "Download the scores"
+            download = gr.DownloadButton(label, visible=False, variant="primary", size="md", elem_id="download")
             shown = _html(page.empty_file(limits), elem_id="scored", min_height=200)
 
     def run(path: str | None, source: str | None, summary: str | None, *chosen: Any) -> Iterator[tuple[Any, Any]]:
@@ -277,14 +255,9 @@ def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
                 there = scores is not None
                 yield html, gr.update(value=str(scores) if there else None, visible=there)
 
-    scoring = button.click(
-        run,
-        [file, source_column, summary_column, *setting],
-        [shown, download],
-        show_progress="minimal",
-        **_sharing("file", SCORING),
-    )
-    stop.click(page.stopped, None, shown, cancels=[scoring], queue=False, api_visibility="private")
+    inputs, options = [file, source_column, summary_column, *setting], _sharing("file", SCORING)
+    scoring = button.click(run, inputs, [shown, download], show_progress="minimal", **options)
+    stop.click(lambda: page.notice("Stopped."), None, shown, cancels=[scoring], queue=False, api_visibility="private")
     example.click(lambda: str(EXAMPLES), None, file, queue=False, api_visibility="private")
 
 
@@ -300,14 +273,8 @@ def _examples(labels: Sequence[str], number: int, name: str) -> gr.Dropdown:
 
 
 def _text_box(label: str, value: str, name: str, lines: int) -> gr.Textbox:
-    return gr.Textbox(
-        value,
-        label=label,
-        elem_id=name,
-        lines=lines,
-        max_lines=lines,
-        html_attributes=gr.InputHTMLAttributes(spellcheck=False),
-    )
+    attributes = gr.InputHTMLAttributes(spellcheck=False)
+    return gr.Textbox(value, label=label, elem_id=name, lines=lines, max_lines=lines, html_attributes=attributes)
 
 
 def _sharing(name: str, limit: int) -> dict[str, Any]:

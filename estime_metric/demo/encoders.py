@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_MODEL, UNITS, EstimeConfig
-from estime_metric.demo.limits import Limits, RefusedError, raised_by
+from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_MODEL, UNITS
+from estime_metric.demo.limits import Limits, RefusedError, refuse
 from estime_metric.engine.cache import SourceCache
 from estime_metric.engine.loading import EncoderInfo, EncoderUnavailableError
 from estime_metric.engine.text import units_of
@@ -19,11 +19,7 @@ from estime_metric.scorer import EstimeScorer
 CHOICES = (EMBEDDED_SMALL_MODEL, EMBEDDED_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
 
 #: What stands beside a name on the page.
-REMARKS = {
-    EMBEDDED_SMALL_MODEL: "small, in the package",
-    EMBEDDED_MODEL: "in the package",
-    PAPER_MODEL: "the paper's",
-}
+REMARKS = {EMBEDDED_SMALL_MODEL: "small, in the package", EMBEDDED_MODEL: "in the package", PAPER_MODEL: "the paper's"}
 
 #: Bytes of source embeddings held in memory, so that another layer or summary does not encode the source again.
 CACHE_BYTES = 400_000_000
@@ -42,7 +38,7 @@ class Encoders:
     """Explanations and scores by any of the encoders on offer.
 
     All layers are read at once and the embeddings of sources are cached, so that switching to another layer is fast.
-    The cache's keys are hashes; no text is kept. How many encoders stay in memory is up to the engine.
+    The cache's keys are hashes; no text is kept.
 
     Args:
         names: the encoders on offer, as `EstimeConfig.model`.
@@ -80,52 +76,34 @@ class Encoders:
             self.limits.check_pair(source, summary)
         scorer = self._scorer(setting.model, setting.unit)
         config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
-        self._check_tokens(scorer, "source", source)
-        for summary in summaries:
-            self._check_tokens(scorer, "summary", summary)
+        self.check_tokens(scorer, source, *summaries)
         explanations = scorer.explain_pairs(summaries, [source] * len(summaries), layer=setting.layer)
         # All layers were read at once; the signature is that of the one shown.
         return [replace(explanation, signature=config.signature()) for explanation in explanations]
 
     def one_layer(self, setting: Setting) -> EstimeScorer:
-        """A scorer that reads no other layer, for many pairs; its encoder is loaded.
-
-        Raises:
-            RefusedError: the encoder is not on offer, or cannot be loaded.
-            ValueError: there is no such unit or layer.
-        """
+        """A scorer that reads no other layer, for many pairs; its encoder is loaded. Errors as for `explain`."""
         return self._scorer(setting.model, setting.unit, layers=setting.layer)
 
-    def check_tokens(self, scorer: EstimeScorer, source: str, summary: str) -> None:
-        """Refuses a pair with a text of too many tokens for the encoder of ``scorer``.
-
-        Raises:
-            RefusedError: the message says which.
-            ValueError: a text holds a lone surrogate.
-        """
-        self._check_tokens(scorer, "source", source)
-        self._check_tokens(scorer, "summary", summary)
-
-    def _check_tokens(self, scorer: EstimeScorer, name: str, text: str) -> None:
-        check_text(name, text)
+    def check_tokens(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
+        """Refuses a text of too many tokens for the encoder of ``scorer`` (RefusedError), or with a lone surrogate."""
         info = scorer.encoder.info
         most = self.limits.tokens_for(info.blocks, info.width)
-        tokens = len(units_of([text], scorer.config, scorer.encoder.tokenizer)[0].tokens)
-        if tokens > most:
-            raise RefusedError(
-                f"The {name} has {tokens:,} tokens; with {_label(info.name)} this page takes up to {most:,}. "
-                f"{raised_by('max-tokens')}"
-            )
+        for name, text in (("source", source), *(("summary", summary) for summary in summaries)):
+            check_text(name, text)
+            tokens = len(units_of([text], scorer.config, scorer.encoder.tokenizer)[0].tokens)
+            if tokens > most:
+                reason = f"The {name} has {tokens:,} tokens; with {_label(info.name)} this page takes up to {most:,}."
+                refuse(reason, "max-tokens")
 
     def _scorer(self, model: str, unit: str, layers: int | str = "all") -> EstimeScorer:
         """A scorer whose encoder is loaded; only those who ask for the same encoder wait for it."""
         if not model.strip() or (model not in self.names and not self.any_name):
             raise RefusedError("This encoder is not on offer here.")
         check_choice("unit", unit, UNITS)
-        config = EstimeConfig(model=model, unit=unit, layers=layers)
-        scorer = EstimeScorer(config, cache=self._cache)
+        scorer = EstimeScorer(model=model, unit=unit, layers=layers, cache=self._cache)
         try:
-            scorer.encoder  # noqa: B018  (loads it)
+            scorer.load()
         except EncoderUnavailableError as error:
             raise RefusedError(
                 f"The encoder {_label(model)} cannot be loaded here: there is no copy of it on this machine, and the "

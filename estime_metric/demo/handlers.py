@@ -18,13 +18,6 @@ _LOG = logging.getLogger(__name__)
 _PASTE = "Paste a source and its summary, or pick an example."
 
 
-def read_examples() -> files.Pairs:
-    """The pairs that ship with the package."""
-    from estime_metric.examples import PATH
-
-    return files.read_pairs(PATH, "source", "summary")
-
-
 class Handlers:
     """Explains, compares and scores with the encoders on offer.
 
@@ -48,10 +41,7 @@ class Handlers:
         return _guarded(show), any(_has_match(explanation) for explanation in found)
 
     def draw(self, source: str, summary: str, setting: Setting) -> str:
-        """The plot of one pair: the position in the source of each summary word's best match.
-
-        Or a message; nothing where there is no match.
-        """
+        """The plot of one pair, or a message; nothing if there is no match."""
 
         def show() -> str:
             explanation = self.encoders.explain([summary], source, setting)[0]

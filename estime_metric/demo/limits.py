@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
+from typing import NoReturn
 
 #: Work of about a minute on two CPU cores for one source: tokens times blocks times width squared.
 WORK = 20_000_000_000
@@ -48,38 +48,15 @@ class Limits:
         return min(TOKENS, WORK // (blocks * width**2)) if self.max_tokens is None else self.max_tokens
 
     def check_pair(self, source: str, summary: str) -> None:
-        """Refuses a pair with a text of too many characters.
-
-        Raises:
-            RefusedError: the message says which.
-        """
+        """Refuses a pair with a text of too many characters (RefusedError)."""
         for name, text, most in (
             ("source", source, self.max_source_chars),
             ("summary", summary, self.max_summary_chars),
         ):
             if len(text) > most:
-                raise RefusedError(
-                    f"The {name} has {len(text):,} characters; this page takes up to {most:,}. "
-                    f"{raised_by(f'max-{name}-chars')}"
-                )
+                refuse(f"The {name} has {len(text):,} characters; this page takes up to {most:,}.", f"max-{name}-chars")
 
 
-def raised_by(option: str) -> str:
-    """How to raise a limit, as every refusal ends.
-
-    Args:
-        option: of ``estime demo``, without the dashes.
-    """
-    return f"On your own machine, `estime demo --{option}` raises this limit."
-
-
-class Clock:
-    """Counts down from a number of seconds."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    @property
-    def expired(self) -> bool:
-        """Whether the time is over."""
-        return time.monotonic() >= self._end
+def refuse(reason: str, option: str) -> NoReturn:
+    """Refuses a request (RefusedError), and says which option of ``estime demo`` raises the limit."""
+    raise RefusedError(f"{reason} On your own machine, `estime demo --{option}` raises this limit.")

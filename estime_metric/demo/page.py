@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from io import BytesIO
-from math import isnan, nan
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.demo.limits import Limits
@@ -23,43 +24,14 @@ from estime_metric.measures import RECOMMENDED
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
+def asset(name: str) -> str:
+    """The text of a file of this package."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
 #: HTML for the page's head. It holds the style too, since Gradio's own option for styles does not know ``@container``.
-HEAD = (
-    f"<style>{html.STYLE}{files(__package__).joinpath('demo.css').read_text(encoding='utf-8')}</style>"
-    f"<script>{html.SCRIPT}</script>"
-)
-
-HEADER = """
-<header class="demo-header">
-  <h1>ESTIME</h1>
-  <p>How consistent is a summary with its source? ESTIME masks each word and embeds the masked position with an
-  encoder. If the most similar position in the source holds <em>another</em> word, it raises an
-  <strong>alarm</strong>.</p>
-</header>
-"""
-
-HELP = """
-<div class="demo-help">
-<ul>
-<li><b>Alarm</b>: the word occurs in the source, but the most similar position there holds another word. Point
-at it or tap it to see that position. <em>Forty</em> seals for <em>three</em> years, or the other way round?</li>
-<li><b>The number of alarms is the paper's score</b>, lower is better. No threshold separates good from bad, and a
-faithful summary has alarms too.</li>
-<li><b>Compare summaries by the inconsistency</b>, with one setting: words that the source lacks and, with a lower
-weight, alarms, as a share of all words. Lower is better; an empty summary has 1, the worst value. It does not grow with
-length. Copying the source is not penalized.</li>
-<li><b>Coverage</b> is the share of the summary that occurs in the source and is checked. A wrong name that does not
-occur in the source raises no alarm, so few alarms mean little if coverage is low.</li>
-<li><b>Layer</b>: the depth in the encoder at which embeddings are compared. <b>Unit</b>: the paper counts the
-encoder's tokens, the authors' code whole words.</li>
-<li>Negation, errors across sentences and true paraphrase may be missed, or raise a false alarm. The encoders know
-English.</li>
-</ul>
-<p>Vasilyev &amp; Bohannon, <a href="https://aclanthology.org/2021.eval4nlp-1.10">ESTIME: Estimation of
-Summary-to-Text Inconsistency by Mismatched Embeddings</a>, 2021. Your texts are neither logged nor kept; uploaded files
-are deleted within the hour.</p>
-</div>
-"""
+HEAD = f"<style>{html.STYLE}{asset('demo.css')}</style><script>{html.SCRIPT}</script>"
 
 #: Rows of a file that are listed on the page.
 LISTED = 100
@@ -76,10 +48,8 @@ def compared(explanations: Sequence[Explanation], key: str) -> str:
 
 
 def _renamed(inner: str) -> str:
-    """A result in an element whose name depends on its content.
-
-    Gradio updates a page element by element; only another name makes it replace the old result whole, so that nothing
-    selected in the old one stays.
+    """A result in an element whose name depends on its content: Gradio then replaces the old result whole, so that
+    nothing selected in it stays.
     """
     name = f"estime-{sha256(inner.encode()).hexdigest()[:12]}"
     return f"<{name}>{inner}</{name}>"
@@ -95,20 +65,18 @@ def picture(figure: Figure, explanation: Explanation) -> str:
 
 
 def verdict(explanations: Sequence[Explanation]) -> str:
-    """Which of two summaries is the more consistent one, in a sentence; or why that cannot be said."""
+    """Which of two summaries is the more consistent one, or why that cannot be said."""
     unit = explanations[0].unit
     named = dict(zip("AB", explanations, strict=True))
     values = {name: explanation.value(RECOMMENDED) for name, explanation in named.items()}
     low = {name: shown for name, shown in named.items() if not shown.value("coverage") >= LOW_COVERAGE}
     if low:
-        reasons = " and ".join(
-            f"only {shown.overlap} of {shown.tokens} {unit}s of {name}" for name, shown in low.items()
-        )
-        text = f"<b>No winner:</b> {reasons} occur in the source, too few to judge by."
+        reasons = [f"only {shown.overlap} of {shown.tokens} {unit}s of {name}" for name, shown in low.items()]
+        text = f"<b>No winner:</b> {' and '.join(reasons)} occur in the source, too few to judge by."
     elif values["A"] == values["B"]:
         text = f"Both have an {RECOMMENDED} of {share(values['A'])}."
     else:
-        better, worse = sorted(values, key=lambda name: values[name])
+        better, worse = sorted(values, key=values.__getitem__)
         text = (
             f"<b>{better}</b> is the more consistent one: {RECOMMENDED} {share(values[better])} against "
             f"{share(values[worse])} for <b>{worse}</b>."
@@ -132,11 +100,6 @@ def empty_file(limits: Limits) -> str:
 def waiting() -> str:
     """A progress bar until the first pair is scored."""
     return '<div class="demo-progress" role="status"><p>Reading the file \u2026</p><progress></progress></div>'
-
-
-def stopped() -> str:
-    """The message after a visitor has stopped the scoring."""
-    return notice("Stopped.")
 
 
 def notice(message: str) -> str:
@@ -164,13 +127,11 @@ def _report(progress: Progress, count: str) -> Iterator[str]:
     pairs = progress.scored
     if pairs:
         alarms, value, coverage = (
-            _mean(getattr(pair, name) for pair in pairs) for name in ("alarms", "recommended", "coverage")
+            np.mean([getattr(pair, name) for pair in pairs]) for name in ("alarms", "recommended", "coverage")
         )
-        caution = (
-            " Coverage is low: most of these summaries does not occur in the source and raises no alarm."
-            if coverage < LOW_COVERAGE
-            else ""
-        )
+        caution = ""
+        if coverage < LOW_COVERAGE:
+            caution = " Coverage is low: most of the words of these summaries are not in the source and raise no alarm."
         yield (
             f'<p class="demo-verdict" role="status">{count}. Mean {RECOMMENDED} <b>{share(value)}</b> (lower is '
             f"better; compare by this), {alarms:.2f} alarms a summary, coverage {share(coverage)}.{caution}</p>"
@@ -192,18 +153,11 @@ def _table(pairs: Sequence[Scored]) -> str:
         f'<td>{share(pair.coverage)}</td><td dir="auto" class="demo-text">{escape(_beginning(pair.summary))}</td></tr>'
         for pair in pairs[:LISTED]
     )
-    heads = ("line", RECOMMENDED, "alarms", "coverage", "summary")
-    names = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    names = "".join(f'<th scope="col">{name}</th>' for name in ("line", RECOMMENDED, "alarms", "coverage", "summary"))
     return (
         '<div class="demo-table" tabindex="0" role="region" aria-label="Scores">'
         f"<table><thead><tr>{names}</tr></thead><tbody>{cells}</tbody></table></div>"
     )
-
-
-def _mean(values: Iterable[float]) -> float:
-    """The mean of those that are defined; NaN where none is."""
-    defined = [value for value in values if not isnan(value)]
-    return sum(defined) / len(defined) if defined else nan
 
 
 def _beginning(text: str) -> str:

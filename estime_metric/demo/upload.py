@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from estime_metric import files
 from estime_metric.demo.encoders import Encoders, Setting
-from estime_metric.demo.limits import Clock, RefusedError, raised_by
+from estime_metric.demo.limits import RefusedError, refuse
 from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
 
@@ -30,8 +31,8 @@ class Progress:
     Attributes:
         rows_in_file: rows of the file, also invalid ones.
         scored: the pairs scored so far.
-        rows: the same as ``estime score --output`` writes them; where the file has columns of these names, the new ones
-            begin with ``estime_``.
+        rows: the same as ``estime score --output`` writes them; the new columns begin with ``estime_`` if the file has
+            columns of their names.
         problems: one sentence for each row that is not scored, with its line.
         late: whether the time ended before the file did.
         done: whether nothing more is to come.
@@ -48,7 +49,7 @@ class Progress:
 
 
 def read(path: Path, source_column: str, summary_column: str, encoders: Encoders) -> files.Pairs:
-    """The pairs of a file; a row that holds no pair is among the problems.
+    """The pairs of a file, and its invalid rows among the problems.
 
     Raises:
         RefusedError: the file is too large or of another kind, or holds no pair or too many.
@@ -58,15 +59,11 @@ def read(path: Path, source_column: str, summary_column: str, encoders: Encoders
         raise RefusedError(f"This page reads files that end in {' or '.join(files.WRITABLE)}.")
     size = path.stat().st_size
     if size > limits.max_file_bytes:
-        raise RefusedError(
-            f"The file has {size / 1e6:.1f} MB; this page takes up to {limits.max_file_bytes / 1e6:g} MB. "
-            f"{raised_by('max-file-bytes')}"
-        )
+        most = f"{limits.max_file_bytes / 1e6:g} MB"
+        refuse(f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes")
     pairs = files.read_pairs(path, source_column.strip() or "source", summary_column.strip() or "summary")
     if len(pairs) > limits.max_pairs:
-        raise RefusedError(
-            f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}. {raised_by('max-pairs')}"
-        )
+        refuse(f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}.", "max-pairs")
     if not len(pairs):
         first = f" The first problem: {pairs.problems[0]}." if pairs.problems else ""
         raise RefusedError(f"There is no pair in the file.{first}")
@@ -74,9 +71,9 @@ def read(path: Path, source_column: str, summary_column: str, encoders: Encoders
 
 
 def score(pairs: files.Pairs, encoders: Encoders, setting: Setting) -> Iterator[Progress]:
-    """Scores the pairs one after another and yields after each how far it has come.
+    """Scores one pair after another and yields after each how far it has come.
 
-    A pair with a text that is too long is among the problems. Once the time is over, no further pair is begun.
+    A pair with a text that is too long is a problem. Once the time is over, no further pair is begun.
 
     Raises:
         RefusedError: the encoder cannot be loaded.
@@ -85,9 +82,9 @@ def score(pairs: files.Pairs, encoders: Encoders, setting: Setting) -> Iterator[
     progress = Progress(len(pairs) + len(pairs.problems), problems=list(pairs.problems), signature=scorer.signature)
     ours = files.score_columns(BASE_MEASURES, (setting.layer,))
     prefix = "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
-    clock = Clock(encoders.limits.max_seconds)
+    end = time.monotonic() + encoders.limits.max_seconds
     for pair in pairs.chunks(1):
-        if clock.expired:
+        if time.monotonic() >= end:
             progress.late = True
             break
         source, summary = pair.sources[0], pair.summaries[0]

@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import chain, pairwise
-from operator import itemgetter
 from typing import Any
 
 import jinja2
@@ -28,8 +26,8 @@ def _asset(name: str) -> str:
 #: CSS for all fragments of a page, scoped under ``.estime``; colours and fonts are variables, named ``--estime-...``.
 STYLE = _asset("estime.css")
 
-#: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click. To be run once; running
-#: it again changes nothing. Without it the page shows the verdicts alone.
+#: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click. Running it again changes
+#: nothing. Without it the page shows the verdicts alone.
 SCRIPT = _asset("estime.js")
 
 _HINT = "Point at a word of the summary, tap it or go to it with Tab: its evidence shows here."
@@ -39,17 +37,6 @@ _EVIDENCE = {"estime-best": "best match", "estime-same": "closest occurrence of 
 
 #: Characters that HTML cannot hold, or not as they are.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """A summary as the template of a fragment takes it."""
-
-    name: str
-    text: str
-    counts: list[wording.Count]
-    remark: str | None
-    pieces: list[tuple[str, dict[str, str]]]
 
 
 def to_html(
@@ -62,16 +49,14 @@ def to_html(
     """Draws one explanation or several: the summary with its verdicts beside the source with their evidence.
 
     Texts are shown as they are; nothing in them is read as HTML. Several explanations have one legend above them, and
-    one signature where it is the same for all. A whole page begins with an index of them, the largest unsupported rate
-    first.
+    one signature if it is the same for all. A whole page begins with an index of them, the largest inconsistency first.
 
     Args:
         explanations: what is shown, in this order; an empty list gives a page that says so.
         standalone: a whole page, with style and script inside, that loads nothing from anywhere; else only its
             fragments, for a page that has ``STYLE`` and ``SCRIPT``.
         title: title of the page.
-        headings: one line above each explanation, also its name in the index; the default is its number, where there
-            are several.
+        headings: a line above each explanation, also its name in the index; by default the numbers of several.
 
     Raises:
         ValueError: ``headings`` is of another length.
@@ -86,25 +71,18 @@ def to_html(
         )
     several = len(shown) > 1
     signatures = {explanation.signature for explanation in shown}
+    common = signatures.pop() if several and len(signatures) == 1 else ""
     parts = [
-        _fragment(
-            [explanation],
-            ["Summary"],
-            key=f"estime-{number}",
-            heading=heading,
-            with_legend=not several,
-            signature="" if several and len(signatures) == 1 else explanation.signature,
-        )
+        _fragment([explanation], ["Summary"], f"estime-{number}", heading, not several, with_signature=not common)
         for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True), start=1)
     ]
     if several:
-        parts.insert(0, _render("key", **_legend(shown[0]), signature=signatures.pop() if len(signatures) == 1 else ""))
+        parts.insert(0, _render("key", **_legend(shown[0]), signature=common))
     if not standalone:
         return "".join(parts)
     return _render(
         "page",
         title=title,
-        unit=shown[0].unit if shown else "",
         index=_index(shown, headings) if several else [],
         fragments=[Markup(part) for part in parts],
         style=Markup(STYLE),
@@ -118,23 +96,14 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
 
     Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the positions of
     its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). The source is cut into
-    spans with ``data-start`` and ``data-end`` wherever evidence begins or ends.
-
-    Args:
-        explanation: what is shown.
-        key: id of the element; different for each on a page.
-        heading: a line above it.
+    spans with ``data-start`` and ``data-end`` wherever evidence begins or ends. ``key`` is the id of the element,
+    different for each on a page; ``heading`` a line above it.
     """
-    return _fragment([explanation], ["Summary"], key=key, heading=heading, signature=explanation.signature)
+    return _fragment([explanation], ["Summary"], key, heading)
 
 
 def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime") -> str:
-    """Several summaries of one source, which stands there once: a `fragment` with their counts in a table.
-
-    Args:
-        explanations: what is shown, all of the same source, with the same signature.
-        names: what stands above each summary.
-        key: id of the element; different for each on a page.
+    """Several summaries above their one source: a `fragment` with their counts in a table, and names above them.
 
     Raises:
         ValueError: there is no explanation, they differ in source or signature, or ``names`` is of another length.
@@ -147,26 +116,25 @@ def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key
         raise ValueError(
             f"Expected argument `names` to have {len(explanations)}, one for each explanation, but got {len(names)}."
         )
-    return _fragment(explanations, names, key=key, signature=explanations[0].signature)
+    return _fragment(explanations, names, key)
 
 
 def _fragment(
     explanations: Sequence[Explanation],
     names: Sequence[str],
-    *,
     key: str,
-    signature: str,
     heading: str = "",
     with_legend: bool = True,
+    with_signature: bool = True,
 ) -> str:
     summaries = [
-        _Summary(
-            name,
-            explanation.prediction,
-            wording.counts(explanation),
-            wording.remark(explanation),
-            list(_summary_pieces(explanation)),
-        )
+        {
+            "name": name,
+            "text": explanation.prediction,
+            "counts": wording.counts(explanation),
+            "remark": wording.remark(explanation),
+            "pieces": list(_summary_pieces(explanation)),
+        }
         for name, explanation in zip(names, explanations, strict=True)
     ]
     return _render(
@@ -174,31 +142,30 @@ def _fragment(
         key=key,
         heading=heading,
         summaries=summaries,
-        count_rows=list(zip(*(summary.counts for summary in summaries), strict=True)),
+        count_rows=list(zip(*map(wording.counts, explanations), strict=True)),
         source=explanations[0].source,
         source_pieces=list(_source_pieces(explanations)),
         hint=_HINT,
         **_legend(explanations[0]),
         with_legend=with_legend,
-        signature=signature,
+        signature=explanations[0].signature if with_signature else "",
     )
 
 
 def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
     """The pairs as the index of a page lists them: the largest inconsistency first."""
-    entries = []
-    for number, (explanation, heading) in enumerate(zip(explanations, headings, strict=True), start=1):
-        value = explanation.value(RECOMMENDED)
-        entry = {
-            "key": f"estime-{number}",
-            "heading": heading,
+    order = sorted(enumerate(explanations), key=lambda one: -one[1].value(RECOMMENDED))
+    return [
+        {
+            "key": f"estime-{number + 1}",
+            "heading": headings[number],
             "alarms": explanation.alarms,
             "checked": f"{explanation.overlap} of {explanation.tokens}",
-            "inconsistency": wording.share(value),
+            "inconsistency": wording.share(explanation.value(RECOMMENDED)),
             "beginning": " ".join(explanation.prediction[:300].split()),
         }
-        entries.append((-value, number, entry))
-    return [entry for *_, entry in sorted(entries, key=itemgetter(0, 1))]
+        for number, explanation in order
+    ]
 
 
 def _legend(explanation: Explanation) -> dict[str, Any]:
@@ -217,14 +184,9 @@ def _render(template: str, **values: Any) -> str:
 
 @cache
 def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__),
-        autoescape=True,
-        finalize=_displayable,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = jinja2.PackageLoader(__package__)
+    options: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    return jinja2.Environment(loader=loader, finalize=_displayable, undefined=jinja2.StrictUndefined, **options)
 
 
 def _displayable(value: object) -> Markup:
@@ -233,7 +195,7 @@ def _displayable(value: object) -> Markup:
 
 
 def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
-    """The summary in pieces: each unit with the attributes of its element, what lies between them with none."""
+    """The summary in pieces: each unit with the attributes of its element, what lies between without."""
     cursor = 0
     for unit in explanation.words:
         yield explanation.prediction[cursor : unit.start], {}
@@ -243,7 +205,6 @@ def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, s
 
 
 def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
-    marked = marked_of(explanation)
     attributes = {
         "class": f"estime-unit estime-{unit.verdict}",
         "role": "button",
@@ -254,7 +215,7 @@ def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
         if evidence is not None:
             attributes[name] = f"{evidence.start}-{evidence.end}"
     if unit.verdict != "match":
-        attributes["style"] = f"--estime-strength:{marked.strength(unit):.2f}"
+        attributes["style"] = f"--estime-strength:{marked_of(explanation).strength(unit):.2f}"
     return attributes
 
 

@@ -1,7 +1,7 @@
 """How many of such words annotators marked as errors: what the colours of an explanation show.
 
-``marked.json`` holds the shares for each encoder that ships; ``python -m docs.training.record`` makes it.
-Margins are relative (`UnitVerdict.relative_margin`), so that another encoder takes the shares of the first.
+``python -m docs.training.record`` makes ``marked.json``, the shares for each encoder that ships. Margins are relative
+(`UnitVerdict.relative_margin`), so any other encoder takes the shares of the first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Marked:
         data: on what.
         absent: of words that the source lacks.
         matches: of words that match.
-        alarms: least size of the relative margin, and the share from there to the next; the first is 0.
+        alarms: least size of the relative margin, from 0 on, and the share from there to the next.
     """
 
     encoder: str
@@ -36,6 +36,10 @@ class Marked:
     absent: float
     matches: float
     alarms: tuple[tuple[float, float], ...]
+
+    @property
+    def _most(self) -> float:
+        return max(self.absent, *(share for _, share in self.alarms))
 
     def share(self, unit: UnitVerdict) -> float:
         """Of words with such a verdict and margin."""
@@ -46,18 +50,17 @@ class Marked:
 
     def strength(self, unit: UnitVerdict) -> float:
         """How strong its colour is, 0 to 1: its share by the largest; 0 for a match."""
-        return 0.0 if unit.verdict == "match" else self.share(unit) / max(self.absent, *(one for _, one in self.alarms))
+        return 0.0 if unit.verdict == "match" else self.share(unit) / self._most
 
     def levels(self) -> list[tuple[str, float, str]]:
         """The legend: verdict, strength and meaning, the strongest kind first."""
-        most = max(self.absent, *(share for _, share in self.alarms))
-        ends = [*(least for least, _ in self.alarms[1:]), None]
-        found = [("absent", self.absent / most, f"not in the source: {self.absent:.0%} marked")]
-        for (least, share), end in reversed(list(zip(self.alarms, ends, strict=True))):
-            margin = (
-                f"from {least:.0%}" if end is None else f"{least:.0%} to {end:.0%}" if least else f"under {end:.0%}"
-            )
-            found.append(("alarm", share / most, f"alarm, margin {margin}: {share:.0%} marked"))
+        found = [("absent", self.absent / self._most, f"not in the source: {self.absent:.0%} marked")]
+        end = None
+        for least, share in reversed(self.alarms):
+            margin = f"from {least:.0%}" if end is None else f"{least:.0%} to {end:.0%}"
+            margin = margin if least else f"under {end:.0%}"
+            found.append(("alarm", share / self._most, f"alarm, margin {margin}: {share:.0%} marked"))
+            end = least
         return found
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from estime_metric.explain.marked import Marked, marked_of
 from estime_metric.explanation import Explanation, UnitVerdict
@@ -23,12 +23,8 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
 
     A summary that follows its source is a rising line, which is what the measure ``coherence`` quantifies. Dots are
     matches; crosses are alarms, each with a thin line to a ring at the closest occurrence of the same word; squares are
-    words that the source lacks. Crosses and squares are the stronger, the more of such words annotators marked, as the
-    legend says. A pair with nothing to match gives empty axes.
-
-    Args:
-        explanation: what is drawn.
-        title: a line above it; the default states the counts.
+    words that the source lacks. Crosses and squares are the stronger, the more of such words annotators marked. A pair
+    with nothing to match gives empty axes. By default ``title`` states the counts.
 
     Returns:
         A figure that belongs to no window: save it with ``savefig``.
@@ -80,21 +76,16 @@ def _draw(axes: Axes, explanation: Explanation) -> None:
             xs, ys, alphas = zip(*marks, strict=True)
             colours = [to_rgba(colour, alpha) for alpha in alphas]
             axes.scatter(xs, ys, label=label, marker=marker, s=size, color=colours, linewidths=0, zorder=3)
-    own = [
-        (x, word.best.start, word.same.start)
-        for x, word in enumerate(words)
-        if word.verdict == "alarm" and word.best and word.same
-    ]
-    if own:
+    alarms = [(x, word) for x, word in enumerate(words) if word.verdict == "alarm"]
+    if own := [(x, word.best.start, word.same.start) for x, word in alarms if word.best and word.same]:
         xs, best, same = zip(*own, strict=True)
         axes.vlines(xs, best, same, color=_ALARM, linewidth=0.7, alpha=0.45, zorder=1)
-        axes.scatter(
-            xs, same, marker="o", s=26, facecolors="white", edgecolors=_QUIET, zorder=2, label="alarm's same word"
-        )
+        ring: dict[str, Any] = {"marker": "o", "s": 26, "facecolors": "white", "edgecolors": _QUIET}
+        axes.scatter(xs, same, **ring, zorder=2, label="alarm's same word")
 
 
 def _write_words(axes: Axes, explanation: Explanation) -> None:
-    """The words along the axis, in the colour of their marks; only their numbers where there are many."""
+    """The words along the axis, in the colour of their marks; only their numbers if there are many."""
     words, marked = explanation.words, marked_of(explanation)
     if not 0 < len(words) <= LABELLED:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from itertools import accumulate, takewhile
 
 from rich import box
 from rich.cells import cell_len
@@ -47,9 +48,6 @@ class TerminalExplanation:
     """A rich renderable: the counts, the summary with its alarms numbered, and each alarm with its evidence in context.
 
     It can be read without colours, and never takes a text for markup or for control codes.
-
-    Attributes:
-        explanation: what is shown.
     """
 
     explanation: Explanation
@@ -57,8 +55,7 @@ class TerminalExplanation:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         explanation = self.explanation
         yield _counts(explanation)
-        remark = wording.remark(explanation)
-        if remark:
+        if remark := wording.remark(explanation):
             yield Text(f"\n{remark}")
         yield Rule("summary", style=QUIET, align="left")
         yield _summary(explanation)
@@ -68,8 +65,7 @@ class TerminalExplanation:
         marked = marked_of(explanation)
         if any(word.verdict != "match" for word in explanation.words):
             yield Text("\n" + "; ".join(meaning for *_, meaning in marked.levels()) + f". {marked.origin}", style=QUIET)
-        alarms = [word for word in explanation.words if word.verdict == "alarm"]
-        if alarms:
+        if alarms := [word for word in explanation.words if word.verdict == "alarm"]:
             yield Rule("alarms", style=QUIET, align="left")
             if options.max_width < NARROW:
                 yield from _blocks(explanation, alarms, options.max_width)
@@ -93,8 +89,7 @@ def _summary(explanation: Explanation) -> Text:
     shown, cursor, number = Text(), 0, 0
     for word in explanation.words:
         shown.append(_safe(explanation.prediction[cursor : word.start]))
-        own = _safe(explanation.prediction[word.start : word.end])
-        shown.append(own, _style(explanation, word))
+        shown.append(_safe(explanation.prediction[word.start : word.end]), _style(explanation, word))
         if word.verdict == "alarm":
             number += 1
             shown.append(f"[{number}]", "red")
@@ -109,9 +104,9 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     context_width = (width - _BESIDE - word_width - number_width) // 2
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("", justify="right", no_wrap=True, width=number_width)
-    table.add_column("word", no_wrap=True, overflow="ellipsis", width=word_width)
-    table.add_column("best match in the source", no_wrap=True, overflow="ellipsis", width=context_width)
-    table.add_column("closest same word", no_wrap=True, overflow="ellipsis", width=context_width)
+    texts = {"word": word_width, "best match in the source": context_width, "closest same word": context_width}
+    for name, cells in texts.items():
+        table.add_column(name, no_wrap=True, overflow="ellipsis", width=cells)
     table.add_column("margin", justify="right", no_wrap=True, width=6)
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
@@ -154,11 +149,9 @@ def _in_context(text: str, evidence: Evidence | None, max_cells: int, style: str
     """Evidence in brackets, with as much of the text around it as fits into ``max_cells``."""
     if evidence is None:
         return Text("none", QUIET)
-    left, found, right = (
-        _line(text[max(0, evidence.start - max_cells) : evidence.start]),
-        _line(text[evidence.start : evidence.end]).strip(),
-        _line(text[evidence.end : evidence.end + max_cells]),
-    )
+    left = _line(text[max(0, evidence.start - max_cells) : evidence.start])
+    found = _line(text[evidence.start : evidence.end]).strip()
+    right = _line(text[evidence.end : evidence.end + max_cells])
     spare = max(0, max_cells - cell_len(found) - 4)  # brackets and ellipses
     left_cells = max(spare // 2, spare - cell_len(right))
     left = _fitting(left[::-1], left_cells)[::-1]
@@ -170,16 +163,12 @@ def _in_context(text: str, evidence: Evidence | None, max_cells: int, style: str
 
 def _fitting(text: str, max_cells: int) -> str:
     """The longest beginning of a text of at most ``max_cells``."""
-    cells = 0
-    for index, char in enumerate(text):
-        cells += cell_len(char)
-        if cells > max_cells:
-            return text[:index]
-    return text
+    ends = accumulate(map(cell_len, text))
+    return text[: sum(1 for _ in takewhile(lambda end: end <= max_cells, ends))]
 
 
 def _line(text: str) -> str:
-    """A text on one line: each white space character is a blank."""
+    """A text on one line: blanks for white space."""
     return "".join(" " if char.isspace() else char for char in _safe(text))
 
 

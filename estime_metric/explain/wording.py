@@ -13,15 +13,7 @@ from estime_metric.measures import ALARM_WEIGHT, RECOMMENDED
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One number of an explanation.
-
-    Attributes:
-        name: as in the documentation.
-        shown: the number as it is shown.
-        meaning: the same for every pair.
-        detail: what it means for this pair; may be empty.
-        alarming: whether it is shown in the colour of alarms.
-    """
+    """A number: how it is shown, what it means for any pair and for this one, whether in the colour of alarms."""
 
     name: str
     shown: str
@@ -33,36 +25,27 @@ class Count:
 def counts(explanation: Explanation) -> list[Count]:
     """The numbers of an explanation: the paper's score first, then the one to compare summaries by."""
     unit, alarms, overlap, tokens = explanation.unit, explanation.alarms, explanation.overlap, explanation.tokens
+    meaning = f"{unit}s whose best match in the source is another {unit}; the paper's score, lower is better"
+    weighed = (
+        f"{unit}s that the source lacks, and alarms with the weight {ALARM_WEIGHT:g}, of all {unit}s; lower is better; "
+        "compare summaries by this"
+    )
+    checked = f"share of the {unit}s that occur in the source, and so are checked"
     return [
-        Count(
-            "alarms",
-            str(alarms),
-            f"{unit}s whose best match in the source is another {unit}; the paper's score, lower is better",
-            alarming=alarms > 0,
-        ),
-        Count(
-            RECOMMENDED,
-            share(explanation.value(RECOMMENDED)),
-            f"{unit}s that the source lacks, and alarms with the weight {ALARM_WEIGHT:g}, of all {unit}s; lower is "
-            "better; compare summaries by this",
-        ),
+        Count("alarms", str(alarms), meaning, alarming=alarms > 0),
+        Count(RECOMMENDED, share(explanation.value(RECOMMENDED)), weighed),
         Count("alarm rate", share(explanation.value("alarm_rate")), f"alarms for each {unit} checked; lower is better"),
-        Count(
-            "coverage",
-            share(explanation.value("coverage")),
-            f"share of the {unit}s that occur in the source, and so are checked",
-            f"{overlap} of {tokens}",
-        ),
+        Count("coverage", share(explanation.value("coverage")), checked, f"{overlap} of {tokens}"),
     ]
 
 
 def share(value: float) -> str:
-    """A rate with three digits; a dash where there is nothing to divide by."""
+    """A rate with three digits; a dash for NaN."""
     return "\u2013" if math.isnan(value) else f"{value:.3f}"
 
 
 def remark(explanation: Explanation) -> str | None:
-    """One sentence on a pair of which little or nothing was checked, ``None`` for any other."""
+    """One sentence on a pair of which little or nothing was checked, or ``None``."""
     unit = explanation.unit
     if not explanation.tokens:
         return "The summary is empty, so there was nothing to check."

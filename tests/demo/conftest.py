@@ -71,7 +71,8 @@ def opened(browser: Any, server: Server) -> Iterator[Opener]:
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: problems.extend(foreign(request.url, server.url)))
+        own = (server.url, "data:", "blob:")
+        page.on("request", lambda request: None if request.url.startswith(own) else problems.append(request.url))
         page.goto(f"{server.url}?__theme={theme}")
         expected_soon()(page.locator("#explained .estime-alarm").first).to_be_visible()
         return page
@@ -80,10 +81,6 @@ def opened(browser: Any, server: Server) -> Iterator[Opener]:
     for page in pages:
         page.close()
     assert not problems
-
-
-def foreign(url: str, own: str) -> list[str]:
-    return [] if url.startswith((own, "data:", "blob:")) else [url]
 
 
 @pytest.fixture

@@ -35,18 +35,15 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeS
     with table.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["id", "article", "summary"])
-        writer.writerows(
-            [f"<img src=x onerror='window.hit={n}'>", row["source"], row["summary"]] for n, row in enumerate(ROWS)
-        )
-        writer.writerow(["x", HOSTILE, HOSTILE])
-        writer.writerow(["no summary", HOSTILE])
+        hit = "<img src=x onerror='window.hit=1'>"
+        writer.writerows([hit, row["source"], row["summary"]] for row in ROWS)
+        writer.writerows([["x", HOSTILE, HOSTILE], ["no summary", HOSTILE]])
     page.get_by_role("tab", name="Score a file").click()
     page.locator("#file input[type=file]").set_input_files(table)
     expect(page.locator("#file")).to_contain_text("pairs")
     page.locator("#score").click()
-    expect(page.locator("#scored .demo-notice")).to_contain_text(
-        "Expected a column 'source' in pairs.csv, but its columns are id, article, summary"
-    )
+    refused = "Expected a column 'source' in pairs.csv, but its columns are id, article, summary"
+    expect(page.locator("#scored .demo-notice")).to_contain_text(refused)
     page.locator("#source-column input, #source-column textarea").fill("article")
     page.locator("#score").click()
     expect(page.locator("#scored tbody tr")).to_have_count(9)
@@ -101,12 +98,8 @@ def test_an_encoder_is_chosen_and_one_that_cannot_be_loaded_gets_a_message(page:
 @pytest.mark.slow
 def test_an_explanation_does_not_wait_for_a_file(opened: Opener, tmp_path: Path) -> None:
     table = tmp_path / "long.jsonl"
-    lines = [
-        json.dumps({"source": f"{number} {row['source']}", "summary": row["summary"]})
-        for number in range(40)
-        for row in ROWS
-    ]
-    table.write_text("\n".join(lines), encoding="utf-8")
+    rows = [{**row, "source": f"{number} {row['source']}"} for number in range(40) for row in ROWS]
+    table.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     scoring, explaining = opened(), opened()
     scoring.get_by_role("tab", name="Score a file").click()
     scoring.locator("#file input[type=file]").set_input_files(table)

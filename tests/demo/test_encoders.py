@@ -18,12 +18,9 @@ def encoders(bert_folder: str) -> Encoders:
     return Encoders(["embedded-small", bert_folder, "embedded-small", "no-such/encoder"])
 
 
-def test_the_one_in_the_package_comes_first_and_the_papers_is_on_offer() -> None:
+def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Encoders, bert_folder: str) -> None:
     assert CHOICES[:2] == ("embedded-small", "embedded")
     assert ("bert-large-uncased-whole-word-masking (the paper's)", PAPER_MODEL) in Encoders().labels
-
-
-def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Encoders, bert_folder: str) -> None:
     assert encoders.names == ("embedded-small", bert_folder, "no-such/encoder")
     labels = [label for label, _ in encoders.labels]
     assert labels == ["embedded-small (small, in the package)", "bert", "no-such/encoder"]
@@ -39,27 +36,21 @@ def test_explanations_are_those_of_a_scorer_of_that_layer(encoders: Encoders, un
         for explanation, summary in zip(explanations, SUMMARIES, strict=True):
             expected = scorer.explain(summary, SOURCE)
             assert explanation.signature == expected.signature == scorer.signature
-            assert [(word.start, word.end, word.verdict) for word in explanation.words] == [
-                (word.start, word.end, word.verdict) for word in expected.words
-            ]
-            assert explanation.alarms == expected.alarms
+            found, wanted = (
+                [(word.start, word.end, word.verdict) for word in one.words] for one in (explanation, expected)
+            )
+            assert found == wanted
 
 
-def test_a_scorer_for_a_file_reads_one_layer(encoders: Encoders) -> None:
-    scorer = encoders.one_layer(Setting("embedded-small", "word", 3))
-    assert scorer.signature == EstimeScorer(model="embedded-small", unit="word", layers=3).signature
-
-
-def test_what_is_not_on_offer_is_refused(encoders: Encoders, bert_folder: str) -> None:
+def test_what_is_not_on_offer_or_cannot_be_loaded_is_refused(
+    encoders: Encoders, bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(RefusedError, match="not on offer"):
         encoders.info(f"{bert_folder}/.")
     with pytest.raises(ValueError, match="`unit`"):
         encoders.explain(["x"], "x", Setting("embedded-small", "line", 1))
     with pytest.raises(ValueError, match=r"`layers` to lie within 0\.\.6"):
         encoders.explain(["x"], "x", Setting("embedded-small", "token", 7))
-
-
-def test_one_that_cannot_be_loaded_is_refused(encoders: Encoders, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(RefusedError, match="The encoder no-such/encoder cannot be loaded here"):
         encoders.info("no-such/encoder")
@@ -69,11 +60,9 @@ def test_any_encoder_may_be_named_where_the_host_allows_it(bert_folder: str) -> 
     encoders = Encoders(["embedded-small"], any_name=True)
     assert encoders.info(bert_folder).name == bert_folder
     assert [name for _, name in encoders.labels] == ["embedded-small"]
-    for name in ("", " "):
+    for offered, name in ((encoders, ""), (encoders, " "), (Encoders(["embedded-small"]), bert_folder)):
         with pytest.raises(RefusedError, match="not on offer"):
-            encoders.info(name)
-    with pytest.raises(RefusedError, match="not on offer"):
-        Encoders(["embedded-small"]).info(bert_folder)
+            offered.info(name)
 
 
 def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from estime_metric.demo.limits import TOKENS, WORK, Clock, Limits, RefusedError
+from estime_metric.demo.limits import TOKENS, WORK, Limits, RefusedError
 
 
 def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name() -> None:
@@ -13,10 +13,8 @@ def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name() -> Non
     limits.check_pair("", "")
     with pytest.raises(RefusedError, match="The source has 11 characters; this page takes up to 10"):
         limits.check_pair("x" * 11, "")
-    with pytest.raises(
-        RefusedError,
-        match=r"The summary has 1,006 characters; this page takes up to 5\. .*`estime demo --max-summary-chars` raises",
-    ) as refused:
+    said = r"The summary has 1,006 characters; this page takes up to 5\. .*`estime demo --max-summary-chars` raises"
+    with pytest.raises(RefusedError, match=said) as refused:
         limits.check_pair("", "secret" + "y" * 1000)
     assert "secret" not in str(refused.value)
 
@@ -28,8 +26,3 @@ def test_no_encoder_is_given_more_work_than_the_limit(blocks: int, width: int) -
     assert most * blocks * width**2 <= WORK
     assert most > 0
     assert Limits(max_tokens=10**6).tokens_for(blocks, width) == 10**6  # raised by whoever starts the page
-
-
-def test_the_clock() -> None:
-    assert Clock(0).expired
-    assert not Clock(1000).expired

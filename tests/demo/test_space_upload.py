@@ -31,17 +31,16 @@ class Listening(BaseHTTPRequestHandler):
         url = f"http://{self.headers['Host']}/spaces/someone/estime"
         answer: dict[str, object] = {"url": url, "commitUrl": f"{url}/commit/{'0' * 40}", "commitOid": "0" * 40}
         if "/preupload/" in self.path:
-            files = json.loads(body)["files"]
             regular = {"uploadMode": "regular", "shouldIgnore": False}
-            answer = {"files": [{"path": file["path"], **regular} for file in files]}
-        self._answer(200, answer)
+            answer = {"files": [{"path": file["path"], **regular} for file in json.loads(body)["files"]]}
+        self._answer(answer)
 
     def do_GET(self) -> None:
-        self._answer(200, {"id": "someone/estime", "sha": "0" * 40, "siblings": []})
+        self._answer({"id": "someone/estime", "sha": "0" * 40, "siblings": []})
 
-    def _answer(self, status: int, answer: object) -> None:
+    def _answer(self, answer: object) -> None:
         body = json.dumps(answer).encode()
-        self.send_response(status)
+        self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -28,13 +28,8 @@ def units_of(text: str, source: str) -> tuple[UnitVerdict, ...]:
         cursor = start + len(word)
         at = (7 * number) % max(1, len(source) - 6)
         best, same = Evidence(at, at + 5, 9.0), Evidence(at // 2, at // 2 + 3, 8.0 - number)
-        units.append(
-            UnitVerdict(start, cursor, "alarm", best, same, -1.0 - number)
-            if number % 3 == 0
-            else UnitVerdict(start, cursor, "absent", best, None, None)
-            if number % 3 == 1
-            else UnitVerdict(start, cursor, "match", best, best, None)
-        )
+        kinds = (("alarm", best, same, -1.0 - number), ("absent", best, None, None), ("match", best, best, None))
+        units.append(UnitVerdict(start, cursor, *kinds[number % 3]))
     return tuple(units)
 
 

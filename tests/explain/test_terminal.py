@@ -12,19 +12,17 @@ from rich.console import Console
 from estime_metric import Explanation
 from estime_metric.explain import to_terminal
 from estime_metric.explanation import Evidence, UnitVerdict
-from tests.explain.conftest import HOSTILE_SUMMARY
 
 
 def printed(shown: Explanation, width: int = 100, colours: bool = False) -> str:
     stream = io.StringIO()
-    to_terminal(
-        shown, Console(file=stream, width=width, force_terminal=colours, color_system="truecolor" if colours else None)
-    )
+    system = "truecolor" if colours else None
+    to_terminal(shown, Console(file=stream, width=width, force_terminal=colours, color_system=system))
     return stream.getvalue()
 
 
-def lines(shown: Explanation, width: int = 100) -> str:
-    return " ".join(printed(shown, width).split())
+def lines(shown: Explanation) -> str:
+    return " ".join(printed(shown).split())
 
 
 def test_without_colours_each_alarm_is_numbered_where_it_stands(example: Explanation) -> None:
@@ -50,7 +48,7 @@ def test_a_row_for_each_alarm_shows_its_evidence_in_context(example: Explanation
     assert any("rust in [four] of its" in row for row in rows)
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 79, 80, 81, 120, 200])
+@pytest.mark.parametrize("width", [20, 60, 79, 80, 200])
 def test_no_line_is_wider_than_the_terminal(example: Explanation, hostile: Explanation, width: int) -> None:
     for shown in (example, hostile):
         assert max(cell_len(line) for line in printed(shown, width).splitlines()) <= width
@@ -76,7 +74,6 @@ def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> Non
         assert "<script>" in text
         assert not set(text) & {"\x1b", "\x07", "\r", "\u202e"}
         assert "\ufffd" in text
-    assert "\U0001f469\u200d\U0001f467" in HOSTILE_SUMMARY
     assert "\U0001f469\u200d\U0001f467" in text
     assert "שלום" in text
 

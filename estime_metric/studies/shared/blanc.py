@@ -23,10 +23,10 @@ import numpy as np
 import torch
 
 from estime_metric import embedded
+from estime_metric.config import versioned
 from estime_metric.engine.loading import load_pretrained, revision_of
 from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.meta.checks import Floats
-from estime_metric.signature import versioned
 from estime_metric.studies.shared.scoring import REFERENCE_FREE, Advance, Block, Measure, Prepared, Summaries
 
 #: Ways of helping the encoder.
