@@ -1,9 +1,10 @@
-"""What the benchmarks share: texts, encoders, clocks, memory, the machine's matrix peak, tables."""
+"""What the benchmarks share: texts, encoders, clocks, memory, the machine's matrix peak, options, tables."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import platform
 import random
@@ -12,9 +13,17 @@ import statistics
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import torch
+import transformers
+
+from estime_metric import embedded
+from estime_metric.engine.loading import load_pretrained
 
 #: SummEval as ``summeval.jsonl`` and ``documents.jsonl``, where it lies beside the repository.
 SUMMEVAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "summeval"
@@ -30,32 +39,31 @@ _TEXT = (
 )
 
 Pair = tuple[str, str]
+T = TypeVar("T")
 
 
 # Texts
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The records of a JSON Lines file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def read_summeval(folder: Path) -> tuple[list[str], list[str]]:
-    """Summaries and their sources, 1600 pairs."""
-    sources = {row["doc_id"]: row["source"] for row in read_lines(folder / "documents.jsonl")}
-    rows = read_lines(folder / "summeval.jsonl")
-    return [row["summary"] for row in rows], [sources[row["doc_id"]] for row in rows]
+def read_summeval(folder: Path, sources: int | None = None) -> tuple[list[Pair], list[dict[str, Any]]]:
+    """Pairs (summary, source) of the first so many sources, of all 1,600 by default, and the record of each."""
+    documents, records = (
+        [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+        for name in ("documents.jsonl", "summeval.jsonl")
+    )
+    texts = {row["doc_id"]: row["source"] for row in documents[:sources]}
+    rows = [row for row in records if row["doc_id"] in texts]
+    return [(row["summary"], texts[row["doc_id"]]) for row in rows], rows
 
 
 def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[Pair], str]:
     """(summary, source) pairs, source by source, and what they are: SummEval where it is at hand, else made up."""
     if not (folder / "summeval.jsonl").is_file():
         return made_up(sources, each), "made-up texts of SummEval's lengths"
-    by_source: dict[str, list[str]] = {}
-    for summary, source in zip(*read_summeval(folder), strict=True):
-        by_source.setdefault(source, []).append(summary)
-    some = list(by_source.items())[:sources]
-    return [(summary, source) for source, summaries in some for summary in summaries[:each]], "SummEval"
+    by_source: dict[str, list[Pair]] = {}
+    for pair in read_summeval(folder)[0]:
+        by_source.setdefault(pair[1], []).append(pair)
+    return [pair for pairs in list(by_source.values())[:sources] for pair in pairs[:each]], "SummEval"
 
 
 def made_up(sources: int, each: int = PER_SOURCE, words: int = 360, summary_words: int = 60) -> list[Pair]:
@@ -82,32 +90,21 @@ def unzip(pairs: Sequence[Pair]) -> tuple[list[str], list[str]]:
 
 def make_encoder(folder: str | Path, blocks: int = 24, width: int = 1024) -> None:
     """Saves a random BERT, at first of bert-large's size, with the embedded encoder's tokenizer."""
-    import transformers
-
-    from estime_metric import embedded
-
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=width,
-        num_hidden_layers=blocks,
-        num_attention_heads=max(1, width // 64),
-        intermediate_size=4 * width,
-    )
+        vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=blocks,
+        num_attention_heads=max(1, width // 64), intermediate_size=4 * width,
+    )  # fmt: skip
     transformers.BertForMaskedLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
 def save_small(folder: str | Path) -> None:
     """Saves the small encoder that ships, as tools read it that know no int8 weights."""
-    import torch
-
-    from estime_metric.engine.loading import load_pretrained
-
     load_pretrained("embedded-small", None, torch.float32).save(folder)
 
 
-# Clocks
+# Clocks and processes
 
 
 def clock(name: str) -> Callable[[], float]:
@@ -129,15 +126,18 @@ def alternate(
     return {name: (statistics.median(taken[name]), returned[name]) for name in runs}
 
 
+def apart(run: Callable[..., T], *arguments: Any) -> T:
+    """What ``run`` returns, in a new process of its own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(run, *arguments).result()
+
+
 def matrix_peak(dtype: str, device: str = "cpu", now: Callable[[], float] = time.perf_counter) -> float:
     """Most GFLOP/s of a matrix product of 2048, on a GPU 8192, in 20 runs: what the machine can do at best."""
-    import torch
-    from torch import nn
-
     size = 2048 if device == "cpu" else 8192
     with torch.inference_mode():
         states = torch.randn(size, size, device=device).to(getattr(torch, dtype))
-        product = nn.Linear(size, size, bias=False, device=device, dtype=states.dtype)
+        product = torch.nn.Linear(size, size, bias=False, device=device, dtype=states.dtype)
         best = 0.0
         for _ in range(20):
             start = now()
@@ -149,8 +149,6 @@ def matrix_peak(dtype: str, device: str = "cpu", now: Callable[[], float] = time
 
 def synchronize(device: str) -> None:
     """Waits for a GPU."""
-    import torch
-
     if device.startswith("cuda"):
         torch.cuda.synchronize()
 
@@ -188,27 +186,38 @@ class Peak:
 # Command line
 
 
-def add_summeval(parser: argparse.ArgumentParser, name: str = "--summeval") -> None:
-    """Where SummEval lies, as an option or, by the name ``folder``, as an argument."""
-    more = {} if name.startswith("-") else {"nargs": "?"}
-    parser.add_argument(
-        name, type=Path, default=SUMMEVAL, help="SummEval: the folder of documents.jsonl and summeval.jsonl", **more
-    )
-
-
-def arguments(description: str | None) -> argparse.ArgumentParser:
-    """A parser with what the benchmarks of speed take."""
+def arguments(description: str | None, **defaults: Any) -> argparse.ArgumentParser:
+    """A parser with what all benchmarks take, and an option for each default: a value, or a value and its help."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=None, help="threads of PyTorch (default: all cores)")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: where others use the machine")
+    for name, value in defaults.items():
+        default, text = value if isinstance(value, tuple) else (value, None)
+        flag = f"--{name.replace('_', '-')}"
+        parser.add_argument(flag, type=int if default is None else type(default), default=default, help=text)
     return parser
 
 
-def machine() -> str:
-    """One line on what this ran on."""
-    import torch
-    import transformers
+def add_summeval(parser: argparse.ArgumentParser, *name: str, **more: Any) -> None:
+    """Where SummEval lies: the option ``--summeval``, or an argument of another name."""
+    text = "SummEval: the folder of documents.jsonl and summeval.jsonl"
+    parser.add_argument(*(name or ("--summeval",)), type=Path, default=SUMMEVAL, help=text, **more)
 
+
+def start(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The options that were given; sets the threads, silences the toolkits, and says on what this runs."""
+    options = parser.parse_args()
+    if options.threads is not None:
+        torch.set_num_threads(options.threads)
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    warnings.simplefilter("ignore")
+    print(machine(), flush=True)
+    return options
+
+
+def machine() -> str:
+    """One line on what this runs on."""
     name = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

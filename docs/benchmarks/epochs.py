@@ -27,27 +27,24 @@ def seconds(metric: ESTIME, pairs: list[common.Pair]) -> float:
     """One validation."""
     start = time.perf_counter()
     for first in range(0, len(pairs), BATCH):
-        some = pairs[first : first + BATCH]
-        metric.update([summary for summary, _ in some], sources=[source for _, source in some])
+        summaries, sources = common.unzip(pairs[first : first + BATCH])
+        metric.update(summaries, sources=sources)
     metric.compute()
     taken = time.perf_counter() - start
     metric.reset()
     return taken
 
 
-def epochs(options: argparse.Namespace, pairs: list[common.Pair]) -> None:
-    """First table: the first and the second epoch."""
-    print("| summaries per source | pairs | cache | first epoch, s | second epoch, s | second / first |")
-    print("|---|---|---|---|---|---|")
-    for per_source in (16, 1):
-        some = [pair for index, pair in enumerate(pairs) if index % 16 < per_source]
-        with tempfile.TemporaryDirectory() as folder:
-            for name, cache in (("none", None), ("memory", options.cache), ("folder", folder)):
-                metric = ESTIME(model=options.model, cache=cache)
-                _ = metric.signature
-                first, second = seconds(metric, some), seconds(metric, some)
-                share = f"{second / first:.3f}"
-                print(f"| {per_source} | {len(some)} | {name} | {first:.2f} | {second:.2f} | {share} |", flush=True)
+def epochs(options: argparse.Namespace, per_source: int, pairs: list[common.Pair]) -> list[tuple[object, ...]]:
+    """The first and the second epoch."""
+    rows: list[tuple[object, ...]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, cache in (("none", None), ("memory", options.cache), ("folder", folder)):
+            metric = ESTIME(model=options.model, cache=cache)
+            _ = metric.signature
+            first, second = seconds(metric, pairs), seconds(metric, pairs)
+            rows.append((per_source, len(pairs), name, f"{first:.2f}", f"{second:.2f}", f"{second / first:.3f}"))
+    return rows
 
 
 def worker(rank: int, processes: int, threads: int, model: str, shares: list[list[common.Pair]], folder: str) -> None:
@@ -64,39 +61,37 @@ def worker(rank: int, processes: int, threads: int, model: str, shares: list[lis
     distributed.destroy_process_group()
 
 
-def processes(options: argparse.Namespace, pairs: list[common.Pair]) -> None:
-    """Second table: one process and two. Two that share the summaries of a source both encode that source."""
-    print("\n| summaries per source | processes x threads | split | s | against one process on one thread |")
-    print("|---|---|---|---|---|")
-    for per_source in (16, 1):
-        some = [pair for index, pair in enumerate(pairs) if index % 16 < per_source]
-        half = len(some) // 32 * 16 if per_source == 16 else len(some) // 2
-        one = 0.0
-        for count, threads, split, shares in (
-            (1, 1, "", [some]),
-            (1, 2, "", [some]),
-            (2, 1, "by source", [some[:half], some[half:]]),
-            (2, 1, "by turns", [some[0::2], some[1::2]]),
-        ):
-            with tempfile.TemporaryDirectory() as folder:
-                torch.multiprocessing.spawn(worker, (count, threads, options.model, shares, folder), nprocs=count)
-                taken = float((Path(folder) / "seconds").read_text())
-            one = one or taken
-            print(f"| {per_source} | {count} x {threads} | {split} | {taken:.2f} | {taken / one:.3f} |", flush=True)
+def processes(options: argparse.Namespace, per_source: int, pairs: list[common.Pair]) -> list[tuple[object, ...]]:
+    """One process and two. Two that share the summaries of a source both encode that source."""
+    rows: list[tuple[object, ...]] = []
+    half = len(pairs) // (2 * per_source) * per_source
+    one = 0.0
+    for count, threads, split, shares in (
+        (1, 1, "", [pairs]),
+        (1, 2, "", [pairs]),
+        (2, 1, "by source", [pairs[:half], pairs[half:]]),
+        (2, 1, "by turns", [pairs[0::2], pairs[1::2]]),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            torch.multiprocessing.spawn(worker, (count, threads, options.model, shares, folder), nprocs=count)
+            taken = float((Path(folder) / "seconds").read_text())
+        one = one or taken
+        rows.append((per_source, f"{count} x {threads}", split, f"{taken:.2f}", f"{taken / one:.3f}"))
+    return rows
 
 
 def main() -> None:
-    """Both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="embedded-small")
-    parser.add_argument("--sources", type=int, default=20)
-    parser.add_argument("--cache", type=int, default=4 * 10**9, help="bytes of memory")
+    parser = common.arguments(__doc__, model="embedded-small", sources=20, cache=(4 * 10**9, "bytes of memory"))
     common.add_summeval(parser)
-    options = parser.parse_args()
-    pairs, texts = common.pairs_of(options.summeval, options.sources)
-    print(f"{texts}, {options.sources} sources, model {options.model}\n")
-    epochs(options, pairs)
-    processes(options, pairs)
+    options = common.start(parser)
+    some = {each: common.pairs_of(options.summeval, options.sources, each) for each in (common.PER_SOURCE, 1)}
+    title = f"{some[1][1]}, {options.sources} sources, model {options.model}"
+    for table, columns in (
+        (epochs, ("pairs", "cache", "first epoch, s", "second epoch, s", "second / first")),
+        (processes, ("processes x threads", "split", "s", "against one process on one thread")),
+    ):
+        rows = [row for each, (pairs, _) in some.items() for row in table(options, each, pairs)]
+        common.print_table(title, ("summaries per source", *columns), rows)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,6 @@ import importlib.util
 import tempfile
 from collections.abc import Callable
 
-import torch
-
 from docs.benchmarks import common
 from estime_metric import EstimeScorer
 from estime_metric.integrations.judging import Judge
@@ -68,30 +66,21 @@ def ways(model: str, pairs: list[common.Pair]) -> dict[str, Callable[[], list[fl
 
 
 def main() -> None:
-    """Command line."""
-    parser = common.arguments(__doc__)
-    parser.add_argument("--model", default="embedded-small")
-    parser.add_argument("--pairs", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = common.arguments(__doc__, model="embedded-small", pairs=16, rounds=3)
     common.add_summeval(parser)
-    options = parser.parse_args()
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    print(common.machine())
+    options = common.start(parser)
     holder = EstimeScorer(model=options.model)  # keeps the encoder loaded
     _ = holder.signature
     for sources, each in ((options.pairs // 8, 8), (options.pairs, 1)):
         pairs, texts = common.pairs_of(options.summeval, sources, each)
         found = common.alternate(ways(options.model, pairs), options.rounds, common.clock(options.clock))
         first, alarms = found["one by one, nothing kept"]
-        common.print_table(
-            f"{len(pairs)} pairs, {each} of each source ({texts})",
-            ("way", f"{options.clock} seconds", "share of the first", "alarms equal"),
-            [
-                (way, f"{seconds:.1f}", f"{seconds / first:.2f}", "yes" if values == alarms else "no")
-                for way, (seconds, values) in found.items()
-            ],
-        )
+        rows = [
+            (way, f"{seconds:.1f}", f"{seconds / first:.2f}", "yes" if values == alarms else "no")
+            for way, (seconds, values) in found.items()
+        ]
+        title = f"{len(pairs)} pairs, {each} of each source ({texts})"
+        common.print_table(title, ("way", f"{options.clock} seconds", "share of the first", "alarms equal"), rows)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from unittest import mock
 
+import torch
+
 from docs.benchmarks import common
+from estime_metric import EstimeScorer
+from estime_metric.jobs import Job, estimate_job, score_files
+from estime_metric.jobs.inputs import Digest, chunks, read_lines
 
 #: Random encoders for ``rate``, blocks and width: ``tiny`` shows what all but the encoder takes.
 _MADE = {"large": (24, 1024), "tiny": (1, 64)}
@@ -46,19 +51,17 @@ def write_pairs(path: Path, pairs: Iterable[common.Pair]) -> Path:
     return path
 
 
-def run_score(*arguments: object) -> tuple[float, float, float, str]:
-    """``estime score ARGUMENTS`` on one thread: wall seconds, CPU seconds, peak MB, and what it printed."""
+def run_score(*arguments: object) -> tuple[float, float, float]:
+    """``estime score ARGUMENTS`` on one thread: wall seconds, CPU seconds, peak MB."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     command = [sys.executable, "-m", "estime_metric", "score", *map(str, arguments), "-q"]
     start = time.perf_counter()
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        said = process.stdout.read()
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"It failed: {said}")
-    return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, said
+        raise SystemExit("estime score failed.")
+    return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def memory(options: argparse.Namespace, folder: Path) -> None:
@@ -66,23 +69,16 @@ def memory(options: argparse.Namespace, folder: Path) -> None:
     rows = []
     for count in options.rows:
         pairs = common.made_up(count // _EACH, _EACH, options.words, max(options.words // 3, 3))
-        path = write_pairs(folder / "pairs.jsonl", pairs)
-        wall, cpu, peak, _ = run_score(
-            path, "-o", folder / "scores.jsonl", "--overwrite", "-m", options.model, "-l", options.layer
-        )
-        written = sum(1 for _ in (folder / "scores.jsonl").open(encoding="utf-8"))
-        assert written == len(pairs)
-        rows.append((f"{written:,}", f"{wall:.0f}", f"{cpu:.0f}", f"{peak:.0f}"))
-    title = f"estime score, sources of about {options.words} words, {_EACH} summaries each, layer {options.layer}"
+        path, out = write_pairs(folder / "pairs.jsonl", pairs), folder / "scores.jsonl"
+        used = run_score(path, "-o", out, "--overwrite", "-m", options.model, "-l", options.layer or 1)
+        assert len(out.read_bytes().splitlines()) == len(pairs)
+        rows.append((f"{len(pairs):,}", *(f"{number:.0f}" for number in used)))
+    title = f"estime score, sources of about {options.words} words, {_EACH} summaries each, layer {options.layer or 1}"
     common.print_table(title, ("rows", "seconds", "CPU seconds", "peak MB"), rows)
 
 
 def rate(options: argparse.Namespace, folder: Path) -> None:
     """Pairs, sources and positions per CPU second of scoring, without loading."""
-    import torch
-
-    from estime_metric import EstimeScorer
-
     torch.set_num_threads(1)
     model = options.model
     if model in _MADE:
@@ -108,11 +104,6 @@ def rate(options: argparse.Namespace, folder: Path) -> None:
 
 def estimate(options: argparse.Namespace, folder: Path) -> None:
     """What a dry run says, and what the run takes; in CPU seconds of one thread, which other programs do not change."""
-    import torch
-
-    from estime_metric import EstimeScorer
-    from estime_metric.jobs import Job, estimate_job, score_files
-
     torch.set_num_threads(1)
     scorer = EstimeScorer(model=options.model)
     alone, texts = common.pairs_of(options.summeval, 2 * options.sources, 1)
@@ -141,20 +132,14 @@ def estimate(options: argparse.Namespace, folder: Path) -> None:
 
 def reading(options: argparse.Namespace, folder: Path) -> None:
     """What the process that reads and hands out chunks has to do, without what Ray itself does."""
-    from estime_metric.jobs import Job
-    from estime_metric.jobs.inputs import Digest, chunks, read_lines
-
     pairs, texts = common.pairs_of(options.summeval, options.sources, options.each[-1])
     path = write_pairs(folder / "pairs.jsonl", pairs * 10)
     start, count, digest = time.process_time(), 0, Digest()
     job = Job(inputs=(path,))
     for chunk in chunks(read_lines(job), job, (256, 10**9), digest):
         count += len(pickle.loads(pickle.dumps(chunk)))
-    common.print_table(
-        f"Reading, comparing and passing on: {texts}",
-        ("pairs", "pairs per CPU second"),
-        [(f"{count:,}", f"{count / (time.process_time() - start):,.0f}")],
-    )
+    row = f"{count:,}", f"{count / (time.process_time() - start):,.0f}"
+    common.print_table(f"Reading, comparing and passing on: {texts}", ("pairs", "pairs per CPU second"), [row])
 
 
 def grouping(options: argparse.Namespace, folder: Path) -> None:
@@ -178,9 +163,8 @@ def grouping(options: argparse.Namespace, folder: Path) -> None:
         ).materialize()  # fmt: skip
         wall = time.perf_counter() - start
         assert scored.count() == len(pairs)
-        steps = _STEP.findall(scored.stats())
         unit = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-        for name, took, size in steps:
+        for name, took, size in _STEP.findall(scored.stats()):
             rows.append(("yes" if group else "no", name, f"{float(took) * unit[size]:.2f}"))
         rows.append(("yes" if group else "no", "wall, with the start of workers", f"{wall:.1f}"))
     ray.shutdown()
@@ -189,22 +173,17 @@ def grouping(options: argparse.Namespace, folder: Path) -> None:
 
 
 def main() -> None:
-    """Reads the command line and runs one part."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {part.__name__: part for part in (memory, rate, estimate, reading, grouping)}
+    parser = common.arguments(
+        __doc__, model=("embedded-small", "encoder; for rate also random ones, large and tiny"),
+        layer=(None, "layer (default: by model; for memory 1)"), words=(12, "words of a source, for memory"),
+        sources=(20, "sources, for the others"), blocks=(8, "blocks of the data set, for grouping"),
+    )  # fmt: skip
     parser.add_argument("part", choices=parts)
-    parser.add_argument("--model", default="embedded-small", help="encoder; for rate also random ones, large and tiny")
-    parser.add_argument("--layer", type=int, default=None, help="layer (default: by model; for memory 1)")
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 200_000], help="for memory")
-    parser.add_argument("--words", type=int, default=12, help="words of a source, for memory")
-    parser.add_argument("--sources", type=int, default=20, help="sources, for the others")
     parser.add_argument("--each", type=int, nargs="+", default=[1, 4, 16], help="summaries of each source")
-    parser.add_argument("--blocks", type=int, default=8, help="blocks of the data set, for grouping")
     common.add_summeval(parser)
-    options = parser.parse_args()
-    if options.part == "memory":
-        options.layer = options.layer or 1
-    print(common.machine(), flush=True)
+    options = common.start(parser)
     with tempfile.TemporaryDirectory() as folder:
         parts[options.part](options, Path(folder))
 

@@ -1,48 +1,31 @@
 """Peak memory of a sweep over all layers of a large encoder (appendix A), above what the encoder itself takes.
 
-    python -m docs.benchmarks.layer_sweep                           # the size of bert-large, all 25 layers
+    python -m docs.benchmarks.layer_sweep                        # the size of bert-large, all 25 layers
     python -m docs.benchmarks.layer_sweep --layers 3 --width 64  # a quick check
 
-The encoder is random and lives in a temporary folder, about 1.3 GB at full size. It is made by another process, so
-that nothing but scoring counts. Texts are one pair of SummEval where it is at hand, else sentences of the same length.
+The encoder is random and lives in a temporary folder, about 1.3 GB at full size. Another process makes it, so that
+nothing but scoring counts. Texts are the pair of SummEval with the longest source where it is at hand, else made up.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
 import tempfile
 import time
 
 from docs.benchmarks import common
-
-
-def longest_pair() -> tuple[str, str]:
-    """Summary and source: the pair of SummEval with the longest source, or made up."""
-    pairs, _ = common.pairs_of(common.SUMMEVAL, 100)
-    return max(pairs, key=lambda pair: len(pair[1]))
+from estime_metric import EstimeScorer
 
 
 def main() -> None:
-    """Makes the encoder, scores one pair at every layer, prints what it took."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--layers", type=int, default=24, help="blocks of the encoder")
-    options.add_argument("--width", type=int, default=1024, help="width of its hidden states")
-    options.add_argument("--unit", choices=("token", "word"), default="token")
-    options.add_argument("--token-budget", type=int, default=None, help="most tokens in one forward pass")
-    given = options.parse_args()
-    summary, source = longest_pair()
+    parser = common.arguments(
+        __doc__, layers=(24, "blocks of the encoder"), width=(1024, "width of its hidden states"),
+        token_budget=(None, "most tokens in one forward pass"),
+    )  # fmt: skip
+    parser.add_argument("--unit", choices=("token", "word"), default="token")
+    given = common.start(parser)
+    summary, source = max(common.pairs_of(common.SUMMEVAL, 100)[0], key=lambda pair: len(pair[1]))
     with tempfile.TemporaryDirectory() as folder:
-        maker = multiprocessing.get_context("spawn").Process(
-            target=common.make_encoder, args=(folder, given.layers, given.width)
-        )
-        maker.start()
-        maker.join()
-        if maker.exitcode:
-            raise SystemExit("The encoder could not be made.")
-
-        from estime_metric import EstimeScorer
-
+        common.apart(common.make_encoder, folder, given.layers, given.width)
         scorer = EstimeScorer(
             model=folder, layers="all", unit=given.unit, token_budget=given.token_budget, device="cpu",
             measures=("alarms_alltokens", "soft", "coherence"),

@@ -18,23 +18,51 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import tempfile
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import torch
 import transformers
 
 from docs.benchmarks import common
-from docs.benchmarks.growth import growth
-from estime_metric import EstimeConfig, EstimeScorer
+from estime_metric import EstimeConfig, EstimeResult, EstimeScorer
 from estime_metric.engine.words import split_words
 
-TABLES = ("peers", "limit", "growth")
+
+@dataclass(frozen=True)
+class Setting:
+    """What is run: an encoder, texts, a device, how often."""
+
+    name: str
+    folder: str
+    layer: int
+    device: str
+    pairs: list[common.Pair]
+    summeval: Path
+    sources: int
+    rounds: int
+    clock: str
+    quick: bool
+
+    def now(self) -> float:
+        return common.clock(self.clock)()
+
+    def ours(self, **options: Any) -> EstimeScorer:
+        """Our scorer, loaded."""
+        scorer = EstimeScorer(device=self.device, **{"model": self.folder, "layers": self.layer, **options})
+        _ = scorer.encoder
+        return scorer
+
+    def run(self, scorer: EstimeScorer) -> EstimeResult:
+        result = scorer.score(*common.unzip(self.pairs))
+        common.synchronize(self.device)
+        return result
 
 
 # The peers
@@ -59,33 +87,36 @@ def released_code() -> ModuleType | None:
     return module
 
 
-def released(folder: str, layer: int, device: str, pairs: list[common.Pair]) -> Callable[[], list[float]] | None:
+def released(setting: Setting) -> Callable[[], list[float]] | None:
     """A run of the released code, as it is; ``None`` where it is not installed."""
     module = released_code()
     if module is None:
         return None
-    estime = module.Estime(path_mdl=folder, i_layer_context=layer, device=device, output=["alarms"])
+    where = {"path_mdl": setting.folder, "i_layer_context": setting.layer, "device": setting.device}
+    estime = module.Estime(**where, output=["alarms"])
     sources: dict[str, list[str]] = {}
-    for summary, source in pairs:
+    for summary, source in setting.pairs:
         sources.setdefault(source, []).append(summary)
 
     def run() -> list[float]:
         with torch.no_grad():  # it asks for none, and would only be slower
             rows = [row for source, summaries in sources.items() for row in estime.evaluate_claims(source, summaries)]
-        common.synchronize(device)
+        common.synchronize(setting.device)
         return [alarms for (alarms,) in rows]
 
     return run
 
 
-def bertscore(folder: str, layer: int, device: str, pairs: list[common.Pair]) -> Callable[[], Any] | None:
+def bertscore(setting: Setting) -> Callable[[], Any] | None:
     """A run of TorchMetrics' BERTScore of the summaries against their sources; ``None`` where it is not installed."""
     try:
         from torchmetrics.text.bert import BERTScore
     except ImportError:
         return None
-    metric = BERTScore(model_name_or_path=folder, num_layers=layer, device=device, truncation=True)
-    summaries, sources = common.unzip(pairs)
+    metric = BERTScore(
+        model_name_or_path=setting.folder, num_layers=setting.layer, device=setting.device, truncation=True
+    )
+    summaries, sources = common.unzip(setting.pairs)
 
     def run() -> Any:
         metric.reset()
@@ -95,53 +126,34 @@ def bertscore(folder: str, layer: int, device: str, pairs: list[common.Pair]) ->
     return run
 
 
-def ours(device: str, pairs: list[common.Pair], **options: Any) -> Callable[[], Any]:
-    """A run of ours, loaded."""
-    scorer = EstimeScorer(device=device, **options)
-    _ = scorer.encoder
-    summaries, sources = common.unzip(pairs)
-
-    def run() -> Any:
-        result = scorer.score(summaries, sources)
-        common.synchronize(device)
-        return result
-
-    return run
-
-
 def peers(setting: Setting) -> None:
     """The table of peers; refuses to print it where the alarms differ from the released code's beyond ties."""
-    pairs, layer = setting.pairs(), setting.layer
+    pairs, theirs = setting.pairs, "blanc.Estime 0.3.4, float32"
+    scorers = {
+        "word, float32": setting.ours(unit="word"),
+        "word, bfloat16": setting.ours(unit="word", dtype="bfloat16"),
+        "token, float32": setting.ours(),
+        "token, bfloat16": setting.ours(dtype="bfloat16"),
+        "token, fast preset": setting.ours(config=EstimeConfig.fast()),
+    }
     everyone: dict[str, Callable[[], Any] | None] = {
-        "ours, word, float32": ours(setting.device, pairs, model=setting.folder, layers=layer, unit="word"),
-        "ours, word, bfloat16": ours(
-            setting.device, pairs, model=setting.folder, layers=layer, unit="word", dtype="bfloat16"
-        ),
-        "ours, token, float32": ours(setting.device, pairs, model=setting.folder, layers=layer),
-        "ours, token, bfloat16": ours(setting.device, pairs, model=setting.folder, layers=layer, dtype="bfloat16"),
-        "ours, token, fast preset": ours(
-            setting.device, pairs, config=EstimeConfig.fast(model=setting.folder, layers=layer)
-        ),
-        "blanc.Estime 0.3.4, float32": released(setting.folder, layer, setting.device, pairs),
-        "TorchMetrics BERTScore, float32": bertscore(setting.folder, layer, setting.device, pairs),
+        **{f"ours, {name}": partial(setting.run, scorer) for name, scorer in scorers.items()},
+        theirs: released(setting),
+        "TorchMetrics BERTScore, float32": bertscore(setting),
     }
     runs = {name: run for name, run in everyone.items() if run is not None}
     found = common.alternate(runs, setting.rounds, setting.now)
     seconds = {name: taken for name, (taken, _) in found.items()}
     rows = []
     for name, taken in seconds.items():
-        against = [
-            f"{seconds[peer] / taken:.1f}" if peer in seconds else "not installed" for peer in list(everyone)[-2:]
-        ]
-        rows.append((name, f"{taken:.2f}", f"{len(pairs) / taken:.3g}", *against))
-    title = (
-        f"Peers: {setting.name}, layer {layer}, {len(pairs)} pairs, {setting.rounds} alternating runs, {setting.device}"
-    )
-    common.print_table(title, ("", "seconds", "pairs/s", "times blanc.Estime", "times BERTScore"), rows)
-    if "blanc.Estime 0.3.4, float32" in found:
+        peers = [f"{seconds[peer] / taken:.1f}" if peer in seconds else "not installed" for peer in [*everyone][-2:]]
+        rows.append((name, f"{taken:.2f}", f"{len(pairs) / taken:.3g}", *peers))
+    title = f"Peers: {setting.name}, layer {setting.layer}, {len(pairs)} pairs, {setting.rounds} alternating runs"
+    columns = ("", "seconds", "pairs/s", "times blanc.Estime", "times BERTScore")
+    common.print_table(f"{title}, {setting.device}", columns, rows)
+    if theirs in found:
         result = found["ours, word, float32"][1]
-        theirs = found["blanc.Estime 0.3.4, float32"][1]
-        differ = sum(a != b for a, b in zip(result.values("alarms").tolist(), theirs, strict=True))
+        differ = sum(a != b for a, b in zip(result.values("alarms").tolist(), found[theirs][1], strict=True))
         print(f"\nAlarms of ours (word, float32) that differ from blanc.Estime's: {differ} of {len(pairs)} summaries; "
               f"matches equal within rounding: {result.ties()}.")  # fmt: skip
         if differ > result.ties():
@@ -151,35 +163,25 @@ def peers(setting: Setting) -> None:
 # The limit
 
 
-@dataclass
-class Work:
-    """What the encoder was given: positions with and without padding, and floating-point operations of products."""
-
-    positions: int = 0
-    attended: int = 0
-    operations: float = 0.0
-
-
 @contextmanager
-def counted(scorer: EstimeScorer) -> Iterator[Work]:
-    """Counts the work of an encoder built like BERT's; padding is not counted as operations."""
-    encoder, work = scorer.encoder, Work()
+def counted(scorer: EstimeScorer) -> Iterator[SimpleNamespace]:
+    """Counts positions with padding, tokens without it, and operations on these, for encoders like BERT."""
+    encoder, work = scorer.encoder, SimpleNamespace(positions=0, tokens=0, operations=0.0)
     shape = encoder._model.config
     width, inner, depth = shape.hidden_size, shape.intermediate_size, max(encoder.depth, 1)
     run = encoder._run
 
     def count(batch: Any, layers: Any, flat: Any) -> None:
-        lengths = [batch.ids.shape[1]] * len(batch.ids) if batch.attended is None else batch.attended.sum(1).tolist()
+        windows, longest = batch.ids.shape
+        lengths = np.full(windows, longest) if batch.attended is None else np.asarray(batch.attended).sum(1)
+        read = np.bincount(batch.row, minlength=windows)
+        maps = 8 * width**2 + 4 * width * inner
+        whole = lengths * (maps + 4 * lengths * width)
+        # The last block: keys and values everywhere, the rest where it is read.
+        last = 4 * lengths * width**2 + read * (maps - 4 * width**2 + 4 * lengths * width)
         work.positions += batch.ids.size
-        work.attended += sum(lengths)
-        per_window = [0] * len(lengths)
-        for row in batch.row.tolist():
-            per_window[row] += 1
-        for length, read in zip(lengths, per_window, strict=True):
-            all_positions = length * (8 * width**2 + 4 * width * inner) + 4 * length**2 * width
-            keys = length * 4 * width**2  # the last block: keys and values everywhere, the rest where it is read
-            last = keys + read * (4 * width**2 + 4 * width * inner + 4 * length * width)
-            work.operations += (depth - 1) * all_positions + last
+        work.tokens += int(lengths.sum())
+        work.operations += float(((depth - 1) * whole + last).sum())
         run(batch, layers, flat)
 
     encoder._run = count  # type: ignore[method-assign]
@@ -191,83 +193,84 @@ def counted(scorer: EstimeScorer) -> Iterator[Work]:
 
 def limit(setting: Setting) -> None:
     """The table of FLOP/s, tokens and padding."""
-    pairs, rows = setting.pairs(), []
+    pairs, rows = setting.pairs, []
     for dtype in ("float32", "bfloat16"):
         for distance in (8, 2):
-            options = {"model": setting.folder, "layers": setting.layer, "dtype": dtype, "distance": distance}
-            scorer = EstimeScorer(device=setting.device, **options)
-            _ = scorer.encoder
+            scorer = setting.ours(dtype=dtype, distance=distance)
             with counted(scorer) as work:
-                scorer.score(*common.unzip(pairs))
-            runs = {"": lambda scorer=scorer: scorer.score(*common.unzip(pairs))}
-            ((taken, _),) = common.alternate(runs, setting.rounds, setting.now).values()
+                setting.run(scorer)
+            ((taken, _),) = common.alternate({"": partial(setting.run, scorer)}, setting.rounds, setting.now).values()
             peak = common.matrix_peak(dtype, setting.device, setting.now)
             done = work.operations / taken / 1e9
             rows.append((
-                dtype, distance, f"{taken:.2f}", f"{len(pairs) / taken:.3g}", f"{work.attended / taken:,.0f}",
-                f"{1 - work.attended / work.positions:.1%}", f"{done:.0f}", f"{peak:.0f}", f"{done / peak:.0%}",
+                dtype, distance, f"{taken:.2f}", f"{len(pairs) / taken:.3g}", f"{work.tokens / taken:,.0f}",
+                f"{1 - work.tokens / work.positions:.1%}", f"{done:.0f}", f"{peak:.0f}", f"{done / peak:.0%}",
             ))  # fmt: skip
     columns = ("dtype", "distance", "seconds", "pairs/s", "tokens/s", "padding", "GFLOP/s", "matrix GFLOP/s", "share")
-    common.print_table(
-        f"Limit: {setting.name}, layer {setting.layer}, {len(pairs)} pairs, {setting.device}", columns, rows
-    )
-    print(
-        "\nTokens and GFLOP/s: those of the encoder, without padding, over the whole time, tokenizing and matching too."
-    )
+    title = f"Limit: {setting.name}, layer {setting.layer}, {len(pairs)} pairs, {setting.device}"
+    common.print_table(title, columns, rows)
+    print("\nTokens and GFLOP/s: the encoder's, without padding, over the whole time, tokenizing and matching too.")
+
+
+# Growth
+
+
+def grown(setting: Setting, pairs: list[common.Pair], threads: int) -> tuple[float, float]:
+    """Seconds, and megabytes above the loaded encoder at the peak, in a process of its own."""
+    torch.set_num_threads(threads)
+    scorer = setting.ours()
+    scorer.score(["The cat sat."], ["A cat sat on the mat."])
+    before, start = common.resident(), setting.now()
+    with common.Peak() as peak:
+        scorer.score(*common.unzip(pairs))
+    return setting.now() - start, (peak.most - before) / common.MEGABYTE
+
+
+def growth(setting: Setting) -> None:
+    """Three tables: the length of the source, the number of pairs, the summaries of each source."""
+    tokenizer = setting.ours().encoder.tokenizer
+
+    def grow(title: str, size: str, cases: Iterable[tuple[int, list[common.Pair]]], speed: str = "pairs/s") -> None:
+        rows = []
+        for number, pairs in cases:
+            seconds, megabytes = common.apart(grown, setting, pairs, torch.get_num_threads())
+            rate = f"{len(pairs) / seconds:.1f}" if speed == "pairs/s" else f"{1000 * seconds / number:.2f}"
+            rows.append((f"{number:,}", len(pairs), f"{seconds:.2f}", rate, f"{megabytes:.0f}"))
+        common.print_table(f"Growth with {title}", (size, "pairs", "seconds", speed, "MB above the encoder"), rows)
+
+    texts = [common.made_up(1, 1, words, 60) for words in (500, 2_000, 10_000, 100_000)[: 3 if setting.quick else 4]]
+    lengths = [len(tokenizer(source, add_special_tokens=False, verbose=False)["input_ids"]) for ((_, source),) in texts]
+    title = f"the source: {setting.name}, one summary"
+    grow(title, "tokens of the source", zip(lengths, texts, strict=True), "seconds per 1,000 tokens")
+    counts = (100, 1_000, 10_000)[: 2 if setting.quick else 3]
+    many = common.made_up(-(-counts[-1] // common.PER_SOURCE), words=100, summary_words=20)
+    title = "the pairs: sources of 100 words, 16 summaries of 20 words each"
+    grow(title, "sources", ((-(-count // common.PER_SOURCE), many[:count]) for count in counts))
+    some = {each: common.pairs_of(setting.summeval, setting.sources, each) for each in (1, 4, 16)}
+    cases = ((each, pairs) for each, (pairs, _) in some.items())
+    grow(f"the summaries of each source: {some[1][1]}", "summaries of each source", cases)
 
 
 # Command line
 
 
-@dataclass
-class Setting:
-    """What is run: an encoder, texts, a device, how often."""
-
-    name: str
-    folder: str
-    layer: int
-    device: str
-    summeval: Path
-    sources: int
-    each: int
-    rounds: int
-    clock: str
-    quick: bool
-
-    def now(self) -> float:
-        """The clock."""
-        return common.clock(self.clock)()
-
-    def pairs(self) -> list[common.Pair]:
-        """The texts."""
-        return common.pairs_of(self.summeval, self.sources, self.each)[0]
-
-    def texts(self) -> str:
-        """What they are."""
-        return common.pairs_of(self.summeval, 1)[1]
+TABLES = {table.__name__: table for table in (peers, limit, growth)}
 
 
 def main() -> None:
     """The tables that are asked for, on the CPU, and on the GPU where there is one."""
-    parser = common.arguments(__doc__)
+    parser = common.arguments(
+        __doc__, blocks=(24, "of the large encoder"), width=(1024, "of the large encoder"),
+        sources=(None, "default: 10; 2 for the large encoder on a CPU"),
+        each=(None, "summaries of each source; default: 16; 4 likewise"), rounds=(None, "default: 5; 3 likewise"),
+    )  # fmt: skip
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all)")
     common.add_summeval(parser)
     parser.add_argument("--quick", action="store_true", help="2 sources, 1 round, no 100,000 tokens or 10,000 pairs")
     parser.add_argument("--encoder", choices=("embedded-small", "large"), default="embedded-small")
-    parser.add_argument("--blocks", type=int, default=24, help="of the large encoder")
-    parser.add_argument("--width", type=int, default=1024, help="of the large encoder")
-    parser.add_argument("--sources", type=int, default=None, help="default: 10; 2 for the large encoder on a CPU")
-    parser.add_argument("--each", type=int, default=None, help="summaries of each source; default: 16; 4 likewise")
-    parser.add_argument("--rounds", type=int, default=None, help="default: 5; 3 likewise")
-    options = parser.parse_args()
+    options = common.start(parser)
     if unknown := set(options.tables) - set(TABLES):
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
-    if options.threads is not None:
-        torch.set_num_threads(options.threads)
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    warnings.simplefilter("ignore")
-    print(common.machine())
     with tempfile.TemporaryDirectory() as folder:
         if options.encoder == "large":
             common.make_encoder(folder, options.blocks, options.width)
@@ -276,27 +279,22 @@ def main() -> None:
         for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
             setting = make_setting(options, device, folder)
             for table in options.tables or TABLES:
-                {"peers": peers, "limit": limit, "growth": growth}[table](setting)
+                TABLES[table](setting)
     if not torch.cuda.is_available():
         print("\nNo GPU here.")
 
 
 def make_setting(options: argparse.Namespace, device: str, folder: str) -> Setting:
-    """The setting for one device."""
     large = options.encoder == "large"
     slow = large and device == "cpu"
+    sources = options.sources or (1 if slow and options.quick else 2 if slow or options.quick else 10)
     return Setting(
-        name=f"random, {options.blocks} blocks, width {options.width}" if large else "embedded-small",
-        folder=folder,
-        layer=EstimeScorer(model=folder).resolved_config.layer_tuple[0],
-        device=device,
-        summeval=options.summeval,
-        sources=options.sources or (1 if slow and options.quick else 2 if slow or options.quick else 10),
-        each=options.each or (4 if slow else common.PER_SOURCE),
-        rounds=options.rounds or (1 if options.quick else 3 if slow else 5),
-        clock=options.clock,
-        quick=options.quick,
-    )
+        name=f"random, {options.blocks} blocks, width {options.width}" if large else "embedded-small", folder=folder,
+        layer=EstimeScorer(model=folder).resolved_config.layer_tuple[0], device=device,
+        pairs=common.pairs_of(options.summeval, sources, options.each or (4 if slow else common.PER_SOURCE))[0],
+        summeval=options.summeval, sources=sources, rounds=options.rounds or (1 if options.quick else 3 if slow else 5),
+        clock=options.clock, quick=options.quick,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

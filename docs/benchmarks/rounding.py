@@ -5,7 +5,6 @@ Usage: python -m docs.benchmarks.rounding --pairs 2000 --dtypes float32,bfloat16
 
 from __future__ import annotations
 
-import argparse
 import random
 
 import torch
@@ -20,25 +19,16 @@ BUDGETS = (2_000, 8_000)
 
 NEARLY_EQUAL = ["colour", "color", "colors", "1999", "1998", "1,999", "walk", "walks", "walked", "he", "she", "two"]
 UNICODE = [
-    "na\u00efve",
-    "Z\u00fcrich",
-    "\u5317\u4eac",
-    "\u041f\u0440\u0438",
-    "\U0001f600",
-    "e\u0301",
-    "\ufb01",
-    "\u200d",
-]
+    "na\u00efve", "Z\u00fcrich", "\u5317\u4eac", "\u041f\u0440\u0438", "\U0001f600", "e\u0301", "\ufb01", "\u200d",
+]  # fmt: skip
 SUMMARIES = 8  # of each source
 
-Pairs = list[tuple[str, str]]
 
-
-def hostile_pairs(count: int, seed: int = 0) -> Pairs:
+def hostile_pairs(count: int, seed: int = 0) -> list[common.Pair]:
     """Pairs (summary, source) of repeats, nearly equal words, odd characters, one word and hundreds of words."""
     rng = random.Random(seed)
     plain = " ".join(SENTENCES).split()
-    pairs: Pairs = []
+    pairs: list[common.Pair] = []
     while len(pairs) < count:
         words = rng.choice([plain, plain, NEARLY_EQUAL, [*plain, *UNICODE], rng.sample(plain, 3)])
         source = [rng.choice(words) for _ in range(rng.choice([1, 3, 40, 80, 120] if rng.random() < 0.95 else [600]))]
@@ -70,12 +60,7 @@ def changes(one: EstimeResult, another: EstimeResult) -> dict[str, tuple[int, fl
 
 
 def main() -> None:
-    """One table for each precision."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="embedded")
-    parser.add_argument("--pairs", type=int, default=2_000)
-    parser.add_argument("--dtypes", default="float32,bfloat16")
-    options = parser.parse_args()
+    options = common.start(common.arguments(__doc__, model="embedded", pairs=2_000, dtypes="float32,bfloat16"))
     summaries, sources = zip(*hostile_pairs(options.pairs), strict=True)
     for dtype in options.dtypes.split(","):
         one, another = (

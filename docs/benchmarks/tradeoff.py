@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
 from scipy.stats import spearmanr
 from torch import nn
 
@@ -42,35 +40,20 @@ def make_scorer(folder: str, layer: int, distance: int, dtype: str) -> EstimeSco
             if file.is_file():
                 (Path(copy) / file.name).symlink_to(file.resolve())
         scorer = EstimeScorer(**{**options, "model": copy})
-        quantize(scorer.encoder._model)
+        maps = {nn.Linear}  # int8 weights, and inputs quantized as they come
+        torch.ao.quantization.quantize_dynamic(scorer.encoder._model, maps, dtype=torch.qint8, inplace=True)
     return scorer
 
 
-def quantize(model: nn.Module) -> None:
-    """int8 weights, and inputs quantized as they come."""
-    torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8, inplace=True)
-
-
 def main() -> None:
-    """One table."""
-    parser = common.arguments(__doc__)
-    common.add_summeval(parser, "folder")
-    parser.add_argument("--sources", type=int, default=100, help="the first so many, 16 summaries each")
-    parser.add_argument("--layers", default=None, help="default: the encoder's own")
-    parser.add_argument("--distances", default="16,8,4,2")
-    parser.add_argument("--dtypes", default="float32,bfloat16,int8")
+    parser = common.arguments(
+        __doc__, sources=(100, "the first so many, 16 summaries each"), distances="16,8,4,2",
+        dtypes="float32,bfloat16,int8", layers=("", "default: the encoder's own"),
+    )  # fmt: skip
+    common.add_summeval(parser, "folder", nargs="?")
     parser.add_argument("--encoder", choices=("embedded", "embedded-small", "large"), default="embedded-small")
-    options = parser.parse_args()
-    if options.threads is not None:
-        torch.set_num_threads(options.threads)
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
-    warnings.simplefilter("ignore")
-    print(common.machine())
-    documents = [row["doc_id"] for row in common.read_lines(options.folder / "documents.jsonl")][: options.sources]
-    rows = [row for row in common.read_lines(options.folder / "summeval.jsonl") if row["doc_id"] in set(documents)]
-    texts = {row["doc_id"]: row["source"] for row in common.read_lines(options.folder / "documents.jsonl")}
-    pairs = [(row["summary"], texts[row["doc_id"]]) for row in rows]
+    options = common.start(parser)
+    pairs, rows = common.read_summeval(options.folder, options.sources)
     large = options.encoder == "large"
     with tempfile.TemporaryDirectory() as made:
         if large:
@@ -79,9 +62,7 @@ def main() -> None:
         layers = options.layers or ("21" if large else "5")
         table = []
         now = common.clock(options.clock)
-        for layer, distance in itertools.product(
-            map(int, layers.split(",")), map(int, options.distances.split(","))
-        ):  # fmt: skip
+        for layer, distance in itertools.product(*(map(int, text.split(",")) for text in (layers, options.distances))):
             exact = None
             for dtype in options.dtypes.split(","):
                 scorer = make_scorer(folder, layer, distance, dtype)
@@ -101,10 +82,8 @@ def main() -> None:
                 ))  # fmt: skip
                 print(*table[-1], flush=True)
                 del scorer
-    title = f"Speed against quality: {options.encoder} encoder, {len(pairs)} pairs"
-    common.print_table(
-        title, ("layer", "distance", "dtype", "seconds", "pairs/s", *QUALITIES, "mean alarms", "flips", "rank"), table
-    )
+    columns = ("layer", "distance", "dtype", "seconds", "pairs/s", *QUALITIES, "mean alarms", "flips", "rank")
+    common.print_table(f"Speed against quality: {options.encoder} encoder, {len(pairs)} pairs", columns, table)
 
 
 if __name__ == "__main__":

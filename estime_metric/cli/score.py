@@ -20,7 +20,7 @@ from estime_metric.cli import options
 from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.jobs import Alone, Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
+from estime_metric.jobs import Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
 from estime_metric.measures import MEASURES, RECOMMENDED
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def score(
             return _run(job, given, existing, quiet, actors)
     team = Team.of_environment()
     if team is None:
-        return _run(job, given, existing, quiet, Alone())
+        return _run(job, given, existing, quiet, Workers())
     if "device" not in given:
         given = {**given, **_own_device()}
     status = _run(job, given, existing, quiet or team.rank > 0, team)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from estime_metric.files.formats import readable_format
-from estime_metric.files.reading import Numbered, Row, read_rows
+from estime_metric.files.reading import Numbered, Row, read_rows, readable_format
 
 #: Rows in which the columns are looked for before the rest is read.
 _HEAD = 100
@@ -19,9 +18,8 @@ class Pairs:
     """Pairs read from a table.
 
     Attributes:
-        lines: where each pair stands: line of the file, counted from 1 (row for Parquet and JSON arrays).
-        sources, summaries: the texts, one for each of ``lines``.
-        others: the further columns of each pair.
+        lines: where each pair stands, as `read_rows` counts.
+        sources, summaries, others: its texts and its further columns.
         problems: one sentence for each invalid row, with its line.
         size: bytes of the texts that `add` has added, each source counted once.
     """
@@ -49,9 +47,9 @@ class Pairs:
     def ends_before(self, source: str, pairs: int, size: int) -> bool:
         """Whether a chunk ends before a pair of ``source``.
 
-        It ends once it has so many ``pairs``, or texts of that ``size`` in bytes, and the next pair has another source.
-        While the source is the same, it continues to twice of either; if a source alone is larger than ``size``, until
-        its summaries are as large as it is.
+        It ends once it has so many ``pairs``, or texts of ``size`` bytes, and the next pair has another source. While
+        the source is the same, it continues to twice of either; if a source alone is larger than ``size``, until its
+        summaries are as large as it is.
         """
         if len(self) < pairs and self.size < size:
             return False
@@ -78,7 +76,7 @@ def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
 
 
 def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterator[Numbered]:
-    """Line numbers with rows whose two texts are texts; a string in place of a row says what is wrong with it.
+    """As `read_rows`, but rows whose two texts are not texts are invalid too.
 
     Raises:
         ValueError: none of the first rows has one of the columns, or as for `read_rows`.
@@ -107,8 +105,7 @@ def pair_problem(row: Row, source_column: str, summary_column: str, empty_is_mis
     """What is wrong with a row; ``None`` if it holds a pair of texts."""
     for column in (source_column, summary_column):
         if column not in row:
-            found = ", ".join(row) or "none"
-            return f"has no column {column!r} (columns: {found})"
+            return f"has no column {column!r} (columns: {', '.join(row) or 'none'})"
         text = row[column]
         if empty_is_missing and text == "":
             return f"column {column!r} is empty, as a missing value is"

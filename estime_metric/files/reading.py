@@ -1,17 +1,27 @@
-"""Rows of a table, one after the other and never all in memory."""
+"""Rows of a table, one after the other and never all in memory; the format follows from the ending of the name."""
 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO, cast
 
-from estime_metric.files.formats import opened, readable_format
+#: What stands for standard input or output.
+STANDARD = "-"
+
+READABLE = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+WRITABLE = (".jsonl", ".csv", ".parquet")
+COMPRESSED = (".gz", ".zst")
+
+#: Key in the metadata of Parquet; beside JSON Lines and CSV stands a file ``NAME.meta.json``.
+KEY = b"estime"
 
 Row = dict[str, Any]
 
@@ -25,14 +35,99 @@ _UNNAMED = "Unnamed: {index}"
 _BLOCK = 1 << 16
 
 
+def is_standard(path: Path) -> bool:
+    """Whether a path means standard input or output: ``-``, ``/dev/stdin``, ``/dev/stdout``."""
+    return str(path) in (STANDARD, "/dev/stdin", "/dev/stdout")
+
+
+def readable_format(path: Path) -> str:
+    """The ending that says how ``path`` is read, without that of the compression; ValueError for any other."""
+    if is_standard(path):
+        return ".jsonl"
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compressed = bool(suffixes) and suffixes[-1] in COMPRESSED
+    if compressed:
+        suffixes.pop()
+    ending = suffixes[-1] if suffixes else ""
+    ending = ".jsonl" if ending == ".ndjson" else ending
+    if ending not in READABLE or (compressed and ending == ".parquet"):
+        raise ValueError(
+            f"Expected a file that ends in {', '.join(READABLE)}, or in these and {' or '.join(COMPRESSED)} (but for "
+            f"Parquet), but got {path.name!r}."
+        )
+    return ending
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file or of standard input, decompressed; errors as `read_rows`."""
+    if is_standard(path):
+        yield sys.stdin.buffer
+        return
+    with path.open("rb") as raw:
+        stream = io.BufferedReader(cast(Any, _decompressed(path, raw)))
+        try:
+            start = stream.peek(4)[:4]
+            if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
+                raise ValueError(f"Expected {path.name} to be UTF-8, but it looks like UTF-16: convert it first.")
+            yield cast(BinaryIO, stream)
+        except (EOFError, zlib.error) as error:
+            raise ValueError(
+                f"Expected {path.name} to be whole, but its compressed data end early ({error})."
+            ) from error
+        except Exception as error:
+            if type(error).__name__ == "ZstdError":
+                raise ValueError(f"Expected {path.name} to be zstd data, but got: {error}.") from error
+            raise
+
+
+def _decompressed(path: Path, raw: BinaryIO) -> Any:
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        return gzip.GzipFile(fileobj=raw)
+    if ending == ".zst":
+        try:
+            import zstandard
+        except ImportError as error:
+            raise ImportError("Files in .zst need zstandard: pip install 'estime-metric[files]'.") from error
+        return _ZstdReader(raw, zstandard.ZstdDecompressor)
+    return raw
+
+
+class _ZstdReader(io.RawIOBase):
+    """Zstandard data, decompressed; the reader of zstandard itself takes a cut file for a whole one."""
+
+    def __init__(self, raw: BinaryIO, decompressor: Any) -> None:
+        self._raw, self._decompressor = raw, decompressor
+        self._frame: Any = None
+        self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._held:
+            data = self._raw.read(io.DEFAULT_BUFFER_SIZE)
+            if not data:
+                if self._frame is not None:
+                    raise EOFError("a frame is not whole")
+                return 0
+            while data:
+                self._frame = self._frame or self._decompressor().decompressobj()
+                self._held += self._frame.decompress(data)
+                data = self._frame.unused_data
+                if self._frame.eof:
+                    self._frame = None
+        data, self._held = self._held[: len(buffer)], self._held[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
 def read_rows(path: Path) -> Iterator[Numbered]:
     """Line numbers, from 1, with rows; a string in place of a row says what is wrong with it.
 
-    A row of several lines goes by the first of them. Rows of Parquet and of a JSON array are counted instead.
-
-    Args:
-        path: a file that ends in one of ``READABLE``, all but Parquet also with ``.gz`` or ``.zst`` behind; ``-`` is
-            JSON Lines on standard input.
+    The file ends in one of ``READABLE``, all but Parquet also with ``.gz`` or ``.zst`` behind; ``-`` is JSON Lines on
+    standard input. A row of several lines goes by the first of them; rows of Parquet and JSON arrays are counted.
 
     Raises:
         ValueError: another ending, UTF-16, a column twice in the header, or damaged compressed data.
@@ -40,13 +135,11 @@ def read_rows(path: Path) -> Iterator[Numbered]:
         OSError: it cannot be read.
     """
     ending = readable_format(path)
-    if ending == ".parquet":
-        return _parquet_rows(path)
-    return _text_rows(path, ending)
+    return _parquet_rows(path) if ending == ".parquet" else _text_rows(path, ending)
 
 
 def _text_rows(path: Path, ending: str) -> Iterator[Numbered]:
-    with opened(path) as stream:
+    with _opened(path) as stream:
         if ending == ".jsonl":
             yield from _jsonl_rows(stream)
         elif ending == ".json":
@@ -125,7 +218,7 @@ def _csv_rows(text: TextIO, name: str, delimiter: str) -> Iterator[Numbered]:
                 continue
             if len(cells) > len(columns):
                 yield first, f"has more than the {len(columns)} columns of the header"
-            elif any(_undecodable(cell) for cell in cells):
+            elif any(not cell.isascii() and any("\udc80" <= char <= "\udcff" for char in cell) for cell in cells):
                 yield first, "is not UTF-8"
             else:
                 padding = [None] * (len(columns) - len(cells))
@@ -136,13 +229,7 @@ def _csv_rows(text: TextIO, name: str, delimiter: str) -> Iterator[Numbered]:
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
-    """A Parquet file, as a ``pyarrow.parquet.ParquetFile``.
-
-    Raises:
-        ValueError: it is no Parquet, or damaged.
-        ImportError: pyarrow is not installed.
-        OSError: it cannot be read.
-    """
+    """A Parquet file, as a ``pyarrow.parquet.ParquetFile``; ValueError where it is none, or damaged."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -158,13 +245,49 @@ def open_parquet(path: Path) -> Iterator[Any]:
 
 
 def _parquet_rows(path: Path) -> Iterator[Numbered]:
-    number = 0
     with open_parquet(path) as table:
-        for batch in table.iter_batches(batch_size=1024):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
+        batches = table.iter_batches(batch_size=1024)
+        yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
 
 
-def _undecodable(cell: str) -> bool:
-    return not cell.isascii() and any("\udc80" <= char <= "\udcff" for char in cell)
+def meta_path(path: Path) -> Path:
+    """The file beside a table of JSON Lines or CSV."""
+    return path.with_name(f"{path.name}.meta.json")
+
+
+def read_meta(path: str | Path) -> dict[str, Any]:
+    """The metadata of a table of scores: signature, options, versions, date, totals; empty if it has none.
+
+    Raises ValueError where it is damaged, OSError or ImportError where it cannot be read.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".parquet":
+        with open_parquet(path) as table:
+            text = (table.schema_arrow.metadata or {}).get(KEY, b"{}")
+    else:
+        plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+        beside = next((one for one in map(meta_path, (path, plain)) if not is_standard(path) and one.exists()), None)
+        text = beside.read_bytes() if beside else b"{}"
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"Expected the metadata of {path.name} to be JSON, but got: {error}.") from error
+    return found if isinstance(found, dict) else {}
+
+
+def read_scored(path: str | Path) -> Iterator[Numbered]:
+    """The rows of a table as `read_rows` gives them, each with the column ``signature`` where one is known."""
+    signature = read_meta(path).get("signature")
+    for line, row in read_rows(Path(path)):
+        if signature and isinstance(row, dict):
+            row.setdefault("signature", signature)
+        yield line, row
+
+
+def read_signature(path: str | Path) -> str | None:
+    """The signature of the scores in a table, wherever it stands; ``None`` where it has none. Errors as `read_rows`."""
+    stated = read_meta(path).get("signature")
+    if stated is None:
+        first = next((row for _, row in read_rows(Path(path)) if isinstance(row, dict)), {})
+        stated = first.get("signature")
+    return None if stated is None else str(stated)

@@ -16,8 +16,8 @@ from pathlib import Path
 def replaced(path: Path) -> Iterator[Path]:
     """A name to write to in place of ``path``, which takes its place at the end of the block.
 
-    Where the block raises, as on a full disk, ``path`` is left as it was and nothing lies beside it. What a link points
-    to is replaced, not the link; what is no plain file, such as a pipe, is written to itself.
+    Where the block raises, as on a full disk, ``path`` is left as it was. Of a link the target is replaced; what is no
+    plain file, such as a pipe, is written to itself.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -36,11 +36,8 @@ def replaced(path: Path) -> Iterator[Path]:
 def locked(path: Path) -> Iterator[None]:
     """Keeps other processes that call this from writing to ``path`` within the block.
 
-    The operating system locks the file ``PATH.lock``, and unlocks it when the process ends, however it ends: a lock
-    file that a killed process leaves behind stops nobody.
-
-    Raises:
-        BlockingIOError: another process, or another block of this one, writes to ``path``.
+    The operating system unlocks ``PATH.lock`` when the process ends, so the file that a killed one leaves stops nobody.
+    Raises BlockingIOError where another process, or another block of this one, writes to ``path``.
     """
     name = Path(f"{os.path.realpath(path)}.lock")
     while True:
@@ -92,16 +89,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path, *, overwrite: bool) -> None:
-    """Makes the folder of an output, or refuses one that holds something, before any work is done.
+    """Makes the folder of an output before any work is done.
 
-    Args:
-        path: the folder.
-        overwrite: whether files in it may be replaced.
-
-    Raises:
-        ValueError: it is a file.
-        FileExistsError: it holds something, and ``overwrite`` is not set.
-        OSError: it cannot be made.
+    Raises ValueError where it is a file, FileExistsError where it holds something and ``overwrite`` is not set.
     """
     if path.exists() and not path.is_dir():
         raise ValueError(f"Expected the output to be a folder, but {str(path)!r} is a file.")

@@ -8,13 +8,12 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.files.formats import WRITABLE, is_standard
-from estime_metric.files.meta import KEY, meta_path
 from estime_metric.files.pairs import Pairs
-from estime_metric.files.reading import Row
+from estime_metric.files.reading import KEY, WRITABLE, Row, is_standard, meta_path
 from estime_metric.files.replacing import replaced, write_text
 
 if TYPE_CHECKING:
@@ -45,44 +44,29 @@ def check_names(row: Row, ours: Iterable[str], where: str) -> None:
 
 
 def score_rows(
-    pairs: Pairs,
-    result: EstimeResult,
-    prefix: str = "",
-    *,
-    flags: Sequence[int] | None = None,
-    signature: bool = True,
+    pairs: Pairs, result: EstimeResult, prefix: str = "", *, flags: Sequence[int] | None = None, signature: bool = True
 ) -> list[Row]:
-    """One row a pair: its line, its further columns, its measures, its flag, the signature.
+    """One row a pair: its line, its further columns, its measures, ``flags`` if any, and its signature if asked for.
 
-    Args:
-        pairs: what was scored.
-        result: its scores.
-        prefix: what the names of our columns begin with.
-        flags: for each pair 1 or 0, the column ``flag``; ``None`` for no such column.
-        signature: whether each row says the signature.
-
-    Raises:
-        ValueError: a pair has a column of one of our names.
+    The names of the added columns begin with ``prefix``; ValueError where a pair has a column of one of these names.
     """
     columns = [result.values(measure, layer).tolist() for layer in result.layers for measure in result.measures]
     names = [f"{prefix}{name}" for name in measure_columns(result.measures, result.layers)]
-    ends: Row = {f"{prefix}signature": result.signature} if signature else {}
     rows = []
     for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
         row: Row = {f"{prefix}line": line}
         row |= {name: plain(values[index]) for name, values in zip(names, columns, strict=True)}
-        row |= ({} if flags is None else {f"{prefix}flag": flags[index]}) | ends
+        if flags is not None:
+            row[f"{prefix}flag"] = flags[index]
+        if signature:
+            row[f"{prefix}signature"] = result.signature
         check_names(others, row, f"line {line}")
         rows.append({f"{prefix}line": line, **others, **row})
     return rows
 
 
 def encode_rows(rows: Iterable[Row], ending: str, columns: Sequence[str] = (), header: bool = False) -> bytes:
-    """Rows as the bytes of JSON Lines, or of CSV with ``columns``, whose line of names is made where asked for.
-
-    Raises:
-        ValueError: CSV, and a row has a column that is none of ``columns``.
-    """
+    """Rows as the bytes of JSON Lines, or of CSV with ``columns`` and no others, their names first with ``header``."""
     stream = io.StringIO(newline="")
     if ending == ".csv":
         writer = csv.DictWriter(stream, columns, lineterminator="\n")
@@ -106,18 +90,14 @@ def encode_rows(rows: Iterable[Row], ending: str, columns: Sequence[str] = (), h
 def write_rows(path: Path, rows: Sequence[Row], meta: Mapping[str, Any] | None = None) -> None:
     """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on standard output.
 
-    A file that exists is replaced in one step, once all rows are written. ``meta``, such as the signature, is for
-    `read_meta`; standard output has no place for it.
-
-    Raises:
-        ValueError: the ending is none of ``WRITABLE``.
-        ImportError: Parquet without pyarrow.
+    A file that exists is replaced in one step. ``meta`` is for `read_meta`; standard output has no place for it. Raises
+    ValueError where the ending is none of ``WRITABLE``, ImportError for Parquet without pyarrow.
     """
     check_writable(path)
-    ending = path.suffix.lower()
     if is_standard(path):
         sys.stdout.write(encode_rows(rows, ".jsonl").decode("utf-8"))
         return
+    ending = path.suffix.lower()
     with replaced(path) as unfinished:
         if ending == ".parquet":
             write_parquet(unfinished, lambda: iter(rows), meta)
@@ -137,12 +117,9 @@ def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
 
 
 def write_parquet(path: Path, rows: Callable[[], Iterator[Row]], meta: Mapping[str, Any] | None = None) -> None:
-    """Writes rows as Parquet; ``rows`` is called twice, as they are read twice: for the types of the columns, then
-    for the values.
+    """Writes rows as Parquet; ``rows`` is called twice: for the types of the columns, then for the values.
 
-    Raises:
-        ImportError: pyarrow is not installed.
-        ValueError: a column holds values of types that do not go together.
+    Raises ImportError without pyarrow, ValueError where a column holds values of types that do not go together.
     """
     try:
         import pyarrow
@@ -151,7 +128,8 @@ def write_parquet(path: Path, rows: Callable[[], Iterator[Row]], meta: Mapping[s
         raise ImportError("Parquet needs pyarrow: pip install 'estime-metric[files]'.") from error
     schema = pyarrow.schema([])
     for group in _groups(rows()):
-        found = pyarrow.Table.from_pylist(group, schema=_columns_schema(pyarrow, group)).schema
+        columns = dict.fromkeys(name for row in group for name in row)  # the first row alone need not have all
+        found = pyarrow.table({name: [row.get(name) for row in group] for name in columns}).schema
         schema = pyarrow.unify_schemas([schema, found], promote_options="permissive")
     if meta:
         schema = schema.with_metadata({KEY: json.dumps(meta, ensure_ascii=False, default=str)})
@@ -160,37 +138,18 @@ def write_parquet(path: Path, rows: Callable[[], Iterator[Row]], meta: Mapping[s
             writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
 
 
-def _columns_schema(pyarrow: Any, group: list[Row]) -> Any:
-    """The schema of some rows, whose first row alone need not have all columns."""
-    columns = dict.fromkeys(name for row in group for name in row)
-    return pyarrow.schema([(name, pyarrow.array([row.get(name) for row in group]).type) for name in columns])
-
-
 def _groups(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    group: list[Row] = []
-    for row in rows:
-        group.append(row)
-        if len(group) == _ROW_GROUP:
-            yield group
-            group = []
-    if group:
-        yield group
+    return iter(lambda: list(islice(rows, _ROW_GROUP)), [])
 
 
 def check_writable(
     path: Path, inputs: Iterable[Path] = (), *, overwrite: bool = True, endings: Sequence[str] = WRITABLE
 ) -> None:
-    """Refuses a path that could not or should not be written, before any work is done.
-
-    Args:
-        path: the output; ``-`` is always taken.
-        inputs: files that it must not be, under any name.
-        overwrite: whether a file that exists may be replaced.
-        endings: what it may end in.
+    """Refuses a path that could not or should not be written, before any work is done; ``-`` is always taken.
 
     Raises:
-        ValueError: the ending is another, it is a folder or one of the inputs, or its folder does not exist.
-        FileExistsError: it exists, and may not be replaced.
+        ValueError: it has none of the ``endings``, is a folder or one of the ``inputs``, or its folder does not exist.
+        FileExistsError: it exists, and ``overwrite`` is not set.
     """
     if is_standard(path):
         return
@@ -208,8 +167,7 @@ def check_writable(
 
 
 def plain(number: float) -> int | float | None:
-    """A count as an integer, NaN as nothing (null in JSON, an empty cell in CSV), anything else rounded to six digits;
-    what is written to files."""
+    """A number as files hold it: a count as an integer, NaN as ``None``, anything else rounded to six digits."""
     if math.isnan(number):
         return None
     return int(number) if math.isfinite(number) and number == int(number) else round(number, 6)

@@ -25,13 +25,7 @@ LOGGED = ("alarms", RECOMMENDED)
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a harness logs of one pair.
-
-    Attributes:
-        measures: each measure of the result by name; NaN where it is undefined.
-        signature: as of `EstimeResult`.
-        explanation: the verdicts on the units, ``None`` where none were asked for.
-    """
+    """What a harness logs of one pair: each measure by name (NaN where undefined), signature, explanation if any."""
 
     measures: dict[str, float]
     signature: str
@@ -39,9 +33,9 @@ class Judgement:
 
     def text(self) -> str:
         """The counts and, one a line, the alarms, each with its characters and those of its evidence in the source."""
-        if self.explanation is None:
-            return f"{self.measures['alarms']:.0f} alarms in {self.measures['overlap']:.0f} checked"
         shown = self.explanation
+        if shown is None:
+            return f"{self.measures['alarms']:.0f} alarms in {self.measures['overlap']:.0f} checked"
         lines = [", ".join(f"{count.name} {count.shown}" for count in wording.counts(shown))]
         lines += filter(None, [wording.remark(shown)])
         for alarm in listed_alarms(shown):
@@ -61,21 +55,14 @@ class Judgement:
 
 def listed_alarms(explanation: Explanation) -> list[dict[str, Any]]:
     """The units that raise an alarm, with ``prediction[start:end]``, their best match in the source and the margin."""
-    return [
-        {
-            "text": explanation.prediction[unit.start : unit.end],
-            "start": unit.start,
-            "end": unit.end,
-            "best": {
-                "text": explanation.source[unit.best.start : unit.best.end],
-                "start": unit.best.start,
-                "end": unit.best.end,
-            },
-            "margin": unit.margin,
-        }
-        for unit in explanation.units
-        if unit.verdict == "alarm" and unit.best is not None
-    ]
+    found = []
+    for unit in explanation.units:
+        if unit.verdict == "alarm" and unit.best is not None:
+            start, end = unit.best.start, unit.best.end
+            best = {"text": explanation.source[start:end], "start": start, "end": end}
+            text = explanation.prediction[unit.start : unit.end]
+            found.append({"text": text, "start": unit.start, "end": unit.end, "best": best, "margin": unit.margin})
+    return found
 
 
 class Judge:
@@ -84,9 +71,9 @@ class Judge:
     Args:
         scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``.
         explain: also explain each pair, which encodes the summaries once more.
-        options: options of `EstimeConfig`; of ``layers`` no more than one. ``measures`` are those that are logged,
-            ``LOGGED`` where it is not given; with a ``scorer`` it is the only option. A scorer that does not compute
-            them is replaced by one that does, with the same encoder and cache.
+        options: options of `EstimeConfig`; of ``layers`` no more than one. ``measures`` are those that are logged, by
+            default ``LOGGED``; with a ``scorer`` it is the only option, and a scorer that does not compute them is
+            replaced by one that does, with the same encoder and cache.
 
     Raises:
         TypeError, ValueError: a bad option, several layers, or a scorer and options; the message names it.
@@ -110,11 +97,6 @@ class Judge:
         self.measures = tuple(dict.fromkeys((*wanted, "blank")))
         self.explain = explain
 
-    @property
-    def signature(self) -> str:
-        """The signature of the scores; loads the encoder."""
-        return self.scorer.signature
-
     def score(self, predictions: Sequence[str], sources: Sequence[str]) -> EstimeResult:
         """The scores of all pairs, in one call of the scorer. Arguments and errors as `EstimeScorer.score`."""
         return self.scorer.score(*check_pairs(predictions, sources))
@@ -127,6 +109,16 @@ class Judge:
         explanations: Iterable[Explanation | None] = [None] * len(rows)
         if self.explain:
             explanations = self.scorer.explain_pairs(predictions, sources)
-        return [
-            Judgement(row, result.signature, explanation) for row, explanation in zip(rows, explanations, strict=True)
-        ]
+        return [Judgement(row, result.signature, shown) for row, shown in zip(rows, explanations, strict=True)]
+
+
+@dataclass(eq=False)
+class Judged:
+    """What a trainer calls: it scores by a `Judge`."""
+
+    judge: Judge
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores; loads the encoder."""
+        return self.judge.scorer.signature

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class EstimeTask:
     """The two functions of a task: a filter that scores all responses in one call, and ``process_results``.
 
-    A filter sees all documents at once, an aggregation too; but only for its own aggregations (``mean``, ``nanmean``)
-    does the harness compute standard errors. So the filter scores, and the harness takes the mean of plain numbers.
+    The harness computes standard errors only for its own aggregations (``mean``, ``nanmean``) of plain numbers, so the
+    filter, which sees all documents at once, scores.
 
     Args:
         source: the field of a document that holds the source.
@@ -40,11 +40,7 @@ class EstimeTask:
     """
 
     def __init__(
-        self,
-        source: str = "source",
-        *,
-        scorer: EstimeScorer | None = None,
-        **options: Unpack[EstimeOptions],
+        self, source: str = "source", *, scorer: EstimeScorer | None = None, **options: Unpack[EstimeOptions]
     ) -> None:
         self.source = source
         self.judge = Judge(scorer, **options)

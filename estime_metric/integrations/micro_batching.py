@@ -15,15 +15,10 @@ MOST = 256
 
 
 class MicroBatcher:
-    """Gathers pairs that are submitted one by one and judges those that wait in one call.
+    """Gathers pairs that are submitted one by one and judges those that wait in one call, ``most`` at most.
 
-    While a batch is being judged the next one gathers, so batches grow with the load; neither company nor order
-    changes a judgement. It may be used from several threads and event loops at once.
-
-    Args:
-        judge: what judges a batch.
-        wait: seconds that a first pair waits for others.
-        most: most pairs in a batch.
+    The first pair waits so many seconds for others; while a batch is being judged the next one gathers, so batches grow
+    with the load. It may be used from several threads and event loops at once.
     """
 
     def __init__(self, judge: Judge, wait: float = WAIT, most: int = MOST) -> None:
@@ -35,11 +30,7 @@ class MicroBatcher:
         self._worker: threading.Thread | None = None  # while pairs are pending
 
     def submit(self, prediction: str, source: str) -> Future[Judgement]:
-        """The judgement of a pair, to come. A future that is cancelled in time is not worked on.
-
-        Raises:
-            TypeError, ValueError: an argument is no text; others in the batch do not suffer from it.
-        """
+        """The judgement of a pair, to come; TypeError or ValueError where an argument is no text."""
         future: Future[Judgement] = Future()
         pair = check_text("prediction", prediction), check_text("source", source), future
         with self._lock:

@@ -41,10 +41,9 @@ def estime_scorer(
         source: the key of the row's ``inputs`` that holds the source.
         explain: list the alarms with their evidence as the rationale.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those that are logged, each
-            as a feedback named ``estime/alarms`` and so on; by default ``alarms`` and ``inconsistency``. One that is
-            undefined for a row is not logged there, so that it is left out of the mean. ``estime/blank`` is 1 for a
-            summary without tokens, else 0.
+        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those that are logged, by
+            default ``alarms`` and ``inconsistency``, as ``estime/alarms`` and so on, and beside them ``estime/blank``:
+            1 for a summary without tokens, else 0. One that is undefined for a row is left out of the mean.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it. MLflow logs as a failure of a row: it has no such

@@ -17,11 +17,7 @@ GREATEST_ID = 2**53
 
 
 def id_numbers(ids: Any, number: int) -> list[float]:
-    """The ids of so many summaries; NaN for each where there are none.
-
-    Raises:
-        TypeError, ValueError: no integers, or not so many.
-    """
+    """The ids of so many summaries, NaN for each where there are none; TypeError, ValueError for anything else."""
     if ids is None:
         return [math.nan] * number
     found: list[float] = [*_integers("ids", ids)]
@@ -33,11 +29,7 @@ def id_numbers(ids: Any, number: int) -> list[float]:
 
 
 def chosen_rows(indices: Any, number: int) -> list[int]:
-    """The indices of some of so many summaries.
-
-    Raises:
-        TypeError, ValueError: no integers, or one that is out of range.
-    """
+    """The indices of some of so many summaries; TypeError, ValueError for anything else."""
     found = _integers("indices", indices)
     for index in found:
         if not 0 <= index < number:
@@ -80,10 +72,10 @@ def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
 
 
 def fingerprint(config: EstimeConfig, signature: str, *more: object) -> Tensor:
-    """Stands for a signature and whatever else tells states apart: the bytes of a digest, float64 of shape (32,).
+    """The bytes of a digest of whatever tells states apart, float64 of shape (32,).
 
-    The signature is the complete one, of a scorer whose encoder is loaded: two machines may have different commits of
-    one model. Two functions cannot be told apart, so a configuration that holds one is NaN, which equals nothing.
+    The signature is that of a scorer whose encoder is loaded: two machines may have different commits of one model. Two
+    functions cannot be told apart, so a configuration that holds one is NaN.
     """
     if callable(config.splitter) or callable(config.tagger):
         return torch.full((32,), torch.nan, dtype=torch.float64)

@@ -63,21 +63,20 @@ class ESTIME(Metric):
     - ``sources`` (list of str), by keyword: the text that each was made from. By position it could be mistaken for the
       ``target`` of other metrics, a reference summary.
     - ``ids`` (int64 tensor of shape (n,), or list of int), optional: what tells the examples of the data set apart, say
-      their row numbers. Examples of equal ``ids`` are counted once, on all processes together. A ``DistributedSampler``
-      repeats some examples so that all processes get the same number; with ``ids`` they do no harm.
+      their row numbers. Examples of equal ``ids`` are counted once, on all processes together: a ``DistributedSampler``
+      repeats some, so that all processes get the same number.
     - ``indices`` (int64 tensor, or list of int), optional: which of these pairs to count, as often as they are named;
       ``BootStrapper`` resamples tensors only, so it is given ``indices=torch.arange(n)`` as its first keyword argument.
 
     As output of ``forward`` and ``compute`` it returns float64 on the metric's device:
 
-    - by default a scalar tensor, the mean of ``measure`` over the summaries for which it is defined. It is NaN where
-      there is none, also before the first ``update``; a warning says how many were left out.
+    - by default a scalar tensor, the mean of ``measure`` over the summaries for which it is defined; NaN where there is
+      none, also before the first ``update``. A warning says how many were left out.
     - with ``return_dict=True`` a dictionary of such means, one for each measure, ``coverage`` among them, and as
       ``blank`` the number of summaries without tokens; see ``estime_metric.measures.MEASURES`` for range and direction
       of each. Where several layers are read, the keys are ``alarms_12`` and so on.
     - with ``reduction=None`` values of shape (n,) instead of means, NaN where the measure is undefined. Those with
-      ``ids`` come in ascending order of these, whatever the number of processes; those without in the order of updates,
-      process after process.
+      ``ids`` come in ascending order of these; those without in the order of updates, process after process.
 
     To select checkpoints take ``measure="inconsistency"``: it is 1, the worst value, for a summary that is blank or has
     no token of its source, which ``alarms`` takes for perfect. Copying the source is not penalized, so watch the length
@@ -88,9 +87,8 @@ class ESTIME(Metric):
     so ``.to(device)`` moves the work, unless ``device`` names another. Each process scores the pairs that it is given;
     only numbers are exchanged. Threads may call ``update`` side by side, but nothing else beside it.
 
-    All processes have to call ``compute``, as with every metric: one alone waits for the others indefinitely. For the
-    value of one process use ``sync_on_compute=False``. ``forward`` scores each pair once, with
-    ``dist_sync_on_step=True`` twice.
+    All processes have to call ``compute``, since one alone waits for the others indefinitely; for the value of one use
+    ``sync_on_compute=False``. ``forward`` scores each pair once, with ``dist_sync_on_step=True`` twice.
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
@@ -224,7 +222,7 @@ class ESTIME(Metric):
         with _ADDING:
             self.total = self.total + counted.nansum(0).to(self.total.device)
             self.count = self.count + (~counted.isnan()).sum(0).to(self.count)
-            self.configuration = self._fingerprint().to(self.configuration)
+            self.configuration = self._fingerprint()
             if kept.any():
                 self.examples.append(rows[kept].to(self.total.device))
 
@@ -234,9 +232,8 @@ class ESTIME(Metric):
         Raises:
             ValueError: states of metrics with different configurations were merged.
         """
-        if self.configuration.any() and not torch.allclose(
-            self.configuration, self._fingerprint().to(self.configuration), equal_nan=True
-        ):
+        known = self.configuration
+        if known.any() and not torch.allclose(known, self._fingerprint(), equal_nan=True):
             raise ValueError("Expected states of one configuration, but got those of another or of several.")
         examples = dim_zero_cat(self.examples) if len(self.examples) else self._no_examples()
         kept, differing = each_id_once(examples.to(self.total.device))  # `compute_on_cpu` keeps lists on the CPU
@@ -260,14 +257,10 @@ class ESTIME(Metric):
         }
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plots one value or several.
-
-        Args:
-            val: what ``forward`` or ``compute`` returned, or a list of such; ``None`` takes ``compute()``.
-            ax: a matplotlib axis to draw on; ``None`` makes one.
+        """Plots ``val``, one value or several as ``forward`` and ``compute`` return them, by default ``compute()``.
 
         Returns:
-            Figure and axis.
+            Figure and axis; ``ax`` is the axis to draw on.
 
         Raises:
             ModuleNotFoundError: matplotlib is not installed.
@@ -278,10 +271,7 @@ class ESTIME(Metric):
         return figure, axis
 
     def _means(self, values: Tensor) -> Tensor:
-        """The mean of each measure over the counted summaries and those in ``values``, (n, l, m); of `blank` the sum.
-
-        Warns where what is returned is undefined for some.
-        """
+        """The mean over the counted summaries and ``values``, (n, l, m), of `blank` the sum; warns if undefined."""
         count = self.count + (~values.isnan()).sum(0)
         returned = self._measures if self.return_dict else [self.measure]
         defined = {measure: int(count[0, self._measures.index(measure)]) for measure in returned}
@@ -299,7 +289,8 @@ class ESTIME(Metric):
         return means
 
     def _fingerprint(self) -> Tensor:
-        return fingerprint(self.config, self.signature, self._layers, self._measures, self.reduction)
+        found = fingerprint(self.config, self.signature, self._layers, self._measures, self.reduction)
+        return found.to(self.configuration)
 
     def _no_examples(self) -> Tensor:
         return torch.empty(0, 1 + self.total.numel(), dtype=torch.float64, device=self.total.device)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from estime_metric.inputs import check_texts
-from estime_metric.integrations.judging import Judge
+from estime_metric.integrations.judging import Judge, Judged
 from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
@@ -18,25 +19,18 @@ if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
 
 
-class EstimeComputeMetrics:
+@dataclass(eq=False)
+class EstimeComputeMetrics(Judged):
     """What `estime_compute_metrics` returns: call it with an ``EvalPrediction``."""
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, sources: Sequence[str] | None, judge: Judge) -> None:
-        self.tokenizer = tokenizer
-        self.sources = None if sources is None else check_texts("sources", sources)
-        self.judge = judge
-
-    @property
-    def signature(self) -> str:
-        """The signature of the scores; loads the encoder."""
-        return self.judge.signature
+    tokenizer: PreTrainedTokenizerBase
+    sources: list[str] | None
 
     def __call__(self, outputs: EvalPrediction) -> dict[str, float]:
         """The mean of each measure by name, and as ``blank`` the number of summaries without tokens.
 
         Raises:
-            ValueError: the predictions are no token ids, there are no inputs to take the sources from, or their number
-                is not that of the sources.
+            ValueError: the predictions are no token ids, or not as many as the sources, or there are no inputs.
         """
         summaries = self._decode("predictions", outputs.predictions)
         sources = self.sources
@@ -80,4 +74,5 @@ def estime_compute_metrics(
     Raises:
         TypeError, ValueError: a bad option; the message names it.
     """
-    return EstimeComputeMetrics(tokenizer, sources, Judge(scorer, **options))
+    texts = None if sources is None else check_texts("sources", sources)
+    return EstimeComputeMetrics(Judge(scorer, **options), tokenizer, texts)

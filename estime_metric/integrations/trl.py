@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from estime_metric.inputs import check_choice
-from estime_metric.integrations.judging import Judge
+from estime_metric.integrations.judging import Judge, Judged
 from estime_metric.measures import MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 
@@ -22,39 +23,24 @@ if TYPE_CHECKING:
 RATES = tuple(name for name, each in MEASURES.items() if (each.low, each.high, each.higher_is_better) == (0, 1, False))
 
 
-class EstimeReward:
+@dataclass(eq=False)
+class EstimeReward(Judged):
     """What `estime_reward` returns: a reward function as TRL calls it."""
 
-    __name__ = "estime_reward"  # under which TRL logs it
+    source: str
+    measure: str
+    copy_penalty: float
+    free_copy: int
 
-    def __init__(self, judge: Judge, source: str, measure: str, copy_penalty: float, free_copy: int) -> None:
-        check_choice("measure", measure, RATES)
-        if not 0 <= copy_penalty < math.inf:
-            raise ValueError(f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}.")
-        if free_copy < 0:
-            raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
-        self.judge = judge
-        self.source = source
-        self.measure = measure
-        self.copy_penalty = copy_penalty
-        self.free_copy = free_copy
+    __name__ = "estime_reward"  # under which TRL logs it
 
     @property
     def worst(self) -> float:
         """The reward of an empty completion; no other is lower."""
         return -1.0 - self.copy_penalty
 
-    @property
-    def signature(self) -> str:
-        """The signature of the scores; loads the encoder."""
-        return self.judge.signature
-
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
-        """The reward of each completion, from one call of the scorer.
-
-        Raises:
-            ValueError: there is no column of the sources.
-        """
+        """The reward of each completion, from one call of the scorer; ValueError without a column of the sources."""
         if self.source not in columns:
             raise ValueError(f"Expected a data set with the column {self.source!r}, which `source` names.")
         summaries, sources = [_text(completion) for completion in completions], columns[self.source]
@@ -105,6 +91,11 @@ def estime_reward(
         -2.0
     """
     judge = Judge(scorer, measures=(measure, "copied", "copied_density"), **options)
+    check_choice("measure", measure, RATES)
+    if not 0 <= copy_penalty < math.inf:
+        raise ValueError(f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}.")
+    if free_copy < 0:
+        raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
     return EstimeReward(judge, source, measure, copy_penalty, free_copy)
 
 

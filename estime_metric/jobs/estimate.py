@@ -34,16 +34,13 @@ class Estimate:
     """What a job will cost.
 
     Attributes:
-        pairs: pairs to score.
-        skipped: invalid rows.
+        pairs, skipped: pairs to score, and invalid rows.
         sources: different sources in the whole input.
-        tokens: tokens of the texts once equal ones are removed, as far as the job does it: within a chunk.
-        windows: inputs of the encoder.
-        positions: tokens in all windows, special ones included.
+        tokens: tokens of the texts; equal texts count once within a chunk, as the job encodes them.
+        windows, positions: inputs of the encoder, and the tokens in all of them, special ones included.
         calibrated: pairs that were scored to find out how long they take.
         seconds: expected time on this machine, without loading the encoder.
-        longest: tokens of the longest source.
-        longest_seconds: those of ``seconds`` that this source takes, once.
+        longest, longest_seconds: tokens of the longest source, and the part of ``seconds`` that it takes, once.
         memory: bytes that it takes at least, of the GPU where the encoder runs on one, else of the process; ``None``
             where the system does not tell. Batches of further shapes add to it.
     """
@@ -64,13 +61,10 @@ class Estimate:
 def estimate_job(
     job: Job, scorer: EstimeScorer, *, on_chunk: Callable[[files.Pairs], object] | None = None
 ) -> Estimate:
-    """Counts the work of a job, and times a few of its pairs on this machine. Nothing is written.
-
-    The pairs are drawn at random with a fixed seed; one is scored before the clock runs. Standard input is read to
-    its end.
+    """Counts the work of a job, and times some of its pairs, drawn at random with a fixed seed. Nothing is written.
 
     Args:
-        job: what would be scored; its output is not looked at.
+        job: what would be scored; its output is not looked at, standard input is read to its end.
         scorer: what would score it.
         on_chunk: called with each chunk that is counted.
 
@@ -79,59 +73,51 @@ def estimate_job(
     """
     first_pairs(job)
     rng = random.Random(0)
-    work, sample = scorer.work([], []), files.Pairs()
+    work = scorer.work([], [])
+    sample: list[tuple[str, str]] = []
     pairs = skipped = 0
     sources: set[int] = set()
     for chunk in chunks(read_lines(job), job, job.limits(scorer)):
         work += scorer.work(chunk.summaries, chunk.sources)
         skipped += len(chunk.problems)
         sources.update(map(hash, chunk.sources))
-        for line, source, summary in zip(chunk.lines, chunk.sources, chunk.summaries, strict=True):
+        for pair in zip(chunk.summaries, chunk.sources, strict=True):
             pairs += 1
             if len(sample) < _SAMPLE:
-                sample.add(line, source, summary, {})
+                sample.append(pair)
             elif (index := rng.randrange(pairs)) < _SAMPLE:
-                sample.lines[index], sample.sources[index], sample.summaries[index] = line, source, summary
+                sample[index] = pair
         if on_chunk is not None:
             on_chunk(chunk)
     if not pairs:
         raise ValueError("There is no pair on standard input.")
-    calibrated, seconds, timed = _calibrate(sample, scorer, rng)
+    calibrated, seconds, timed = _calibrate(rng.sample(sample, len(sample)), scorer)
     rate = seconds / timed.cost if timed.cost else 0.0
     memory = _peak_memory(scorer.encoder.device)
     if memory is not None:
         memory += max(work.units - timed.units, 0) * scorer.bytes_per_unit
+    longest, cost = work.longest
+    expected = rate * work.cost if rate else seconds * pairs / calibrated
     return Estimate(
-        pairs=pairs,
-        skipped=skipped,
-        sources=len(sources),
-        tokens=work.tokens,
-        windows=work.windows,
-        positions=work.positions,
-        calibrated=calibrated,
-        seconds=rate * work.cost if rate else seconds * pairs / calibrated,
-        longest=work.longest[0],
-        longest_seconds=rate * work.longest[1],
-        memory=memory,
-    )
+        pairs, skipped, len(sources), work.tokens, work.windows, work.positions,
+        calibrated, expected, longest, rate * cost, memory,
+    )  # fmt: skip
 
 
-def _calibrate(sample: files.Pairs, scorer: EstimeScorer, rng: random.Random) -> tuple[int, float, Work]:
+def _calibrate(sample: list[tuple[str, str]], scorer: EstimeScorer) -> tuple[int, float, Work]:
     """How many pairs were scored, in how many seconds, and what work they were. Long texts are cut."""
     longest = bytes_of_work(scorer) // 8
-    order = rng.sample(range(len(sample)), len(sample))
-    middle = sorted(order, key=lambda index: len(sample.sources[index]) + len(sample.summaries[index]))[len(order) // 2]
-    scorer.score([sample.summaries[middle][:longest]], [sample.sources[middle][:longest]])
+    pairs = [(summary[:longest], source[:longest]) for summary, source in sample]
+    middle = sorted(pairs, key=lambda pair: len(pair[0]) + len(pair[1]))[len(pairs) // 2]
+    scorer.score([middle[0]], [middle[1]])  # before the clock runs
     work, seconds, start, size = scorer.work([], []), 0.0, 0, _FIRST
-    while start < len(order) and seconds < _ENOUGH:
-        group = files.Pairs()
-        for index in order[start : start + size]:
-            group.add(sample.lines[index], sample.sources[index][:longest], sample.summaries[index][:longest], {})
+    while start < len(pairs) and seconds < _ENOUGH:
+        summaries, sources = map(list, zip(*pairs[start : start + size], strict=True))
         began = perf_counter()
-        scorer.score(group.summaries, group.sources)
+        scorer.score(summaries, sources)
         seconds += perf_counter() - began
-        work += scorer.work(group.summaries, group.sources)
-        start, size = start + len(group), 2 * size
+        work += scorer.work(summaries, sources)
+        start, size = start + len(summaries), 2 * size
     return start, seconds, work
 
 

@@ -44,57 +44,58 @@ class Digest:
 def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
     """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; those of a pattern are sorted.
 
-    Raises:
-        ValueError: a pattern that no file matches, or a file twice.
+    Raises ValueError for a pattern that no file matches, or a file twice.
     """
     found: list[Path] = []
     for name in map(str, names):
+        matches = [name]
         if glob.has_magic(name) and not Path(name).exists():
             matches = sorted(glob.glob(name, recursive=True))
             if not matches:
                 raise ValueError(f"Expected the pattern {name!r} to match a file, but it matches none.")
-            found += map(Path, matches)
-        else:
-            found.append(Path(name))
-    twice = [path for path in dict.fromkeys(found) if found.count(path) > 1]
+        found += map(Path, matches)
+    twice = [path for path in found if found.count(path) > 1]
     if twice:
         raise ValueError(f"Expected each input once, but got {str(twice[0])!r} twice.")
     return tuple(found)
 
 
 def first_pairs(job: Job) -> list[Line]:
-    """The first pair of each input; what cannot be read is reported before anything is scored.
+    """The first pair of each input, to report what cannot be read before anything is scored.
 
-    Standard input and pipes are left alone, since what is read from them is gone.
-
-    Raises:
-        OSError, ImportError: an input cannot be read.
-        ValueError: as `files.iterate_pairs`; or no input holds a pair.
+    Standard input and pipes are left alone, since what is read from them is gone. Raises ValueError where no input
+    holds a pair, and what `files.iterate_pairs` raises.
     """
     found: list[Line] = []
     problem = ""
+    streams = [path for path in job.inputs if files.is_standard(path) or path.is_fifo()]
     for path in job.inputs:
-        if _is_stream(path):
-            continue
-        for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
-            if isinstance(row, dict):
-                found.append(Line(path, line, row))
+        for line in () if path in streams else _lines(path, job):
+            if isinstance(line.row, dict):
+                found.append(line)
                 break
-            problem = problem or f" (line {line}: {row})"
-    if not found and not any(map(_is_stream, job.inputs)):
+            problem = problem or f" (line {line.number}: {line.row})"
+    if not found and not streams:
         raise ValueError(f"There is no pair in {', '.join(map(str, job.inputs))}{problem}.")
     return found
-
-
-def _is_stream(path: Path) -> bool:
-    return files.is_standard(path) or path.is_fifo()
 
 
 def read_lines(job: Job) -> Iterator[Line]:
     """The rows of all inputs, in their order."""
     for path in job.inputs:
-        for line, row in files.iterate_pairs(path, job.source_column, job.summary_column):
-            yield Line(path, line, row)
+        yield from _lines(path, job)
+
+
+def _lines(path: Path, job: Job) -> Iterator[Line]:
+    for number, row in files.iterate_pairs(path, job.source_column, job.summary_column):
+        yield Line(path, number, row)
+
+
+def count_pairs(job: Job) -> int | None:
+    """The number of pairs in all inputs; ``None`` where one is standard input or not a plain file."""
+    if not all(path.is_file() for path in job.inputs):
+        return None
+    return sum(isinstance(line.row, dict) for line in read_lines(job))
 
 
 def further(job: Job, path: Path, row: files.Row) -> files.Row:
@@ -132,7 +133,7 @@ def chunks(
 
 
 def fingerprint(path: Path) -> list[Any] | None:
-    """Size and digest of a file, and when it was changed last; ``None`` for what is no plain file.
+    """Size, digest and time of the last change of a file; ``None`` for what is no plain file.
 
     The digest is that of all bytes up to 4 MB; of a larger file it is that of 64 blocks from its head to its tail, so
     that it costs the same however large the file is.
@@ -146,10 +147,3 @@ def fingerprint(path: Path) -> list[Any] | None:
             stream.seek(max(size - _BLOCK, 0) * number // (_BLOCKS - 1) if size > WHOLE else number * _BLOCK)
             taken.update(stream.read(_BLOCK))
     return [size, taken.hexdigest(), path.stat().st_mtime_ns]
-
-
-def count_pairs(job: Job) -> int | None:
-    """The number of pairs in all inputs; ``None`` where one is standard input or not a plain file."""
-    if not all(path.is_file() for path in job.inputs):
-        return None
-    return sum(isinstance(line.row, dict) for line in read_lines(job))

@@ -1,14 +1,16 @@
-"""What a job reads and how it writes."""
+"""What a job reads, how it writes, and the sums that it keeps of what it has scored."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 
 if TYPE_CHECKING:
+    from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
 #: Pairs in a chunk, at most, where `Job.look_ahead` is left open.
@@ -27,6 +29,9 @@ BYTES = 32_000_000
 #: Bytes of text that make a token, about.
 _TOKEN = 4
 
+#: Lines that are named before pairs are only counted.
+_NAMED = 10
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -36,7 +41,7 @@ class Job:
         inputs: files as `files.read_rows` takes them.
         output: a file that ends in one of ``files.WRITABLE``, ``-`` for JSON Lines on standard output, or ``None``.
         source_column, summary_column: where the texts are.
-        prefix: what the names of our columns begin with.
+        prefix: what the names of the output columns begin with.
         keep_texts: whether the output holds the two texts too.
         with_signature: whether each row says the signature, which otherwise stands beside the rows (`files.read_meta`).
         look_ahead: pairs that are scored and committed together; equal sources among them are encoded once. ``None``:
@@ -76,15 +81,7 @@ class Job:
 
     def options(self) -> dict[str, Any]:
         """What has to be equal where a run is resumed, besides the inputs and the signature."""
-        return {
-            "source_column": self.source_column,
-            "summary_column": self.summary_column,
-            "prefix": self.prefix,
-            "keep_texts": self.keep_texts,
-            "with_signature": self.with_signature,
-            "look_ahead": self.look_ahead,
-            "threshold": self.threshold,
-        }
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("inputs", "output")}
 
     def limits(self, scorer: EstimeScorer) -> tuple[int, int]:
         """Pairs and bytes of text in a chunk, see `files.Pairs.ends_before`; loads the encoder."""
@@ -98,3 +95,60 @@ def bytes_of_work(scorer: EstimeScorer) -> int:
     token = config.distance * max(*config.layer_tuple, 1) * 24 * encoder.info.width**2
     work = WORK if encoder.device.type == "cpu" else _FASTER * WORK
     return min(max(int(_TOKEN * work / token), 1), BYTES)
+
+
+@dataclass
+class Totals:
+    """Sums over the pairs of a job.
+
+    Attributes:
+        pairs, skipped: how many pairs were scored, and how many rows were invalid.
+        sums: for each measure (``alarms``, or ``alarms@12`` where there are several layers) the sum of its values and
+            the number of pairs for which it is defined.
+        unchecked, blank: how many summaries have no token in common with their source, and how many have none at all.
+        flagged: how many summaries are flagged.
+        unchecked_lines, blank_lines: the first of them.
+    """
+
+    pairs: int = 0
+    skipped: int = 0
+    sums: dict[str, list[float]] = field(default_factory=dict)
+    unchecked: int = 0
+    blank: int = 0
+    flagged: int = 0
+    unchecked_lines: list[int] = field(default_factory=list)
+    blank_lines: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, pairs: files.Pairs, result: EstimeResult, threshold: float | str | None = None) -> Totals:
+        """The totals of one chunk."""
+        keys = [(measure, layer) for layer in result.layers for measure in result.measures]
+        sums = {}
+        for name, key in zip(files.measure_columns(result.measures, result.layers), keys, strict=True):
+            values = [value for value in result.values(*key).tolist() if not math.isnan(value)]
+            sums[name] = [math.fsum(values), float(len(values))]
+        return cls(
+            len(pairs), len(pairs.problems), sums, len(result.unchecked), len(result.blank),
+            flagged=0 if threshold is None else int(result.flags(threshold).sum()),
+            unchecked_lines=[pairs.lines[index] for index in result.unchecked[:_NAMED]],
+            blank_lines=[pairs.lines[index] for index in result.blank[:_NAMED]],
+        )  # fmt: skip
+
+    def add(self, other: Totals) -> None:
+        """Adds the totals of the chunk that follows."""
+        self.pairs += other.pairs
+        self.skipped += other.skipped
+        self.unchecked += other.unchecked
+        self.blank += other.blank
+        self.flagged += other.flagged
+        self.unchecked_lines = (self.unchecked_lines + other.unchecked_lines)[:_NAMED]
+        self.blank_lines = (self.blank_lines + other.blank_lines)[:_NAMED]
+        for name, (value, number) in other.sums.items():
+            known = self.sums.setdefault(name, [0.0, 0.0])
+            known[0] += value
+            known[1] += number
+
+    def mean(self, measure: str) -> float:
+        """The mean of a measure over the pairs for which it is defined; NaN where there is none."""
+        value, number = self.sums.get(measure, (0.0, 0.0))
+        return value / number if number else math.nan

@@ -1,8 +1,7 @@
 """The output of a job: committed chunk by chunk, so that a killed run is resumed where it was.
 
-Beside the output stands ``OUTPUT.progress`` while a run is unfinished. It says up to which byte the output is
-committed; what is behind that, such as half a line, is cut off by the run that resumes it. Once the job is done, the
-same record is what `files.read_meta` reads. Only one run at a time holds an output.
+While a run is unfinished, ``OUTPUT.progress`` says up to which byte the output is committed; the run that resumes it
+cuts off what follows, such as half a line. Once the job is done, `files.read_meta` reads the same record.
 """
 
 from __future__ import annotations
@@ -24,8 +23,9 @@ from estime_metric import files
 from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.inputs import WHOLE, fingerprint
-from estime_metric.jobs.job import Job
-from estime_metric.jobs.totals import Totals
+from estime_metric.jobs.job import Job, Totals
+from estime_metric.measures import RECOMMENDED
+from estime_metric.thresholds import threshold_value
 
 #: What may be done with an output that exists.
 EXISTING = ("refuse", "overwrite", "resume")
@@ -39,13 +39,11 @@ class Record:
     """How far a job is, and of what it is.
 
     Attributes:
-        signature, options: what has to be equal where it is resumed.
+        signature, options, inputs: what has to be equal where it is resumed; each input with its `fingerprint`.
         config: the options of the measure.
-        inputs: each input with its `fingerprint`.
         columns: those of CSV, once the first rows are read.
         bytes: how long the output is.
-        digest: that of the rows of the input that are scored.
-        totals: those of the pairs in them.
+        digest, totals: those of the rows of the input that are scored.
         threshold: the measure and the value from which on the column ``flag`` is 1; empty where there is none.
         finished: whether the whole input is scored.
     """
@@ -67,31 +65,25 @@ class Record:
         named = {one.name: getattr(config, one.name) for one in fields(config)}
         options = {name: _shown(value) for name, value in named.items() if value is not None}
         inputs = [[str(path), fingerprint(path)] for path in job.inputs]
-        return cls(config.signature(), job.options(), options, inputs)
+        made = cls(config.signature(), job.options(), options, inputs)
+        if job.threshold is not None:
+            made.threshold = {RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config)}
+        return made
 
     @classmethod
     def read(cls, found: Any, path: Path) -> Record:
-        """A record as it was written.
-
-        Raises:
-            ValueError: it is damaged, or of another version.
-        """
+        """A record as it was written; ValueError where it is damaged, or of another version."""
         try:
             return cls(**{one.name: found[one.name] for one in fields(cls)})
         except (KeyError, TypeError) as error:
             raise ValueError(f"The record of {path} is damaged, or of another version: use --overwrite.") from error
 
     def check(self, earlier: Record) -> None:
-        """Refuses to resume a run of other settings; warns where an input may have been changed.
-
-        Raises:
-            ValueError: the signature, an option or the inputs differ; the message shows both.
-        """
-        pairs: list[tuple[str, Any, Any]] = [("signature", self.signature, earlier.signature)]
-        pairs += [(name, value, earlier.options.get(name)) for name, value in self.options.items()]
-        pairs += [("inputs", _listed(self.inputs), _listed(earlier.inputs))]
-        for name, own, other in pairs:
-            if own != other:
+        """Refuses a run of another signature, options or inputs (ValueError); warns where an input may have changed."""
+        own_values = {"signature": self.signature, **self.options, "inputs": _listed(self.inputs)}
+        others = {"signature": earlier.signature, **earlier.options, "inputs": _listed(earlier.inputs)}
+        for name, own in own_values.items():
+            if own != (other := others.get(name)):
                 raise ValueError(
                     f"Expected the {name} of the earlier run, to resume it, but got another:\n"
                     f"  then: {other}\n  now:  {own}\nStart again with --overwrite."
@@ -107,22 +99,14 @@ class Record:
 
 
 class Output:
-    """Where the rows of a job go; a context manager, which lets go of the output.
+    """Where the rows of a job go, held by one run at a time; a context manager, which lets go of it.
 
-    Args:
-        job: the job.
-        record: that of a run that starts.
-        existing: ``refuse`` raises where there is an output already, ``overwrite`` replaces it, ``resume`` resumes it
-            if there is one.
-
-    Attributes:
-        record: how far the job is.
+    It takes the record of a run that starts; as an attribute, ``record`` is how far the job is. Where there is no
+    output, ``resume`` starts one.
 
     Raises:
         BlockingIOError: another run writes to it.
-        FileExistsError: there is an output already.
-        ValueError: it is of other settings.
-        OSError: it cannot be written.
+        FileExistsError, ValueError, OSError: it exists, is of other settings, or cannot be written.
     """
 
     def __init__(self, job: Job, record: Record, existing: str = "refuse") -> None:
@@ -141,14 +125,16 @@ class Output:
             self._held = held.pop_all()
 
     def _open(self, existing: str) -> None:
-        unfinished = self._progress.exists()
+        unfinished, earlier = self._progress.exists(), None
         if existing == "refuse" and unfinished:
             raise FileExistsError(
                 f"{self._final} exists and is unfinished: resume it with --resume, or replace it with --overwrite."
             )
         files.check_writable(self._final, overwrite=existing != "refuse")
         if existing == "resume" and unfinished:
-            self._resume(Record.read(_load(self._progress), self._final))
+            with suppress(ValueError):
+                earlier = json.loads(self._progress.read_text(encoding="utf-8"))
+            self._resume(Record.read(earlier, self._final))
         elif existing == "resume" and self._final.exists() and self._final.stat().st_size:
             found = files.read_meta(self._final)
             if not found.get("finished"):
@@ -197,7 +183,7 @@ class Output:
             sys.stdout.flush()
         self.record.bytes += len(data)
         self.record.digest = digest
-        self.record.totals = totals.as_dict()
+        self.record.totals = asdict(totals)
         if self._stream is not None:
             self._save()
 
@@ -213,8 +199,7 @@ class Output:
                 files.write_parquet(unfinished, self._rows, meta)
         else:
             files.write_meta(self._final, meta)
-        with suppress(FileNotFoundError):
-            self._progress.unlink()
+        self._progress.unlink(missing_ok=True)
         if self._parquet:
             self._path.unlink()
 
@@ -244,13 +229,6 @@ class Output:
             unfinished.unlink(missing_ok=True)
 
 
-def _load(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        return None
-
-
 def _shown(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
@@ -258,7 +236,7 @@ def _shown(value: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    """Of this package, of Python and of the packages that scores depend on, as far as they are installed."""
+    """Of this package, of Python and of those of `_PACKAGES` that are installed."""
     found = {"estime-metric": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):

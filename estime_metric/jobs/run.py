@@ -1,23 +1,24 @@
-"""A job from its first chunk to its last."""
+"""A job from its first chunk to its last, or to the signal that stops it."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.inputs import Digest, chunks, first_pairs, further, read_lines
-from estime_metric.jobs.job import Job
+from estime_metric.jobs.job import Job, Totals
 from estime_metric.jobs.output import EXISTING, Output, Record
-from estime_metric.jobs.team import Alone, Workers
-from estime_metric.jobs.totals import Totals
+from estime_metric.jobs.team import Workers
 from estime_metric.measures import RECOMMENDED
-from estime_metric.thresholds import threshold_value
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -66,29 +67,27 @@ def score_files(
 ) -> Report:
     """Scores files into a file, at constant memory, and resumably.
 
-    A process that is killed at any moment loses the current chunk and nothing else: with ``existing="resume"`` the next
-    run resumes there, and the output is byte for byte that of a run that was not killed.
+    A process that is killed loses the current chunk and nothing else: with ``existing="resume"`` the next run resumes
+    there, and the output is byte for byte that of a run that was not killed.
 
     Args:
-        job: what is scored into what.
-        scorer: what scores it.
+        job, scorer: what is scored into what, and what scores it.
         existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume`` where there is one.
         on_chunk: called with each chunk that is scored and its scores.
         on_start: called before the first chunk with the number of pairs that an earlier run has scored.
         stop: asked after each chunk whether to end here.
-        workers: what shares the job: the processes of a `Team`, each of which calls this, or Ray's actors; by default
-            this process alone.
+        workers: the processes of a `Team`, each of which calls this, or Ray's actors; by default this process alone.
 
     Raises:
         ValueError, OSError: the input or the output cannot be used; the message says why. What is scored is on disk.
     """
     if existing not in EXISTING:
         raise ValueError(f"Expected argument `existing` to be one of {', '.join(EXISTING)}, but got {existing!r}.")
-    workers = workers or Alone()
+    workers = workers or Workers()
     heads = first_pairs(job)
-    empty = scorer.score([], [])  # loads the encoder, which tells layers and signature
-    config = empty.config
-    (row,) = _rows(job, files.Pairs([0], [""], [""], [{}]), scorer.score([""], [""]))
+    blank = scorer.score([""], [""])  # loads the encoder, which tells layers and signature
+    config = blank.config
+    (row,) = _rows(job, files.Pairs([0], [""], [""], [{}]), blank)
     for path, line, found in heads if job.output is not None else ():
         if isinstance(found, dict):
             files.check_names(further(job, path, found), row, f"{path.name} line {line}")
@@ -97,39 +96,35 @@ def score_files(
 
         def start() -> Record:
             nonlocal output
-            fresh = Record.start(job, config)
-            if job.threshold is not None:
-                fresh.threshold = {RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config)}
-            output = held.enter_context(Output(job, fresh, existing))
+            output = held.enter_context(Output(job, Record.start(job, config), existing))
             return output.record
 
         record = workers.share(start)
         totals = Totals(**record.totals)
-        resumed = totals.pairs
+        report = Report(totals, record.finished, totals.pairs, config, record.threshold.get(RECOMMENDED))
         if on_start is not None and output is not None:
-            on_start(resumed)
+            on_start(report.resumed)
         tasks = _unscored(job, record, job.limits(scorer), list(row))
-        if record.finished:
+        if report.done:
             if next(tasks, None) is not None:
                 raise ValueError(f"{job.output} is done, but its input has grown since: replace it with --overwrite.")
-            return Report(totals, True, resumed, config, record.threshold.get(RECOMMENDED))
-        for chunk in workers.run(tasks, partial(_score, job=job, scorer=scorer), stop):
+            return report
+        for task, result, data, added in workers.run(tasks, partial(_score, job=job, scorer=scorer), stop):
             assert output is not None  # the results go to the first process
-            totals.add(chunk.totals)
-            output.record.columns = chunk.columns
-            output.commit(chunk.data, chunk.digest, totals)
+            totals.add(added)
+            output.record.columns = task.columns
+            output.commit(data, task.digest, totals)
             if on_chunk is not None:
-                on_chunk(chunk.pairs, chunk.result)
+                on_chunk(task.pairs, result)
             if stop():
                 break
         done = not stop()
         if output is not None and done:
             output.finish()
-        return Report(totals, done, resumed, config, record.threshold.get(RECOMMENDED))
+        return replace(report, done=done)
 
 
-@dataclass(frozen=True)
-class _Task:
+class _Task(NamedTuple):
     """A chunk to score: whether it is the first one, the digest of all rows to its end, and the columns of CSV."""
 
     pairs: files.Pairs
@@ -138,28 +133,21 @@ class _Task:
     columns: list[str]
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A chunk that is scored: its rows as they are written, and what is to be known of it."""
+class _Scored(NamedTuple):
+    """A chunk that is scored, and its rows as they are written."""
 
-    pairs: files.Pairs
+    task: _Task
     result: EstimeResult
     data: bytes
-    digest: str
-    columns: list[str]
     totals: Totals
 
 
-def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> Scored:
-    pairs = task.pairs
-    result = scorer.score(pairs.summaries, pairs.sources)
+def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> _Scored:
+    result = scorer.score(task.pairs.summaries, task.pairs.sources)
     data = b""
     if job.output is not None:
-        data = files.encode_rows(_rows(job, pairs, result), job.ending, task.columns, header=task.first)
-    totals = Totals.of(pairs, result)
-    if job.threshold is not None:
-        totals.flagged = int(result.flags(job.threshold).sum())
-    return Scored(pairs, result, data, task.digest, task.columns, totals)
+        data = files.encode_rows(_rows(job, task.pairs, result), job.ending, task.columns, header=task.first)
+    return _Scored(task, result, data, Totals.of(task.pairs, result, job.threshold))
 
 
 def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]:
@@ -168,10 +156,9 @@ def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]
 
 
 def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]) -> Iterator[_Task]:
-    """The chunks that are not committed yet. The columns of CSV are those of the first rows, around them ours.
+    """The chunks that are not committed yet; ValueError where the committed part of the input has changed.
 
-    Raises:
-        ValueError: the committed part of the input is not what it was.
+    The columns of CSV are those of the first rows, with ours around them.
     """
     lines, digest = read_lines(job), Digest()
     done = Totals(**record.totals)
@@ -190,3 +177,37 @@ def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]
         lines = chain(head, lines)
     for number, chunk in enumerate(chunks(lines, job, limits, digest)):
         yield _Task(chunk, not number and not record.digest, str(digest), columns)
+
+
+class Stop:
+    """Within ``with Stop() as stop`` the first signal, Ctrl-C or SIGTERM, sets ``stop.signal``, which was 0.
+
+    It calls ``said`` too; a second Ctrl-C interrupts at once.
+    """
+
+    def __init__(self, said: Callable[[], None] = lambda: None) -> None:
+        self.signal = 0
+        self._said = said
+        self._before: dict[int, Any] = {}
+
+    @property
+    def asked(self) -> bool:
+        """Whether a signal came."""
+        return self.signal != 0
+
+    def __enter__(self) -> Stop:
+        if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handlers
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.asked and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if not self.asked:
+            self.signal = number
+            self._said()

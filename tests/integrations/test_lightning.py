@@ -79,13 +79,6 @@ def arguments(folder: Path, encoder: str, *more: str) -> list[str]:
     return ["--accelerator", "cpu", "--folder", str(folder), "--encoder", encoder, *few, *more]
 
 
-@pytest.fixture(scope="module")
-def trained(bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """A folder with checkpoints after three epochs, and what the script printed."""
-    folder = tmp_path_factory.mktemp("trained")
-    return folder, script(arguments(folder, bert_folder))
-
-
 def script(options: list[str]) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
     run = subprocess.run([sys.executable, str(SCRIPT), *options], env=environment, capture_output=True, text=True)
@@ -184,10 +177,9 @@ def test_precision_of_the_training_does_not_reach_the_encoder(
 
 
 @pytest.mark.slow
-def test_seven_examples_on_two_processes(trained: tuple[Path, dict[str, Any]], bert_folder: str) -> None:
-    folder, outcome = trained
-    last = str(folder / "last.ckpt")
-    both = script(arguments(folder, bert_folder, "--validate", last, "--devices", "2"))
+def test_seven_examples_on_two_processes(bert_folder: str, tmp_path: Path) -> None:
+    outcome = script(arguments(tmp_path, bert_folder))
+    both = script(arguments(tmp_path, bert_folder, "--validate", str(tmp_path / "last.ckpt"), "--devices", "2"))
     for name in ("inconsistency", "alarms", "coverage", "tokens"):
         assert both[f"val/{name}"] == pytest.approx(outcome[f"val/{name}"], rel=1e-6)
     assert both["val/inconsistency"] > 0

@@ -17,8 +17,7 @@ import ray.data
 from ray.cluster_utils import Cluster
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.integrations.ray import RayTeam, score_dataset
-from estime_metric.integrations.ray.dataset import _BlockScorer
+from estime_metric.integrations.ray import RayTeam, _BlockScorer, score_dataset
 from tests.command import run_command
 from tests.jobs.conftest import SHORT, rows, write_jsonl
 

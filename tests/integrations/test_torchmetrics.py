@@ -18,28 +18,17 @@ torchmetrics = pytest.importorskip("torchmetrics")
 import estime_metric  # noqa: E402
 from estime_metric import EncoderUnavailableError, EstimeConfig, EstimeScorer, estime  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
+from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
 from tests.oracle import Oracle  # noqa: E402
-
-Pairs = list[tuple[str, str]]
 
 BEFORE_UPDATE = pytest.mark.filterwarnings(
     "ignore:The ``compute`` method of metric ESTIME was called before:UserWarning"
 )
 
 
-def named(pairs: Pairs) -> dict[str, list[str]]:
-    """Summaries and sources as `ESTIME` takes them."""
-    preds, sources = unzip(pairs)
-    return {"preds": preds, "sources": sources}
-
-
-def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
-    return [summary for summary, _ in pairs], [source for _, source in pairs]
-
-
 @pytest.fixture(scope="session")
 def expected(bert_folder: str, pairs: Pairs) -> dict[str, list[float]]:
-    """The oracle's alarms of each pair, and how many of them hang on rounding."""
+    """The oracle's alarms of each pair, and how many of them depend on rounding."""
     oracle = Oracle(bert_folder)
     verdicts = [oracle.score(summary, source, [4])[4] for summary, source in pairs]
     return {"alarms": [v.alarms for v in verdicts], "ties": [v.near_ties for v in verdicts]}
@@ -74,28 +63,19 @@ def test_batches_of_unequal_size_are_weighted_by_their_examples(bert_folder: str
     assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
 
 
-def test_more_measures(bert_folder: str, pairs: Pairs) -> None:
-    config = EstimeConfig(model=bert_folder, measures=("soft", "coherence"))
+@pytest.mark.parametrize("options", [{"measures": ("soft", "coherence")}, {"layers": [1, 3]}, {"layers": "all"}])
+def test_several_measures_and_layers(bert_folder: str, pairs: Pairs, options: dict[str, Any]) -> None:
+    config = EstimeConfig(model=bert_folder, **options)
     result = EstimeScorer(config).score(*unzip(pairs))
     metric = ESTIME(config, return_dict=True)
     metric.update(**named(pairs))
-    means = metric.compute()
-    assert set(means) == set(result.measures)
-    for measure in result.measures:
-        assert means[measure].shape == ()
-        assert float(means[measure]) == pytest.approx(result.mean(measure), rel=1e-12)
-
-
-@pytest.mark.parametrize("layers", [[1, 3], "all"])
-def test_several_layers(bert_folder: str, pairs: Pairs, layers: Any) -> None:
-    result = estime(*unzip(pairs), model=bert_folder, layers=layers)
-    metric = ESTIME(model=bert_folder, layers=layers, return_dict=True)
-    metric.update(**named(pairs))
-    means = metric.compute()
-    assert len(means) == len(result.layers) * len(result.measures)
-    for layer in result.layers:
-        assert means[f"alarms_{layer}"] == result.mean("alarms", layer)
-        assert float(means[f"alarm_rate_{layer}"]) == pytest.approx(result.mean("alarm_rate", layer), rel=1e-12)
+    several = len(result.layers) > 1
+    expected = {
+        f"{measure}_{layer}" if several else measure: result.mean(measure, layer)
+        for layer in result.layers
+        for measure in result.measures
+    }
+    assert {name: float(value) for name, value in metric.compute().items()} == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("reduction", ["none", None])
@@ -176,15 +156,14 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
         assert found == pytest.approx({name: float(result[name].nanmean()) for name in found}, rel=1e-12)
 
 
-def test_without_torchmetrics_the_package_has_no_such_name_and_its_import_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchmetrics", None)  # cannot be imported
     monkeypatch.delitem(sys.modules, "estime_metric.integrations.torchmetrics")
     assert not hasattr(estime_metric, "ESTIME")
     assert "ESTIME" not in dict(inspect.getmembers(estime_metric))
-    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
-        from estime_metric import ESTIME  # noqa: F401
+    for module in ("estime_metric", "estime_metric.integrations.torchmetrics"):
+        with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
+            exec(f"from {module} import ESTIME")
 
 
 DIRECTIONS = [("alarms", False), ("unsupported_rate", False), ("coverage", None), ("soft", True), ("coherence", True)]
@@ -199,9 +178,6 @@ def test_one_measure_as_a_scalar(bert_folder: str, pairs: Pairs, measure: str, h
     assert float(metric.compute()) == pytest.approx(result.mean(measure), rel=1e-12)
     assert metric.higher_is_better is higher
     assert pickle.loads(pickle.dumps(metric)).higher_is_better is higher
-    everything = ESTIME(model=bert_folder, measure=measure, return_dict=True)
-    everything.update(**named(pairs))
-    assert {measure, "coverage", "alarms"} <= set(everything.compute())
 
 
 def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: str) -> None:
@@ -215,48 +191,48 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
         both.update(preds=["A cat."], target=["A cat sat."])
 
 
-def test_options_are_refused_by_name(bert_folder: str) -> None:
-    with pytest.raises(TypeError, match=r"but got `layer`\. Did you mean `layers`"):
-        ESTIME(model=bert_folder, layer=3)  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match="Unexpected keyword arguments: `buffer_size`"):
-        ESTIME(model=bert_folder, buffer_size=3)  # type: ignore[call-arg]
-    with pytest.raises(ValueError, match=r"`measure` to be one of alarms, .*, but got 'alarm'"):
-        ESTIME(model=bert_folder, measure="alarm")
-    with pytest.raises(ValueError, match="`reduction` to be one of mean, none, None, but got 'sum'"):
-        ESTIME(model=bert_folder, reduction="sum")
-    with pytest.raises(ValueError, match="`return_dict` to be True where several layers"):
-        ESTIME(model=bert_folder, layers=[1, 2])
-    with pytest.raises(TypeError, match="`cache` to be bytes of memory"):
-        ESTIME(model=bert_folder, cache=1.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`window` to be more than twice"):
-        ESTIME(model=bert_folder, window=20)
-    for name in ("higher_is_better", "is_differentiable", "full_state_update"):
-        assert getattr(ESTIME(model=bert_folder), name) is False
-        with pytest.raises(RuntimeError, match="Can't change const"):
-            setattr(ESTIME(model=bert_folder), name, True)
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"layer": 3}, TypeError, r"but got `layer`\. Did you mean `layers`"),
+        ({"buffer_size": 3}, ValueError, "Unexpected keyword arguments: `buffer_size`"),
+        ({"measure": "alarm"}, ValueError, r"`measure` to be one of alarms, .*, but got 'alarm'"),
+        ({"reduction": "sum"}, ValueError, "`reduction` to be one of mean, none, None, but got 'sum'"),
+        ({"layers": [1, 2]}, ValueError, "`return_dict` to be True where several layers"),
+        ({"cache": 1.5}, TypeError, "`cache` to be bytes of memory"),
+        ({"window": 20}, ValueError, "`window` to be more than twice"),
+    ],
+)
+def test_options_are_refused_by_name(
+    bert_folder: str, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        ESTIME(model=bert_folder, **options)
+
+
+BAD_INPUTS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
+    ("a", ["b"], {}, TypeError, "`preds` to be a list of strings, but got one bare str"),
+    (["a", "b"], ["c", None], {}, TypeError, "`sources` to hold strings only, but got NoneType at index 1"),
+    (["a"], ["b", "c"], {}, ValueError, "`preds` and `sources` to be of one length, but got 1 and 2"),
+    (["a"], ["b"], {"ids": [1, 2]}, ValueError, "`ids` and `preds` to be of one length, but got 2 and 1"),
+    (["a"], ["b"], {"indices": 5}, TypeError, "`indices` to be a list or a tensor of integers, but got 5"),
+    (["a"], ["b"], {"indices": [1]}, ValueError, r"`indices` to lie within 0\.\.0, but got 1"),
+    *(
+        (["a", "b"], ["b", "c"], {"ids": [1, bad]}, ValueError, r"`ids` to hold integers up to 2\*\*53 .* at index 1")
+        for bad in ("x", 1.0, True, 2**53 + 1, None)
+    ),
+    *(
+        (["a", "b"], ["b", "c"], {"ids": bad}, TypeError, "`ids` to be a list or a tensor of integers, but got")
+        for bad in (5, "12", torch.tensor(1), torch.zeros(2, 2))
+    ),
+]
 
 
 def test_inputs_are_refused_at_once_by_name_and_index(bert_folder: str) -> None:
     metric = ESTIME(model=bert_folder)
-    with pytest.raises(TypeError, match="`preds` to be a list of strings, but got one bare str"):
-        metric.update("a", sources=["b"])
-    with pytest.raises(TypeError, match="`sources` to hold strings only, but got NoneType at index 1"):
-        metric.update(["a", "b"], sources=["c", None])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="`preds` and `sources` to be of one length, but got 1 and 2"):
-        metric.update(["a"], sources=["b", "c"])
-    with pytest.raises(ValueError, match="`ids` and `preds` to be of one length, but got 2 and 1"):
-        metric.update(["a"], sources=["b"], ids=[1, 2])
-    for bad in ("x", 1.0, True, 2**53 + 1, None):
-        with pytest.raises(ValueError, match=r"`ids` to hold integers up to 2\*\*53 only, but got .* at index 1"):
-            metric.update(["a", "b"], sources=["b", "c"], ids=[1, bad])  # type: ignore[list-item]
-    for bad in (5, None, "12", torch.tensor(1), torch.zeros(2, 2)):
-        if bad is not None:  # no ids
-            with pytest.raises(TypeError, match=r"`ids` to be a list or a tensor of integers, but got"):
-                metric.update(["a", "b"], sources=["b", "c"], ids=bad)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"`indices` to be a list or a tensor of integers, but got 5"):
-        metric.update(["a"], sources=["b"], indices=5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"`indices` to lie within 0\.\.0, but got 1"):
-        metric.update(["a"], sources=["b"], indices=[1])
+    for preds, sources, more, error, message in BAD_INPUTS:
+        with pytest.raises(error, match=message):
+            metric.update(preds, sources=sources, **more)
     assert not metric.count.any()
 
 
@@ -280,12 +256,7 @@ def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
     assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
 
 
-def test_forward_encodes_once(bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
-    scored = []
-    score = EstimeScorer.score
-    monkeypatch.setattr(
-        EstimeScorer, "score", lambda self, preds, *rest: scored.append(len(preds)) or score(self, preds, *rest)
-    )
+def test_forward_encodes_once(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
     metric = ESTIME(model=bert_folder)
     for start in range(0, 16, 4):
         metric(**named(pairs[start : start + 4]))
@@ -310,14 +281,6 @@ def test_plot(bert_folder: str, pairs: Pairs) -> None:
     each.update(**named(pairs[:3]))
     each.plot()
     copy.deepcopy(metric).plot(ax=axis)
-
-
-def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torchmetrics", None)
-    monkeypatch.delitem(sys.modules, "estime_metric.integrations.torchmetrics")
-    monkeypatch.delitem(sys.modules, "estime_metric.integrations.states")
-    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
-        import estime_metric.integrations.torchmetrics  # noqa: F401
 
 
 def test_the_guide_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,9 +13,7 @@ from torchmetrics import MetricCollection  # noqa: E402
 
 from estime_metric import estime  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
-from tests.integrations.test_torchmetrics_states import Pairs, named, scored, unzip  # noqa: E402
-
-__all__ = ["scored"]  # a fixture
+from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
 
 
 def variants(folder: str, other: str) -> dict[str, ESTIME]:

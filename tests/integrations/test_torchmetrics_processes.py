@@ -12,7 +12,8 @@ torchmetrics = pytest.importorskip("torchmetrics")
 
 from estime_metric import EstimeResult, estime  # noqa: E402
 from tests.integrations import two_processes  # noqa: E402
-from tests.integrations.two_processes import SPLITS, unzip  # noqa: E402
+from tests.integrations.conftest import unzip  # noqa: E402
+from tests.integrations.two_processes import SPLITS  # noqa: E402
 
 Found = list[dict[Any, Any]]
 

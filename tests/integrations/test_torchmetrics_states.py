@@ -16,38 +16,12 @@ import torch
 torchmetrics = pytest.importorskip("torchmetrics")
 
 from torchmetrics import MetricTracker  # noqa: E402
-from torchmetrics.wrappers import BootStrapper, LambdaInputTransformer, MinMaxMetric  # noqa: E402
+from torchmetrics.wrappers import BootStrapper, MinMaxMetric  # noqa: E402
 
-from estime_metric import EstimeScorer, estime  # noqa: E402
+from estime_metric import estime  # noqa: E402
 from estime_metric.engine.encoder import MaskedEncoder  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
-
-Pairs = list[tuple[str, str]]
-
-
-def named(pairs: Pairs) -> dict[str, list[str]]:
-    """Summaries and sources as `ESTIME` takes them."""
-    preds, sources = unzip(pairs)
-    return {"preds": preds, "sources": sources}
-
-
-def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
-    return [summary for summary, _ in pairs], [source for _, source in pairs]
-
-
-@pytest.fixture
-def scored(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many pairs each call of the scorer was given."""
-    calls: list[int] = []
-    score = EstimeScorer.score
-
-    def counted(self: EstimeScorer, preds: Any, sources: Any, **options: Any) -> Any:
-        if preds:
-            calls.append(len(preds))
-        return score(self, preds, sources, **options)
-
-    monkeypatch.setattr(EstimeScorer, "score", counted)
-    return calls
+from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
 
 
 class Module(torch.nn.Module):
@@ -72,7 +46,6 @@ def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) ->
     assert set(module.state_dict()) == set(plain.state_dict())
     assert not list(module.buffers())
     assert not any(child is weights for child in module.modules())
-    assert sum(len(group["params"]) for group in torch.optim.SGD(module.parameters()).param_groups) == 2
     module.load_state_dict(plain.state_dict(), strict=True)  # a checkpoint saved without the metric
     plain.load_state_dict(module.state_dict(), strict=True)
     module.train()
@@ -107,14 +80,6 @@ def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.
     )
     metric.update(**named(pairs))  # states made under inference mode go on outside of it
     assert metric.compute()["alarms"] == expected.mean()
-
-
-def test_no_gradient_and_no_change_of_global_state(bert_folder: str, pairs: Pairs) -> None:
-    before = (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_float32_matmul_precision())
-    state = torch.random.get_rng_state()
-    assert not ESTIME(model=bert_folder)(**named(pairs[:2])).requires_grad
-    assert before == (torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_float32_matmul_precision())
-    assert torch.equal(state, torch.random.get_rng_state())
 
 
 # The work moves with the metric.
@@ -302,13 +267,3 @@ def test_min_max(bert_folder: str, pairs: Pairs) -> None:
     metric = MinMaxMetric(ESTIME(model=bert_folder))
     values = [float(metric(**named(part))["raw"]) for part in (pairs[:4], pairs[8:])]
     assert values == [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[8:])]
-    metric = MinMaxMetric(ESTIME(model=bert_folder))
-    metric.update(**named(pairs))
-    assert set(map(float, metric.compute().values())) == {estime(*unzip(pairs), model=bert_folder).mean()}
-
-
-def test_input_transformer(bert_folder: str, pairs: Pairs) -> None:
-    preds, sources = unzip(pairs)
-    metric = LambdaInputTransformer(ESTIME(model=bert_folder), lambda texts: [text.split("||")[0] for text in texts])
-    metric.update([f"{text}|| left out" for text in preds], sources=sources)
-    assert metric.compute() == estime(preds, sources, model=bert_folder).mean()

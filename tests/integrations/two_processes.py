@@ -12,6 +12,7 @@ from torchmetrics.utilities.exceptions import TorchMetricsUserError
 
 from estime_metric import EstimeScorer
 from estime_metric.integrations.torchmetrics import ESTIME
+from tests.integrations.conftest import Pairs, named
 
 #: The indices of the examples that each process gets.
 SPLITS = {
@@ -22,17 +23,6 @@ SPLITS = {
     "both empty": ([], []),
     "sampler": ([0, 2, 4, 6], [1, 3, 5, 0]),  # as a DistributedSampler splits 7 examples
 }
-
-Pairs = list[tuple[str, str]]
-
-
-def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
-    return [summary for summary, _ in pairs], [source for _, source in pairs]
-
-
-def named(pairs: Pairs) -> dict[str, list[str]]:
-    preds, sources = unzip(pairs)
-    return {"preds": preds, "sources": sources}
 
 
 def metrics(model: str) -> dict[str, ESTIME]:

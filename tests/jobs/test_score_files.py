@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -43,26 +44,22 @@ def score(job: Job, scorer: EstimeScorer, existing: str = "refuse", stop_after: 
     return score_files(job, scorer, existing=existing, on_chunk=count, stop=lambda: chunks == stop_after)
 
 
-def test_chunks_do_not_change_scores(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_chunks_divide_no_source_and_change_no_score(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
     out = tmp_path / "scores.jsonl"
-    report = score(Job(inputs=(table,), output=out, look_ahead=7), scorer)
+    chunks: list[set[str]] = []
+    job = Job(inputs=(table,), output=out, look_ahead=8)
+    report = score_files(job, scorer, on_chunk=lambda pairs, _: chunks.append(set(pairs.sources)))
+    assert len(chunks) > 3
+    assert all(not one & other for one, other in itertools.pairwise(chunks))
     expected = scorer.score([row["summary"] for row in rows(40)], [row["source"] for row in rows(40)])
     written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert [row["winners"] for row in written] == expected.values("winners").tolist()
     assert [row["line"] for row in written] == list(range(1, 41))
     assert report.totals.mean("alarms") == pytest.approx(expected.score)
-    assert not list(tmp_path.glob("*.progress"))
-
-
-def test_a_source_is_not_divided_between_chunks(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
-    found: list[set[str]] = []
-    score_files(Job(inputs=(table,), look_ahead=8), scorer, on_chunk=lambda pairs, _: found.append(set(pairs.sources)))
-    assert len(found) > 3
-    assert all(not one & other for one, other in itertools.pairwise(found))
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_a_stopped_run_goes_on_and_the_file_is_equal(
+def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str
 ) -> None:
     whole, parts = tmp_path / f"whole.{ending}", tmp_path / f"parts.{ending}"
@@ -93,7 +90,7 @@ def test_a_stopped_run_goes_on_and_the_file_is_equal(
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
 
-def test_what_holds_for_all_rows_stands_beside_them(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_columns_of_the_rows_and_what_stands_beside_them(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
     for ending in ("jsonl", "csv", "parquet"):
         job = Job(inputs=(table,), output=tmp_path / f"out.{ending}")
         report = score(job, scorer)
@@ -109,22 +106,18 @@ def test_what_holds_for_all_rows_stands_beside_them(table: Path, tmp_path: Path,
         assert whole == {**plain, "signature": report.signature} != plain
         score(replace(job, with_signature=True), scorer, "overwrite")
         assert list(files.read_rows(job.output)) == list(files.read_scored(job.output))
+        score(replace(job, prefix="estime_", keep_texts=True), scorer, "overwrite")
+        row = next(row for _, row in files.read_rows(job.output))
+        assert isinstance(row, dict)
+        assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
+        assert row["note"] == rows(1)[0]["note"]
+        assert "estime_alarms" in row
+    score(replace(job, output=tmp_path / "out.csv", with_signature=True), scorer, "overwrite")
     (tmp_path / "out.csv.meta.json").unlink()
     assert files.read_signature(tmp_path / "out.csv") == report.signature
     assert files.read_signature(table) is None
     score(Job(inputs=(table,), output=tmp_path / "out.csv"), scorer, "overwrite", stop_after=1)
     assert files.read_signature(tmp_path / "out.csv") is None
-
-
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
-def test_columns_stand_beside_the_measures(table: Path, tmp_path: Path, scorer: EstimeScorer, ending: str) -> None:
-    out = tmp_path / f"out.{ending}"
-    score(Job(inputs=(table,), output=out, prefix="estime_", keep_texts=True), scorer)
-    row = next(row for _, row in files.read_rows(out))
-    assert isinstance(row, dict)
-    assert list(row)[:5] == ["estime_line", "id", "source", "summary", "note"]
-    assert row["note"] == rows(1)[0]["note"]
-    assert "estime_alarms" in row
 
 
 def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
@@ -230,20 +223,17 @@ def test_what_was_scored_is_on_disk_when_the_input_breaks(tmp_path: Path, scorer
 
 
 def command(table: Path, out: Path, model: str, *options: str) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "estime_metric",
-        "score",
-        str(table),
-        "-o",
-        str(out),
-        "-m",
-        model,
-        "-q",
-        *SHORT,
-        *options,
-    ]
+    start = [sys.executable, "-m", "estime_metric", "score", str(table), "-o", str(out)]
+    return [*start, "-m", model, "-q", *SHORT, *options]
+
+
+def started(*arguments: Any) -> subprocess.Popen[str]:
+    return subprocess.Popen(command(*arguments), text=True, stderr=subprocess.PIPE)
+
+
+@pytest.fixture
+def long_table(tmp_path: Path) -> Path:
+    return write_jsonl(tmp_path / "pairs.jsonl", rows(600))
 
 
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -252,14 +242,13 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
 
 
 @pytest.mark.slow
-def test_kill_9_at_random_moments_loses_and_doubles_nothing(bert_folder: str, tmp_path: Path) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+def test_kill_9_at_random_moments_loses_and_doubles_nothing(long_table: Path, bert_folder: str, tmp_path: Path) -> None:
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
-    run_command("score", table, "-o", whole, "-m", bert_folder, "-q", *SHORT)
+    run_command(*command(long_table, whole, bert_folder)[3:])
     rng = random.Random(0)
     killed = 0
     for _ in range(KILLS):
-        process = subprocess.Popen(command(table, out, bert_folder, "--resume"), text=True, stderr=subprocess.PIPE)
+        process = started(long_table, out, bert_folder, "--resume")
         before = out.stat().st_size if out.exists() else 0
         if rng.random() < 0.8:  # else at any moment of the start
             wait_for(lambda before=before: out.exists() and out.stat().st_size > before, process)
@@ -270,18 +259,17 @@ def test_kill_9_at_random_moments_loses_and_doubles_nothing(bert_folder: str, tm
         killed += process.wait() == -signal.SIGKILL
         process.communicate()
     assert killed > KILLS // 2
-    run_command("score", table, "-o", out, "-m", bert_folder, "-q", *SHORT, "--resume")
+    run_command(*command(long_table, out, bert_folder, "--resume")[3:])
     assert out.read_bytes() == whole.read_bytes()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_finishes_the_chunk_and_says_how_to_go_on(
-    bert_folder: str, tmp_path: Path, number: signal.Signals
+def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
+    long_table: Path, bert_folder: str, tmp_path: Path, number: signal.Signals
 ) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
     out = tmp_path / "out.jsonl"
-    process = subprocess.Popen(command(table, out, bert_folder), text=True, stderr=subprocess.PIPE)
+    process = started(long_table, out, bert_folder)
     wait_for(lambda: out.exists() and out.stat().st_size > 0, process)
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
@@ -293,17 +281,15 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_go_on(
     assert "Traceback" not in said
 
 
-def test_two_runs_at_once_on_one_output(bert_folder: str, tmp_path: Path) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+def test_two_runs_at_once_on_one_output(long_table: Path, bert_folder: str, tmp_path: Path) -> None:
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    run_command("score", table, "-o", whole, "-m", bert_folder, "-q", *SHORT)
-    first = subprocess.Popen(command(table, out, bert_folder), text=True, stderr=subprocess.PIPE)
+    run_command(*command(long_table, whole, bert_folder)[3:])
+    first = started(long_table, out, bert_folder)
     wait_for(lambda: out.exists() and out.stat().st_size > 0, first)
     first.send_signal(signal.SIGSTOP)
     for option in ("--resume", "--overwrite"):
-        second = subprocess.run(command(table, out, bert_folder, option), capture_output=True, text=True, check=False)
-        assert (second.returncode, second.stdout) == (2, "")
-        assert second.stderr == f"error: Another run is writing to {out}: wait until it ends.\n"
+        second = run_command(*command(long_table, out, bert_folder, option)[3:], status=2)
+        assert (second.stdout, second.stderr) == ("", f"error: Another run is writing to {out}: wait until it ends.\n")
     first.send_signal(signal.SIGCONT)
     first.communicate()
     assert first.returncode == 0
@@ -311,18 +297,19 @@ def test_two_runs_at_once_on_one_output(bert_folder: str, tmp_path: Path) -> Non
     assert not Path(f"{out}.lock").exists()
 
 
-def test_a_run_that_was_killed_before_its_first_commit_is_resumed(bert_folder: str, tmp_path: Path) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+def test_a_run_that_was_killed_before_its_first_commit_is_resumed(
+    long_table: Path, bert_folder: str, tmp_path: Path
+) -> None:
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     arguments = ["--look-ahead", "600"]  # one chunk
-    process = subprocess.Popen(command(table, out, bert_folder, *arguments))
+    process = started(long_table, out, bert_folder, *arguments)
     wait_for(lambda: Path(f"{out}.progress").exists(), process)
     process.kill()
-    process.wait()
+    process.communicate()
     assert out.read_bytes() == b""
     assert Path(f"{out}.lock").exists()  # of the process that is gone: it stops nobody
     for path, options in ((out, ["--resume"]), (whole, [])):
-        run_command(*command(table, path, bert_folder, *arguments, *options)[3:])
+        run_command(*command(long_table, path, bert_folder, *arguments, *options)[3:])
     assert out.read_bytes() == whole.read_bytes()
     assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.jsonl", "out.jsonl.meta.json"]
 

@@ -1,4 +1,4 @@
-"""A disk that is full, an input that goes away: one clear line, and a run that goes on where it was."""
+"""A disk that is full, an input that goes away: one clear line, and a run that can be resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.jobs.conftest import SHORT, rows, write_jsonl
 
 
 @pytest.mark.parametrize(("ending", "size"), [("jsonl", 4_000), ("csv", 4_000), ("parquet", 4_000), ("jsonl", 10)])
-def test_a_full_disk_ends_in_one_line_and_the_run_goes_on(
+def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     table: Path, bert_folder: str, tmp_path: Path, ending: str, size: int
 ) -> None:
     whole, out = tmp_path / f"whole.{ending}", tmp_path / f"out.{ending}"
@@ -36,7 +36,7 @@ def test_a_full_disk_ends_in_one_line_and_the_run_goes_on(
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["pairs.jsonl", whole.name, out.name, *beside])
 
 
-def test_an_input_that_goes_away_is_named_and_the_run_goes_on_once_it_is_back(bert_folder: str, tmp_path: Path) -> None:
+def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(bert_folder: str, tmp_path: Path) -> None:
     first, second = (write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "ab")
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
@@ -57,7 +57,7 @@ def test_an_input_that_goes_away_is_named_and_the_run_goes_on_once_it_is_back(be
 
 
 def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    """Half a line, where what writes into it ends early, is a row that holds no pair."""
+    """Half a line, where what writes into it ends early, is an invalid row."""
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)
     for end, status in ((None, 0), (-20, 1)):

@@ -7,8 +7,7 @@ try:
 except ImportError as error:
     raise ImportError("ESTIME in `evaluate` needs that package: pip install 'estime-metric[evaluate]'.") from error
 
-from estime_metric.integrations.evaluate.combining import combine
-from estime_metric.integrations.evaluate.metric import Estime
+from estime_metric.integrations.evaluate.metric import Estime, combine
 from estime_metric.integrations.evaluate.registration import register, unregister
 
 __all__ = ["Estime", "combine", "register", "unregister"]

@@ -1,4 +1,4 @@
-"""The metric: `EstimeScorer` in the manner of ``evaluate``."""
+"""The metric: `EstimeScorer` in the manner of ``evaluate``, and its combination with others."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ class EvaluateOptions(EstimeOptions, total=False):
 class Estime(evaluate.Metric):  # type: ignore[misc]
     """ESTIME as an ``evaluate`` module: how many alarms does a summary raise against its source?
 
-    The encoder is loaded at the first `compute`. It then stays in memory, also for metrics that are loaded later, until
-    `unload`. With ``num_process`` above 1 only process 0 loads it and computes; the others return ``None``, and the
-    examples follow one another process by process.
+    The first `compute` loads the encoder; it then stays in memory, also for metrics that are loaded later, until
+    `unload`. With ``num_process`` above 1 only process 0 loads it and computes, process by process; the others return
+    ``None``.
 
     Args:
         config_name: left out, or ``"default"``; there is one configuration, and options are set by name.
@@ -153,7 +153,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         """Adds one summary (``prediction``) and its ``source``; without one, ``reference`` is read as the source.
 
         Raises:
-            TypeError, ValueError: a text is missing or no text; the message names the argument and the example's index.
+            TypeError, ValueError: a text is missing or no text; the message names the argument and the index.
         """
         given = {"prediction": prediction, "reference": reference}
         for name, value in named.items():
@@ -170,8 +170,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         """Adds summaries (``predictions``) and their ``sources``; without them, ``references`` are read as sources.
 
         Raises:
-            TypeError, ValueError: an argument is no list of texts, or their lengths differ; the message names the
-                argument and the index within it. Nothing is added then.
+            TypeError, ValueError: as `add`, or their lengths differ. Nothing is added then.
         """
         for name in named:
             if name != "sources":
@@ -186,9 +185,8 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         (`evaluate.combine`), which passes every keyword to each metric, the options of the others are left alone.
 
         Raises:
-            TypeError, ValueError: bad texts or options, or no option of ESTIME; the message names the argument and the
-                index. What was added before is kept.
-            EncoderUnavailableError: the encoder cannot be loaded. What was added before is kept.
+            TypeError, ValueError: bad texts or options; the message names the argument and the index.
+            EncoderUnavailableError: the encoder cannot be loaded. What was added before is kept, here as above.
         """
         sources = {name: named.pop(name) for name in ("sources",) if name in named}
         if isinstance(sys._getframe(1).f_locals.get("self"), evaluate.CombinedEvaluations):
@@ -225,11 +223,7 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         return _scores(scorer.score(predictions, sources))
 
     def _texts(self, predictions: Any, references: Any, named: dict[str, Any]) -> dict[str, list[str]]:
-        """Summaries and sources, checked; ``sources`` in ``named`` goes before ``references``.
-
-        Raises:
-            TypeError, ValueError: as `add_batch`.
-        """
+        """Summaries and sources, checked as `add_batch` says; ``sources`` in ``named`` goes before ``references``."""
         origin = "references" if _reads_references(references, named) else "sources"
         given = references if origin == "references" else named.get("sources")
         summaries, texts = check_pairs(predictions, given, origin=origin)
@@ -256,13 +250,46 @@ def _scores(result: EstimeResult) -> dict[str, Any]:
 
 
 def _renamed(options: dict[str, Any]) -> dict[str, Any]:
-    """``options`` with ``model_revision`` as ``revision``.
-
-    Raises:
-        TypeError: both are given.
-    """
+    """``options`` with ``model_revision`` as ``revision``; TypeError where both are given."""
     if _MODEL_REVISION not in options:
         return options
     if "revision" in options:
         raise TypeError(f"Expected one of the arguments `revision` and `{_MODEL_REVISION}`, but got both.")
     return {"revision" if name == _MODEL_REVISION else name: value for name, value in options.items()}
+
+
+class _Combined(evaluate.CombinedEvaluations):  # type: ignore[misc]
+    def compute(self, predictions: Any = None, references: Any = None, **named: Any) -> dict[str, Any]:
+        """As `evaluate.CombinedEvaluations.compute`, but an input goes only to the modules that declare it."""
+        given = {"predictions": predictions, "references": references, **named}
+        inputs = {name for module in self.evaluation_modules for name in module._feature_names()}
+        inputs -= {"predictions", "references"}
+        results = []
+        for module in self.evaluation_modules:
+            others = inputs.difference(module._feature_names())
+            results.append(module.compute(**{name: value for name, value in given.items() if name not in others}))
+        merged: dict[str, Any] = self._merge_results(results)
+        return merged
+
+
+def combine(evaluations: list[Any] | dict[str, Any], force_prefix: bool = False) -> evaluate.CombinedEvaluations:
+    """`evaluate.combine`, whose ``compute`` also takes inputs that not all modules know, as ``sources``.
+
+    The ``compute`` of `evaluate.combine` hands every keyword to every module, and ROUGE refuses ``sources``. Here an
+    input goes to the modules that declare it as a feature; options still go to all.
+
+    Args:
+        evaluations: modules, or names that `evaluate.load` takes, as a list or as a dict from prefixes.
+        force_prefix: put the prefix before every key of the result, not only before keys that two modules share.
+
+    Returns:
+        What `evaluate.combine` returns, with that one change.
+
+    Example:
+        >>> from estime_metric.integrations.evaluate import Estime, combine
+        >>> both = combine({"shallow": Estime(model="embedded", layers=1), "deep": Estime(model="embedded")})
+        >>> scores = both.compute(predictions=["A cat sat."], references=["A cat."], sources=["A cat sat down."])
+        >>> [name for name in scores if name.endswith("alarms")]
+        ['shallow_alarms', 'deep_alarms']
+    """
+    return _Combined(evaluations, force_prefix=force_prefix)

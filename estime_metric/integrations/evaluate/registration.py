@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 from evaluate.loading import init_dynamic_modules
+
+from estime_metric import files
 
 #: The module script: what `register` installs, word for word ``hub_space/estime.py``.
 SCRIPT = '''\
@@ -27,8 +27,7 @@ _FOLDER = ("metrics", "evaluate-metric--estime")
 def register() -> Path:
     """Installs the module script in evaluate's cache of modules, so that ``evaluate.load("estime")`` finds it.
 
-    The cache is that of the user, or where ``HF_HOME`` or ``HF_MODULES_CACHE`` says; it is the same from any folder.
-    Registering again changes nothing but the script's date. `unregister` undoes it.
+    The cache is the user's, or where ``HF_HOME`` or ``HF_MODULES_CACHE`` says. `unregister` undoes it.
 
     Returns:
         The installed script.
@@ -37,21 +36,23 @@ def register() -> Path:
         OSError: the cache cannot be written.
     """
     home = _home()
-    script = _write(home / hashlib.sha256(SCRIPT.encode()).hexdigest() / "estime.py", SCRIPT)
+    script = home / hashlib.sha256(SCRIPT.encode()).hexdigest() / "estime.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    files.write_text(script, SCRIPT)  # in one step: a process that loads it at that moment sees all of it or nothing
     for folder in (home.parent, home, script.parent):
-        if not (folder / "__init__.py").exists():
-            _write(folder / "__init__.py", "")
+        (folder / "__init__.py").touch()
     return script
 
 
 def unregister() -> list[Path]:
-    """Takes out what `register` installed, of this or another version of the package, and nothing else.
+    """Removes what `register` installed, of this or another version of the package, and nothing else.
 
     Returns:
-        The scripts that were taken out; none where none was installed.
+        The scripts that were removed; none where none was installed.
     """
     home = _home()
-    scripts = [script for script in sorted(home.glob("*/estime.py")) if _is_ours(script)]
+    ours = re.compile(r"^from estime_metric\b", re.MULTILINE)
+    scripts = [script for script in sorted(home.glob("*/estime.py")) if ours.search(script.read_text(encoding="utf-8"))]
     for script in scripts:
         shutil.rmtree(script.parent)
     if not any(home.glob("*/*.py")):
@@ -61,18 +62,3 @@ def unregister() -> list[Path]:
 
 def _home() -> Path:
     return Path(init_dynamic_modules()).joinpath(*_FOLDER)
-
-
-def _is_ours(script: Path) -> bool:
-    return re.search(r"^from estime_metric\b", script.read_text(encoding="utf-8"), re.MULTILINE) is not None
-
-
-def _write(path: Path, text: str) -> Path:
-    """Writes a file in one step, so that a process that loads it at that moment sees all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with open(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    os.chmod(name, 0o644)
-    os.replace(name, path)
-    return path

@@ -72,6 +72,3 @@ def test_combined_with_rouge(metric: Estime, texts: dict, rouge: Callable[[], An
     gold = texts["predictions"][::-1]
     both = combine([rouge(), metric])
     check_combined(both.compute(**texts, references=gold), metric, texts, gold, rouge())
-    both = evaluate.combine([rouge(), metric])
-    both.add_batch(**texts, references=gold)
-    check_combined(both.compute(), metric, texts, gold, rouge())

@@ -91,12 +91,7 @@ def test_the_guides_trainer(monkeypatch: pytest.MonkeyPatch, bert_folder: str) -
     model = transformers.T5ForConditionalGeneration(config)
     shared = set.intersection(*(set(row["input_ids"]) for row in data)) - set(tokenizer.all_special_ids)
     model.generation_config.suppress_tokens = sorted(set(range(len(tokenizer))) - shared)  # so that all is checked
-    names = {
-        "model": model,
-        "tokenizer": tokenizer,
-        "train_data": data,
-        "validation_data": data,
-    }
+    names = {"model": model, "tokenizer": tokenizer, "train_data": data, "validation_data": data}
     exec(block, names)
     trainer = names["trainer"]
     trainer.args.max_steps = 2

@@ -47,14 +47,8 @@ def load_elsewhere(name: str, model: str, pair: tuple[str, str], folder: Path, *
     start.mkdir(exist_ok=True)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
     settings = {"HF_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT), "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
-    run = subprocess.run(
-        [sys.executable, "-c", LOADER, name, model, *pair],
-        cwd=start,
-        env={**kept, **settings, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command, env = [sys.executable, "-c", LOADER, name, model, *pair], {**kept, **settings, **environment}
+    run = subprocess.run(command, cwd=start, env=env, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return dict(json.loads(run.stdout))
 
@@ -65,13 +59,9 @@ def check(loaded: dict[str, Any], pair: tuple[str, str], model: str) -> None:
     assert loaded["alarms"] == expected.values("alarms").tolist()
 
 
-def test_the_registered_script_is_that_of_the_space() -> None:
+def test_the_registered_script_is_that_of_the_space_and_says_what_to_install() -> None:
     assert SCRIPT.read_text(encoding="utf-8") == REGISTERED
-
-
-def test_the_script_says_what_to_install() -> None:
-    """What `evaluate` reads off the script's imports where the package is missing."""
-    imports = evaluate.loading.get_imports(str(SCRIPT))
+    imports = evaluate.loading.get_imports(str(SCRIPT))  # which `evaluate` names where the package is missing
     assert imports == [("library", "estime_metric", "estime-metric[evaluate]", None)]
 
 

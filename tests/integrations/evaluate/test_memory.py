@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from estime_metric import EstimeScorer, estime
+from estime_metric import EstimeScorer
 from estime_metric.engine import encoder as encoder_module
 from tests.families import save_encoder
 from tests.integrations.evaluate.conftest import SCRIPT
@@ -67,24 +67,6 @@ def test_unload_frees_the_encoder(own_folder: str, texts: dict, loads: list[str]
     assert encoder() is None
     assert metric.compute(**texts) == expected
     assert loads == [own_folder] * 2
-
-
-def test_a_deeper_encoder_serves_all_configurations_below_it(own_folder: str, texts: dict, loads: list[str]) -> None:
-    metric = Estime(model=own_folder)
-    for layer in range(5):
-        metric.compute(**texts, layers=layer)
-    metric.compute(**texts, layers=4)
-    assert len(loads) == 5
-    metric.compute(**texts, layers=0)
-    assert len(loads) == 5
-
-
-def test_an_encoder_saved_anew_is_read_anew(texts: dict, tmp_path: Path) -> None:
-    save_encoder(tmp_path, "bert", seed=1)
-    before = Estime(model=str(tmp_path)).compute(**texts)["signature"]
-    save_encoder(tmp_path, "bert", seed=2)
-    after = Estime(model=str(tmp_path)).compute(**texts)["signature"]
-    assert before != after == estime(**texts, model=str(tmp_path)).signature
 
 
 def test_loading_the_metric_loads_no_encoder(loads: list[str]) -> None:

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from estime_metric import estime
+from tests.integrations.conftest import Pairs, unzip
 
 pytest.importorskip("evaluate")
 
 from estime_metric.integrations.evaluate import Estime, register
-
-Pairs = list[tuple[str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,8 @@ def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tu
     for summary, source in pairs[:1]:
         metric.add(prediction=summary, source=source)
     if pairs[1:]:
-        metric.add_batch(predictions=[summary for summary, _ in pairs[1:]], sources=[source for _, source in pairs[1:]])
+        summaries, sources = unzip(pairs[1:])
+        metric.add_batch(predictions=summaries, sources=sources)
     scores = metric.compute()
     held = len(store._STORE._held)
     metric.unload()
@@ -59,13 +59,11 @@ def score_often(model: str, pairs: Pairs, cache: str) -> list[Any]:
 
 
 def expected(pairs: Pairs, model: str) -> dict[str, Any]:
-    result = estime([summary for summary, _ in pairs], [source for _, source in pairs], model=model)
+    result = estime(*unzip(pairs), model=model)
+    means = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
     return {
         "estime": result.mean("alarms"),
-        "inconsistency": result.mean("inconsistency"),
-        "unsupported_rate": result.mean("unsupported_rate"),
-        "alarm_rate": result.mean("alarm_rate"),
-        "coverage": result.coverage,
+        **{name: result.mean(name) for name in means},
         "blank": len(result.blank),
         "alarms": result.values("alarms").tolist(),
         "signature": result.signature,

@@ -25,13 +25,7 @@ def run_page(name: str, folder: Path, **environment: str) -> list[str]:
         What each block printed.
     """
     path = [str(Path(sys.executable).parent), os.environ["PATH"]]
-    env = {
-        **os.environ,
-        "PATH": os.pathsep.join(path),
-        "HF_HUB_OFFLINE": "1",
-        "COLUMNS": "200",
-        **environment,
-    }
+    env = {**os.environ, "PATH": os.pathsep.join(path), "HF_HUB_OFFLINE": "1", "COLUMNS": "200", **environment}
     env.pop("PYTHONPATH", None)
     printed = []
     text = (PAGES / name).read_text(encoding="utf-8")

@@ -30,12 +30,8 @@ def by_inspect(summaries: list[str], sources: list[str], model: str) -> Found:
         return await asyncio.gather(*(score(state, None) for state in states))
 
     scores = asyncio.run(all_at_once())
-    values = [score.value for score in scores]
-    return (
-        [one["inconsistency"] for one in values],
-        sum(one["blank"] for one in values),
-        scores[0].metadata["signature"],
-    )
+    values, blank = zip(*((score.value["inconsistency"], score.value["blank"]) for score in scores), strict=True)
+    return list(values), sum(blank), scores[0].metadata["signature"]
 
 
 def by_lm_eval(summaries: list[str], sources: list[str], model: str) -> Found:
@@ -119,7 +115,7 @@ def by_datasets(summaries: list[str], sources: list[str], model: str) -> Found:
 def by_ray(summaries: list[str], sources: list[str], model: str) -> Found:
     """What an actor runs; `tests.integrations.test_ray` has a cluster."""
     pyarrow = pytest.importorskip("pyarrow")
-    from estime_metric.integrations.ray.dataset import _BlockScorer
+    from estime_metric.integrations.ray import _BlockScorer
 
     block = _BlockScorer(EstimeConfig(model=model), "source", "summary", "", 5)
     tables = list(block(pyarrow.table({"summary": summaries, "source": sources})))
@@ -127,12 +123,10 @@ def by_ray(summaries: list[str], sources: list[str], model: str) -> Found:
     return values, sum(blank), None
 
 
-@pytest.mark.parametrize(
-    "score",
-    [
-        by_inspect, by_lm_eval, by_mlflow, by_trl, by_trainer, by_evaluate, by_torchmetrics, by_datasets, by_ray,
-    ],
-)  # fmt: skip
+EVERY = [by_inspect, by_lm_eval, by_mlflow, by_trl, by_trainer, by_evaluate, by_torchmetrics, by_datasets, by_ray]
+
+
+@pytest.mark.parametrize("score", EVERY)
 @pytest.mark.filterwarnings("ignore")  # what these packages warn of when they are imported
 def test_equal_values(
     score: Callable[[list[str], list[str], str], Found], bert_folder: str, pairs: list[tuple[str, str]]

@@ -8,12 +8,11 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.integrations.judging import Judge, listed_alarms
-
-Pairs = list[tuple[str, str]]
+from tests.integrations.conftest import Pairs, unzip
 
 
 def test_measures_and_explanations_agree(bert_folder: str, pairs: Pairs) -> None:
-    texts = [list(side) for side in zip(*pairs, strict=True)]
+    texts = unzip(pairs)
     judge = Judge(explain=True, model=bert_folder, measures="soft")
     judgements = judge(*texts)
     result = EstimeScorer(model=bert_folder, measures="soft").score(*texts)
@@ -23,12 +22,7 @@ def test_measures_and_explanations_agree(bert_folder: str, pairs: Pairs) -> None
         assert judgement.measures["alarms"] == float(result.values("alarms")[row]) == judgement.explanation.alarms
         assert len(listed_alarms(judgement.explanation)) == judgement.measures["alarms"]
     assert sum(judgement.measures["alarms"] for judgement in judgements) > 0
-
-
-def test_sources_are_encoded_once(bert_folder: str, pairs: Pairs) -> None:
-    judge = Judge(explain=True, model=bert_folder)
-    judge(*(list(side) for side in zip(*pairs, strict=True)))
-    assert judge.scorer.cache.misses == 3  # as many as there are sources
+    assert judge.scorer.cache.misses == 3  # as many as there are sources: each is encoded once
 
 
 @pytest.mark.parametrize(("summary", "remark"), [("", "empty"), ("☃☃☃", "nothing was checked")])

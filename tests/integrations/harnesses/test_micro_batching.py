@@ -13,8 +13,7 @@ import pytest
 
 from estime_metric.integrations.judging import Judge, Judgement
 from estime_metric.integrations.micro_batching import MicroBatcher
-
-Pairs = list[tuple[str, str]]
+from tests.integrations.conftest import Pairs
 
 
 class Counted(Judge):

@@ -10,9 +10,8 @@ import transformers
 
 from estime_metric import EstimeScorer
 from estime_metric.integrations.trainer import estime_compute_metrics
+from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_page
-
-Pairs = list[tuple[str, str]]
 
 
 def padded(tokenizer: transformers.PreTrainedTokenizerFast, texts: list[str]) -> np.ndarray:
@@ -23,7 +22,7 @@ def padded(tokenizer: transformers.PreTrainedTokenizerFast, texts: list[str]) ->
 
 
 def test_means(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenizerFast, pairs: Pairs) -> None:
-    summaries, sources = map(list, zip(*pairs, strict=True))
+    summaries, sources = unzip(pairs)
     decoded = bert_tokenizer.batch_decode(bert_tokenizer(summaries)["input_ids"], skip_special_tokens=True)
     expected = EstimeScorer(model=bert_folder).score(decoded, sources)
     compute_metrics = estime_compute_metrics(
@@ -40,7 +39,7 @@ def test_means(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenize
 def test_the_inputs_as_sources(
     bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenizerFast, pairs: Pairs
 ) -> None:
-    summaries, sources = map(list, zip(*pairs, strict=True))
+    summaries, sources = unzip(pairs)
     ids, inputs = padded(bert_tokenizer, summaries), padded(bert_tokenizer, sources)
     seen = bert_tokenizer.batch_decode(bert_tokenizer(sources)["input_ids"], skip_special_tokens=True)
     scorer = EstimeScorer(model=bert_folder)

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.integrations.trl import estime_reward
+from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_page
 
-Pairs = list[tuple[str, str]]
 
-
-@pytest.mark.parametrize("measure", ["inconsistency", "alarm_rate"])
-def test_minus_the_rate(measure: str, bert_folder: str, pairs: Pairs) -> None:
-    summaries, sources = map(list, zip(*pairs, strict=True))
-    reward = estime_reward("article", measure=measure, copy_penalty=0, model=bert_folder)
+def test_minus_the_rate(bert_folder: str, pairs: Pairs) -> None:
+    summaries, sources = unzip(pairs)
+    reward = estime_reward("article", measure="alarm_rate", copy_penalty=0, model=bert_folder)
     rewards = reward(prompts=sources, completions=summaries, article=sources)
     result = EstimeScorer(model=bert_folder).score(summaries, sources)
     assert reward.signature == result.signature
-    assert rewards == (-result.values(measure).nan_to_num(1.0)).tolist()
+    assert rewards == (-result["alarm_rate"].nan_to_num(1.0)).tolist()
     assert len(set(rewards)) > 3
 
 
 def test_messages_are_read(bert_folder: str, pairs: Pairs) -> None:
-    summaries, sources = map(list, zip(*pairs[:4], strict=True))
+    summaries, sources = unzip(pairs[:4])
     reward = estime_reward(model=bert_folder)
     plain = reward(completions=summaries, source=sources)
     as_messages = [[{"role": "assistant", "content": text}] for text in summaries]
@@ -50,23 +47,13 @@ def test_guards(bert_folder: str, pairs: Pairs) -> None:
     assert all(reward.worst <= value <= 0 for value in (empty, copied, quoted, unchecked))
 
 
-def test_one_call_for_all_completions_and_a_shared_encoder(bert_folder: str, pairs: Pairs) -> None:
-    calls = []
-
-    class Counted(EstimeScorer):
-        def score(self, predictions: Any, sources: Any, **options: Any) -> Any:
-            calls.append(len(predictions))
-            return super().score(predictions, sources, **options)
-
-    scorer = Counted(model=bert_folder)
+def test_one_call_for_all_completions_and_a_shared_encoder(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+    summaries, sources = unzip(pairs)
+    scorer = EstimeScorer(model=bert_folder)
     logged: dict[str, float] = {}
     reward = estime_reward(scorer=scorer)
-    reward(
-        completions=[pair[0] for pair in pairs],
-        source=[pair[1] for pair in pairs],
-        log_metric=logged.__setitem__,
-    )
-    assert calls == [16]
+    reward(completions=summaries, source=sources, log_metric=logged.__setitem__)
+    assert scored == [16]
     assert set(logged) == {"estime/alarms", "estime/blank", "estime/copied"}
     assert reward.judge.scorer.encoder is scorer.encoder
 

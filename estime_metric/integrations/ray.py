@@ -1,0 +1,351 @@
+"""Ray: `score_dataset` adds the measures to a data set of Ray Data, `RayTeam` scores a job on a cluster.
+
+These are two mechanisms, since a job is read and written in the order of its input by one process, which is what makes
+its file that of one process, byte for byte, and resumable. Ray Data reads and writes on the cluster, block by block, in
+no fixed order. Importing this module imports no Ray.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from heapq import heappop, heappush
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from estime_metric import files
+from estime_metric.config import EstimeConfig
+from estime_metric.inputs import check_column
+from estime_metric.jobs.job import BYTES
+from estime_metric.jobs.team import Workers
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from estime_metric.config import EstimeOptions
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+#: Column of the hash of the source, while rows are grouped.
+_KEY = "__estime_source"
+
+#: Seconds within which the machine of a cluster has to answer; Ray itself would ask for more than a minute.
+_ANSWER = 10.0
+
+#: Chunks that may be read ahead of the file, for each actor: bounds what this process holds.
+_AHEAD = 4
+
+#: Actors that a chunk may cost before the job is given up: it may be what they die of.
+_LOST = 5
+
+#: Seconds after which the cluster is asked anew how many actors it holds.
+_ASKED = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+def score_dataset(
+    dataset: Any,
+    config: EstimeConfig | None = None,
+    *,
+    source_column: str = "source",
+    summary_column: str = "summary",
+    prefix: str = "",
+    group_sources: bool = True,
+    look_ahead: int = 256,
+    num_gpus: float | None = None,
+    num_cpus: float | None = None,
+    concurrency: int | tuple[int, int] | None = None,
+    **options: Unpack[EstimeOptions],
+) -> Any:
+    """Scores each row of a Ray data set; lazy, as all of Ray Data.
+
+    Each actor holds one encoder. A row gets the numbers that `EstimeScorer.map_batch` gives it, whichever actor scores
+    it and whatever fails meanwhile. Rows whose two texts are not both texts are left out, and logged.
+
+    Args:
+        dataset: a ``ray.data.Dataset`` whose blocks are Arrow tables, as all readers make them.
+        config: an `EstimeConfig`; the default is the paper's setting.
+        source_column, summary_column: the columns that are scored.
+        prefix: what the names of the added columns begin with.
+        group_sources: sort the rows by a hash of their source, so that equal sources meet on one actor and are encoded
+            once. It moves all data between nodes and changes the order of rows. Not needed where equal sources stand
+            side by side, or where each comes once.
+        look_ahead: pairs that an actor scores together; up to twice as many where they share a source.
+        num_gpus, num_cpus: what each actor takes. By default a GPU and a CPU where the cluster has GPUs, else a CPU.
+        concurrency: number of actors, or the least and the most; by default 1 up to what the cluster holds now.
+        options: options of `EstimeConfig`, laid over ``config``.
+
+    Returns:
+        A ``ray.data.Dataset`` with a column of float64 for each measure, NaN where it is undefined; with several
+        layers ``alarms@12`` and so on.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ValueError: a bad option. A missing column, or one whose name clashes with a measure's, is reported when
+            the first block runs.
+    """
+    ray = _import_ray()
+    config = EstimeConfig.from_options(config, options)
+    if look_ahead < 1:
+        raise ValueError(f"Expected argument `look_ahead` to be at least 1, but got {look_ahead}.")
+    needs = _needs(ray, num_gpus, num_cpus)
+    if isinstance(concurrency, int):
+        compute = ray.data.ActorPoolStrategy(size=concurrency)
+    else:
+        least, most = concurrency or (1, _actors_that_fit(ray, *needs))
+        compute = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
+    whole: dict[str, Any] = {
+        "batch_size": None,
+        "batch_format": "pyarrow",
+    }  # a block, in which all rows of a source are
+    if group_sources:
+        dataset = dataset.map_batches(_add_key, **whole, fn_kwargs={"column": source_column}).sort(_KEY)
+    return dataset.map_batches(
+        _BlockScorer,
+        **whole,
+        fn_constructor_args=(config, source_column, summary_column, prefix, look_ahead),
+        compute=compute,
+        num_gpus=needs[0] or None,
+        num_cpus=needs[1],
+    )
+
+
+def _add_key(table: Any, column: str) -> Any:
+    import pyarrow
+
+    check_column(column, table.column_names)
+    texts = (str(text).encode("utf-8", "replace") for text in table.column(column).to_pylist())
+    keys = [int.from_bytes(blake2b(text, digest_size=8).digest(), "big", signed=True) for text in texts]
+    return table.append_column(_KEY, pyarrow.array(keys, pyarrow.int64()))
+
+
+class _BlockScorer:
+    """What an actor of Ray Data runs: holds one encoder, scores block after block."""
+
+    def __init__(self, config: EstimeConfig, source: str, summary: str, prefix: str, look_ahead: int) -> None:
+        from estime_metric.scorer import EstimeScorer
+
+        self.scorer = EstimeScorer(config)
+        self.columns = source, summary
+        self.prefix = prefix
+        self.look_ahead = look_ahead
+
+    def __call__(self, table: Any) -> Iterator[Any]:
+        """The rows of a block that hold a pair with their measures, a chunk at a time."""
+        if _KEY in table.column_names:
+            table = table.drop_columns([_KEY])
+        for column in self.columns:
+            check_column(column, table.column_names)
+        chunk = files.Pairs()
+        for index, row in enumerate(table.select(list(dict.fromkeys(self.columns))).to_pylist()):
+            if problem := files.pair_problem(row, *self.columns):
+                chunk.problems.append(problem)
+                continue
+            source, summary = (row[column] for column in self.columns)
+            if chunk.ends_before(source, self.look_ahead, BYTES):
+                yield self._scored(table, chunk)
+                chunk = files.Pairs()
+            chunk.add(index, source, summary, {})
+        yield self._scored(table, chunk)
+
+    def _scored(self, table: Any, chunk: files.Pairs) -> Any:
+        import pyarrow
+
+        if chunk.problems:
+            _log.warning("left out %d invalid rows; the first %s", len(chunk.problems), chunk.problems[0])
+        table = table.take(pyarrow.array(chunk.lines, pyarrow.int64()))
+        for name, values in self.scorer.map_batch({"source": chunk.sources, "summary": chunk.summaries}).items():
+            if f"{self.prefix}{name}" in table.column_names:
+                raise ValueError(
+                    f"The data set has the column {self.prefix + name!r}, whose name clashes with an output column: "
+                    "choose other names for the output columns with `prefix`."
+                )
+            table = table.append_column(f"{self.prefix}{name}", pyarrow.array(values, pyarrow.float64()))
+        return table
+
+
+class RayTeam(Workers):
+    """Actors of a Ray cluster on one job: each scores whole chunks, this process reads and writes.
+
+    A chunk goes to whichever actor is free, and is scored there as one process would, so the file is the same. An actor
+    that is lost with its node is replaced as soon as the cluster holds another; its chunk goes to the next free one.
+
+    Args:
+        address: of the cluster, as ``ray.init`` takes it; ``None`` for the one that runs here, else one that is started
+            on this machine. A process that is connected stays so.
+        num_gpus, num_cpus: what each actor takes; ``num_gpus=None`` is one where the cluster has GPUs, else none.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ConnectionError: there is no cluster at the address.
+    """
+
+    def __init__(self, address: str | None = None, *, num_gpus: float | None = None, num_cpus: float = 1) -> None:
+        self._ray = _import_ray()
+        self._connected = not self._ray.is_initialized()
+        if self._connected:
+            _connect(self._ray, address)
+        self._needs = _needs(self._ray, num_gpus, num_cpus)
+
+    def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
+        """As `Workers.run`.
+
+        Raises:
+            RuntimeError: a chunk has cost several actors.
+            Exception: what ``score`` raises.
+        """
+        actors = _Actors(self._ray, score, *self._needs)
+        numbered = enumerate(chunks, start=1)
+        tasks: dict[int, S] = {}  # what is read and not written
+        waiting: list[int] = []  # of these, what no actor has, as a heap
+        losses: Counter[int] = Counter()
+        done: dict[int, T] = {}
+        written = 0
+        try:
+            while not stop():
+                actors.start_missing()
+                while actors.idle and not stop():
+                    if not waiting and len(tasks) < _AHEAD * actors.size:
+                        for number, chunk in islice(numbered, 1):
+                            tasks[number] = chunk
+                            waiting.append(number)
+                    if not waiting:
+                        break
+                    number = heappop(waiting)
+                    actors.give(number, tasks[number])
+                if actors.idle and not tasks:  # nothing is left to read
+                    return
+                for number, result, gone in actors.finished():
+                    if gone is None:
+                        done[number] = result
+                        continue
+                    losses[number] += 1
+                    if losses[number] == _LOST:
+                        raise RuntimeError(f"chunk {number} was lost with {_LOST} actors one after the other: {gone}")
+                    heappush(waiting, number)
+                while written + 1 in done and not stop():
+                    written += 1
+                    del tasks[written]
+                    yield done.pop(written)
+        finally:
+            actors.kill_all()
+
+    def close(self) -> None:
+        """Leaves the cluster, if this team has connected to it."""
+        if self._connected:
+            self._ray.shutdown()
+
+
+class _Actors:
+    """The actors of a team: those that start, that wait for a chunk, and that have one."""
+
+    def __init__(self, ray: Any, score: Callable[[Any], Any], num_gpus: float, num_cpus: float) -> None:
+        self._ray = ray
+        self._needs = num_gpus, num_cpus
+        self._score = ray.put(score)
+        self._actor = ray.remote(_ChunkScorer).options(num_gpus=num_gpus, num_cpus=num_cpus, max_restarts=0)
+        self._busy: dict[Any, tuple[Any, int]] = {}  # by what each will answer; chunk 0: it starts
+        self._asked = -_ASKED
+        self.idle: list[Any] = []
+        self.size = 0
+
+    def start_missing(self) -> None:
+        """Starts as many actors as the cluster holds, where it has fewer."""
+        now = time.monotonic()
+        if now - self._asked < _ASKED:
+            return
+        self._asked = now
+        self.size = _actors_that_fit(self._ray, *self._needs)
+        for _ in range(self.size - len(self.idle) - len(self._busy)):
+            actor = self._actor.remote(self._score)
+            self._busy[actor.ready.remote()] = actor, 0
+
+    def give(self, number: int, chunk: Any) -> None:
+        """Has an actor that waits score a chunk."""
+        actor = self.idle.pop()
+        self._busy[actor.score.remote(chunk)] = actor, number
+
+    def finished(self) -> Iterator[tuple[int, Any, Exception | None]]:
+        """Waits a moment: number and result of each chunk that is scored, or the loss of the actor that had it."""
+        errors = self._ray.exceptions
+        for answer in self._ray.wait(list(self._busy), num_returns=1, timeout=0.2)[0] if self._busy else ():
+            actor, number = self._busy.pop(answer)
+            result, gone = None, None
+            try:
+                result = self._ray.get(answer)
+                self.idle.append(actor)
+            except errors.RayTaskError as error:
+                raise (error.cause or error) from None
+            except (errors.RayActorError, errors.ObjectLostError, errors.OutOfMemoryError) as error:
+                self._ray.kill(actor)
+                self._asked = -_ASKED
+                gone = error
+            if number:
+                yield number, result, gone
+
+    def kill_all(self) -> None:
+        """Ends all of them."""
+        for actor in [*self.idle, *(actor for actor, _ in self._busy.values())]:
+            self._ray.kill(actor)
+
+
+class _ChunkScorer:
+    """What an actor of a team runs: holds one encoder in what scores a chunk."""
+
+    def __init__(self, score: Callable[[Any], Any]) -> None:
+        self._score = score
+
+    def ready(self) -> None:
+        """Answers once the actor runs."""
+
+    def score(self, chunk: Any) -> Any:
+        return self._score(chunk)
+
+
+def _import_ray() -> Any:
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise ImportError("Ray needs its package: pip install 'estime-metric[ray]'.") from error
+    return ray
+
+
+def _connect(ray: Any, address: str | None) -> None:
+    """Connects this process to the cluster at ``address``; ConnectionError where nothing answers there."""
+    place = (address or os.environ.get("RAY_ADDRESS", "")).removeprefix("ray://")
+    host, colon, port = place.rpartition(":")
+    if colon and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER).close()
+        except (OSError, OverflowError) as error:
+            raise ConnectionError(
+                f"Expected a Ray cluster at {place}, but nothing answers there ({error}). Start one on the head node: "
+                f"ray start --head --port {port}"
+            ) from error
+    ray.init(address=address)
+
+
+def _needs(ray: Any, num_gpus: float | None, num_cpus: float | None) -> tuple[float, float]:
+    """GPUs and CPUs that an actor takes; by default a GPU where the cluster has one, and a CPU."""
+    if num_gpus is None:
+        num_gpus = 1 if ray.cluster_resources().get("GPU", 0) else 0
+    return num_gpus, 1 if num_cpus is None else num_cpus
+
+
+def _actors_that_fit(ray: Any, num_gpus: float, num_cpus: float) -> int:
+    """How many actors of these needs the nodes of the cluster hold, at least 1."""
+    found = 0
+    for node in ray.nodes():
+        if node["Alive"]:
+            has = node["Resources"]
+            fits = [has.get(name, 0) // need for name, need in (("GPU", num_gpus), ("CPU", num_cpus)) if need]
+            found += int(min(fits, default=1))
+    return max(found, 1)

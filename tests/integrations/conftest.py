@@ -1,0 +1,37 @@
+"""Pairs as the toolkits take them, and a count of what is scored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from estime_metric import EstimeScorer
+
+Pairs = list[tuple[str, str]]
+
+
+def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
+    """Summaries and sources."""
+    return [summary for summary, _ in pairs], [source for _, source in pairs]
+
+
+def named(pairs: Pairs) -> dict[str, list[str]]:
+    """Summaries and sources as `ESTIME` takes them."""
+    preds, sources = unzip(pairs)
+    return {"preds": preds, "sources": sources}
+
+
+@pytest.fixture
+def scored(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many pairs each call of the scorer was given."""
+    calls: list[int] = []
+    score = EstimeScorer.score
+
+    def counted(self: EstimeScorer, preds: Any, sources: Any, **options: Any) -> Any:
+        if preds:
+            calls.append(len(preds))
+        return score(self, preds, sources, **options)
+
+    monkeypatch.setattr(EstimeScorer, "score", counted)
+    return calls
