@@ -42,14 +42,7 @@ from docs.training.data import (
     tokenize,
 )
 from docs.training.model import Trainee
-from docs.training.pairs import (
-    PHASES,
-    SUMMARIES,
-    SUMMARY_LENGTH,
-    Pairs,
-    make_pairs,
-    matching_loss,
-)
+from docs.training.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs, matching_loss
 
 # Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
 

@@ -51,20 +51,9 @@ def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, 
     table = pd.DataFrame({"document": [row["doc_id"] for row in judged], "system": [row["system"] for row in judged]})
     table["errors"] = [1.0 - row["factuality"] for row in judged]
     table.sample(frac=1, random_state=1).iloc[1:].to_csv(tmp_path / "mine.csv", index=False)
-    options = [
-        "-m",
-        bert_folder,
-        "--limit",
-        3,
-        "--resamples",
-        5,
-        "--scores",
-        tmp_path / "mine.csv",
-        "--lower",
-        "errors",
-    ]
     out = tmp_path / "out"
-    shown = run(folder, *options, "-o", out)
+    options = ["--limit", 3, "--resamples", 5, "--scores", tmp_path / "mine.csv", "--lower", "errors"]
+    shown = run(folder, "-m", bert_folder, *options, "-o", out)
     (row,) = (row for row in csv_rows(out / "frank.csv") if row["measure"] == "(-)errors [mine]")
     assert float(row["all r"]) == pytest.approx(1)
     assert "mine: no row for 1 of 15 summaries" in " ".join(shown.stdout.split())

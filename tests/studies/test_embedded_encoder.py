@@ -88,10 +88,7 @@ def uninterrupted(folders: tuple[Path, Path], tmp_path_factory: pytest.TempPathF
 
 
 def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_weights(
-    folders: tuple[Path, Path],
-    tmp_path: Path,
-    uninterrupted: dict[str, torch.Tensor],
-    monkeypatch: pytest.MonkeyPatch,
+    folders: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn, step = [], train.Batches.step
 

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 #: Layers of the paper's encoder; the first one's alarms are located.
 PAPER_LAYERS = "21,12,24"
-
 #: Pairs that the paper took from CNN/DailyMail.
 PAPER_PAIRS = 2000
-
 #: Bytes for the embeddings of sources between the scores and the positions of the alarms.
 CACHE_BYTES = 2_000_000_000
 

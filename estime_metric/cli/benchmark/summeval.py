@@ -14,7 +14,6 @@ from estime_metric.cli.benchmark import shared
 
 #: Tables on the screen, in order; the others are for files.
 SHOWN = ("table1", "table2", "own", "layers")
-
 #: What stands for "no BERTScore".
 NONE = "none"
 

@@ -25,10 +25,8 @@ from estime_metric.studies.shared.scoring import Listed
 
 #: Halves of every data set: thresholds are chosen on the first, results are reported on the second.
 SPLITS = ("val", "test")
-
 #: Where the articles are from -> the name for readers.
 ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
-
 #: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as references and
 #: LEAD-3, belong to no class and are left out.
 CLASSES = {
@@ -41,17 +39,13 @@ CLASSES = {
     ),
 }
 _CLASS_OF = {system: name for name, systems in CLASSES.items() for system in systems}
-
 #: The authors' files, in the folder ``data``; the second holds only the class ``recent``.
 TABLES, SPANS = ("aggre_fact_final.csv", "aggre_fact_sota.csv"), Path("error_type_mapping", "CLIFF_error_types.csv")
-
 #: What ends the name of a detector's column.
 SCORE = "_score"
-
 #: Columns of `AggreFact.table`, before those of published scores; the group follows from the system.
 COLUMNS = ["dataset", "origin", "document", "system", "group", "split", "source", "summary", "label", "spans"]
 _READ = [name for name in COLUMNS if name != "group"]
-
 #: The authors' names of columns -> ours.
 _RENAMED = {"id": "document", "doc": "source", "summ": "summary", "model_name": "system", "cut": "split"}
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 #: Detectors, in the order of their tables: Goyal & Durrett 2021; Scialom et al. 2021; Laban et al. 2022, twice; Fabbri
 #: et al. 2022.
 DETECTORS = ("DAE", "QuestEval", "SummaC-ZS", "SummaC-Conv", "QAFactEval")
-
 #: Origin of the articles, data set, class of systems -> summaries in the test half, and a value for each detector.
 TABLE_8: dict[tuple[str, str, str], tuple[int, tuple[float, ...]]] = {
     ("cnndm", "CLIFF", "recent"): (150, (0.730, 0.740, 0.646, 0.649, 0.716)),

@@ -27,19 +27,14 @@ if TYPE_CHECKING:
 
 #: Section of the detectors whose scores or accuracies are the authors'.
 PUBLISHED = "Published detectors"
-
 #: Sections of the tables, in order, each with its title.
 SECTIONS = {REFERENCE_FREE: "Measured here", TRIVIAL: "Trivial, measured here", OWN: "From files", PUBLISHED: PUBLISHED}
-
 #: The tidy table.
 DETECTION = "detection.csv"
-
 #: In place of a data set: the mean of those of an origin and a class, weighted by their summaries.
 MEAN = "mean"
-
 #: More columns than this do not fit beside each other: then only the means have some.
 WIDE = 8
-
 #: Columns of a cell.
 PLACE = ["origin", "dataset", "group"]
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Mask = npt.NDArray[np.bool_]
-
 #: What is flagged: words with an alarm (among those that the source has), words that it lacks, either.
 FLAGS = ("alarms", "absent", "both")
 
@@ -117,24 +116,17 @@ def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[s
     return Words(summary.astype(np.int64), np.array(VERDICTS)[verdict.astype(np.int64)], margin, marked > 0)
 
 
-def word_signal(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> dict[str, Signal]:
+def signals(words: Words) -> dict[str, Signal]:
     """How well alarms, absent words and both find the words that annotators marked: each of `FLAGS` -> its `Signal`.
-
-    Takes explanations as `EstimeScorer.explain_pairs` gives them, and for each the texts that were marked, in order.
 
     Example:
         >>> from estime_metric import EstimeScorer
         >>> source = "Anna bought the red boat. Peter sold the old house."
         >>> shown = EstimeScorer(model="embedded").explain("Peter bought the red boat.", source)
-        >>> found = word_signal([shown], [["Peter"]])["alarms"]
+        >>> found = signals(judged_words([shown], [["Peter"]]))["alarms"]
         >>> found.flagged, found.precision, found.recall, found.lift
         (1, 1.0, 1.0, 6.0)
     """
-    return signals(judged_words(explanations, spans))
-
-
-def signals(words: Words) -> dict[str, Signal]:
-    """`word_signal` of words."""
     absent, alarm = words.verdict == "absent", words.verdict == "alarm"
     by_margin = np.where(np.isnan(words.margin), 0.0, -words.margin)
     first = by_margin.max(initial=0.0) + 1
@@ -182,7 +174,6 @@ def _ratio(part: float, whole: float) -> float:
 
 #: Lower ends of the ranges of margins in the table.
 MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
-
 #: Shares of the checked words, those with the largest margins first, in the curve.
 _CURVE = np.arange(0.01, 1.0, 0.01)
 

@@ -19,7 +19,8 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import quiet
 from estime_metric.engine.precision import inference_context
-from estime_metric.studies.coherence import BARTSCORE_MODEL
+from estime_metric.inputs import integer
+from estime_metric.studies.coherence import BARTSCORE_MODEL, token_ids
 
 #: Names that configurations have for the longest source and the longest summary; a model with neither has no limit.
 _SOURCE_LIMITS = ("max_encoder_position_embeddings", "max_position_embeddings", "max_source_positions")
@@ -31,11 +32,9 @@ class BartScore:
 
     Args:
         model: sequence-to-sequence model of transformers: Hub name or local folder (BART, Pegasus, T5 ...).
-        revision: commit, tag or branch of a Hub model.
         device: as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one, else the CPU.
-        dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"`` for the model; probabilities are float32 always.
         token_budget: most tokens of sources and summaries in a forward pass, padding included.
-        truncate: cut texts that are longer than the model's positions, else they are refused; `truncated` tells which.
+        truncate: cut texts that are longer than the model's positions; where False they are refused.
 
     Raises:
         OSError: the model cannot be loaded.
@@ -46,23 +45,15 @@ class BartScore:
         self,
         model: str = BARTSCORE_MODEL,
         *,
-        revision: str | None = None,
         device: str | None = None,
-        dtype: str = "float32",
         token_budget: int = 8192,
         truncate: bool = False,
     ) -> None:
-        if token_budget < 1:
-            raise ValueError(f"Expected argument `token_budget` to be at least 1, but got {token_budget}.")
-        self.name = model
+        self.token_budget = integer("token_budget", token_budget, 1)
         self.device = choose_device(device)
-        self.token_budget = token_budget
         self.truncate = truncate
-        #: Indices of the pairs of the last call of which a text was cut.
-        self.truncated: tuple[int, ...] = ()
-        self.tokenizer = AutoTokenizer.from_pretrained(model, revision=revision, trust_remote_code=False)
-        self.model = _load(model, revision, getattr(torch, dtype))
-        self.model.to(self.device).eval().requires_grad_(False)
+        self.tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+        self.model = _load(model).to(self.device).eval().requires_grad_(False)
         self.source_limit = _limit(self.model.config, _SOURCE_LIMITS)
         self.target_limit = _limit(self.model.config, _TARGET_LIMITS)
 
@@ -73,42 +64,22 @@ class BartScore:
 
         Raises:
             TypeError: ``predictions`` or ``sources`` is a single string.
-            ValueError: their numbers differ, or a text is too long for the model and ``truncate`` is False; the message
-                names the pair.
+            ValueError: their numbers differ, or a text is too long for the model and ``truncate`` is False.
         """
-        if isinstance(predictions, str) or isinstance(sources, str):
-            raise TypeError(
-                "Expected arguments `predictions` and `sources` to be sequences of texts, but got a string."
-            )
-        if len(predictions) != len(sources):
+        targets = token_ids(
+            "predictions", predictions, self.tokenizer, self.target_limit, self.truncate, key="text_target"
+        )
+        origins = token_ids("sources", sources, self.tokenizer, self.source_limit, self.truncate)
+        if len(targets) != len(origins):
             raise ValueError(
-                f"Expected argument `sources` to hold {len(predictions)} texts, one for each prediction, but got "
-                f"{len(sources)}."
+                f"Expected argument `sources` to hold {len(targets)} texts, one for each prediction, but got "
+                f"{len(origins)}."
             )
-        cut: set[int] = set()
-        targets = self._encode(predictions, "predictions", self.target_limit, cut)
-        origins = self._encode(sources, "sources", self.source_limit, cut)
-        self.truncated = tuple(sorted(cut))
         scores = np.full(len(targets), np.nan)
         for batch in self._batches([len(a) + len(b) for a, b in zip(origins, targets, strict=True)]):
             with inference_context(self.device):
                 scores[batch] = self._run([origins[index] for index in batch], [targets[index] for index in batch])
         return scores
-
-    def _encode(self, texts: Sequence[str], name: str, limit: int | None, cut: set[int]) -> list[list[int]]:
-        """Token ids of each text, special tokens included, no longer than the limit."""
-        if not len(texts):
-            return []
-        key = {"text_target" if name == "predictions" else "text": list(texts)}
-        rows: list[list[int]] = self.tokenizer(**key, verbose=False)["input_ids"]
-        long = [index for index, row in enumerate(rows) if limit is not None and len(row) > limit]
-        if long and not self.truncate:
-            raise ValueError(
-                f"Expected argument `{name}` to hold texts of at most {limit} tokens, the positions of {self.name!r}, "
-                f"but the one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
-            )
-        cut.update(long)
-        return self.tokenizer(**key, truncation=True, max_length=limit)["input_ids"] if long else rows
 
     def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
         """Indices of pairs, long ones first, in batches within the token budget; one pair at least in each."""
@@ -140,15 +111,10 @@ class BartScore:
         return padded[0].to(self.device), padded[1].to(self.device)
 
 
-def _load(name: str, revision: str | None, dtype: torch.dtype) -> Any:
+def _load(name: str) -> Any:
     with quiet():
         model, report = AutoModelForSeq2SeqLM.from_pretrained(
-            name,
-            revision=revision,
-            dtype=dtype,
-            use_safetensors=True,
-            trust_remote_code=False,
-            output_loading_info=True,
+            name, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, output_loading_info=True
         )
     if report["missing_keys"]:
         lacking = min(report["missing_keys"])

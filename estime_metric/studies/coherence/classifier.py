@@ -24,7 +24,8 @@ from estime_metric import embedded
 from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import load_pretrained, quiet
 from estime_metric.engine.precision import inference_context
-from estime_metric.meta.shuffle import SentenceSplitter, shuffle_text, split_sentences
+from estime_metric.meta.shuffle import shuffle_text, split_sentences
+from estime_metric.studies.coherence import token_ids
 
 #: Which logit is which: the first class is the shuffled text.
 SHUFFLED, ORIGINAL = 0, 1
@@ -123,18 +124,7 @@ class CoherenceClassifier:
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, special tokens included; errors as for `score`."""
-        if isinstance(texts, str):
-            raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
-        if not len(texts):
-            return []
-        rows: list[list[int]] = self.tokenizer(list(texts), verbose=False)["input_ids"]
-        long = [index for index, row in enumerate(rows) if self.limit is not None and len(row) > self.limit]
-        if long and not self.truncate:
-            raise ValueError(
-                f"Expected argument `texts` to hold texts of at most {self.limit} tokens, the positions of the encoder"
-                f", but the one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
-            )
-        return self.tokenizer(list(texts), truncation=True, max_length=self.limit)["input_ids"] if long else rows
+        return token_ids("texts", texts, self.tokenizer, self.limit, self.truncate)
 
     def batch(self, rows: Sequence[Sequence[int]]) -> dict[str, torch.Tensor]:
         """Ids and attention mask of some texts, padded to the longest, on the device."""
@@ -142,9 +132,7 @@ class CoherenceClassifier:
         return {name: padded[name].to(self.device) for name in ("input_ids", "attention_mask")}
 
 
-def shuffled_pairs(
-    texts: Sequence[str], shuffles: int = 1, seed: int = 0, splitter: SentenceSplitter = split_sentences
-) -> list[tuple[str, list[str]]]:
+def shuffled_pairs(texts: Sequence[str], shuffles: int = 1, seed: int = 0) -> list[tuple[str, list[str]]]:
     """Each text that has another order, with so many shuffled forms of it, which may be equal where it has few orders.
 
     The sentences of the original are joined as those of the shuffled forms are, so that nothing but their order tells
@@ -152,10 +140,10 @@ def shuffled_pairs(
     """
     pairs = []
     for index, text in enumerate(texts):
-        forms = [shuffle_text(text, (seed, index, number), splitter) for number in range(shuffles)]
+        forms = [shuffle_text(text, (seed, index, number)) for number in range(shuffles)]
         if forms[0].changed:
             joint = "\n" if "\n" in text.strip() else " "
-            pairs.append((joint.join(splitter(text)), [form.text for form in forms]))
+            pairs.append((joint.join(split_sentences(text)), [form.text for form in forms]))
     return pairs
 
 
@@ -164,22 +152,19 @@ def train_classifier(
     model: str | Path,
     options: TrainingOptions | None = None,
     *,
-    splitter: SentenceSplitter = split_sentences,
     device: str | None = None,
     truncate: bool = False,
     on_epoch: Callable[[Epoch], None] | None = None,
 ) -> CoherenceClassifier:
-    """Trains a coherence classifier on texts and their shuffled forms.
+    """Trains a coherence classifier on texts and their shuffled forms; returns that of the best epoch.
+
+    On the CPU the same seed gives the same classifier.
 
     Args:
         texts: coherent texts, such as reference summaries. Those of fewer than two sentences are left out.
         model: the encoder to start from, as `CoherenceClassifier` takes it; also ``device`` and ``truncate``.
         options: of the training.
-        splitter: text -> sentences.
         on_epoch: called after each epoch.
-
-    Returns:
-        The classifier of the best epoch. On the CPU the same seed gives the same classifier.
 
     Raises:
         TypeError, ValueError: fewer than two texts can be shuffled, or one is too long for the encoder.
@@ -187,7 +172,7 @@ def train_classifier(
     options = options or TrainingOptions()
     if isinstance(texts, str):
         raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
-    pairs = shuffled_pairs(texts, options.shuffles, options.seed, splitter)
+    pairs = shuffled_pairs(texts, options.shuffles, options.seed)
     if len(pairs) < 2:
         raise ValueError(f"Expected argument `texts` to hold two texts that can be shuffled, but got {len(pairs)}.")
     rng = random.Random(options.seed)

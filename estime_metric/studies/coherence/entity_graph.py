@@ -12,18 +12,12 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estime_metric.engine.words import Tagger, find_tagger, split_words, tags_of
-from estime_metric.inputs import check_choice
-from estime_metric.meta.shuffle import SentenceSplitter, split_sentences
+from estime_metric.meta.shuffle import split_sentences
 
 #: A sentence -> its entities, each with the weight of its role there.
 EntityFinder = Callable[[str], Mapping[str, float]]
-
-#: Projections of the graph (section 3.2 there): is there a common entity, how many, sum of products of their weights.
-PROJECTIONS = ("unweighted", "weighted", "accumulated")
-
 #: English words that name nothing: what remains is taken for an entity by `content_words`.
 _FUNCTION_WORDS = """
 about above after again against all almost already also although always among and another any anyone anything are
@@ -81,52 +75,19 @@ def nouns(tagger: str | Tagger = "nltk") -> EntityFinder:
     return find
 
 
-def edges(
-    text: str,
-    projection: str = "accumulated",
-    distance: bool = True,
-    entities: EntityFinder = content_words,
-    splitter: SentenceSplitter = split_sentences,
-) -> NDArray[np.float64]:
-    """The graph of a text as a table of weights, (k, k) for k sentences, all above the diagonal.
-
-    Args:
-        text: any text.
-        projection: ``"unweighted"`` 1 for sentences with a common entity; ``"weighted"`` the number of common entities;
-            ``"accumulated"`` the sum over common entities of the product of their weights in both sentences (the
-            variant that the toolbox paper takes). With all weights 1 the last two are the same.
-        distance: divide by the number of sentences from one to the other.
-        entities: finds the entities of a sentence.
-        splitter: text -> sentences.
-
-    Raises:
-        ValueError: ``projection`` is none of `PROJECTIONS`.
-    """
-    check_choice("projection", projection, PROJECTIONS)
-    found = [entities(sentence) for sentence in splitter(text)]
-    table = np.zeros((len(found), len(found)))
-    for i, j in combinations(range(len(found)), 2):
-        common = found[i].keys() & found[j].keys()
-        weight = sum(found[i][entity] * found[j][entity] for entity in sorted(common))
-        value = {"unweighted": float(bool(common)), "weighted": float(len(common)), "accumulated": weight}[projection]
-        table[i, j] = value / (j - i) if distance else value
-    return table
-
-
-def entity_graph(
-    text: str,
-    projection: str = "accumulated",
-    distance: bool = True,
-    entities: EntityFinder = content_words,
-    splitter: SentenceSplitter = split_sentences,
-) -> float:
+def entity_graph(text: str, entities: EntityFinder = content_words) -> float:
     """The score of a text: the mean outdegree of its sentences, 0 or more, higher is more coherent.
 
-    A text of no or one sentence has no edge: 0. Arguments and errors as for `edges`.
+    The edge of two sentences is the sum over their common entities of the product of the weights in both, over the
+    number of sentences from one to the other: the variant that the toolbox paper takes.
 
     Example:
         >>> entity_graph("The bridge is old. The mayor closed the bridge. The mayor left.")
         0.6666666666666666
     """
-    table = edges(text, projection, distance, entities, splitter)
-    return float(table.sum() / len(table)) if len(table) else 0.0
+    found = [entities(sentence) for sentence in split_sentences(text)]
+    edges = np.zeros((len(found), len(found)))
+    for i, j in combinations(range(len(found)), 2):
+        common = sorted(found[i].keys() & found[j].keys())
+        edges[i, j] = sum(found[i][entity] * found[j][entity] for entity in common) / (j - i)
+    return float(edges.sum() / len(found)) if found else 0.0

@@ -46,11 +46,7 @@ class CoherenceOptions:
 
 
 def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
-    """Refuses unknown measures, and those that lack what they need, before any model is loaded.
-
-    Raises:
-        ValueError: the message names the measure.
-    """
+    """Refuses unknown measures, and those that lack what they need, before any model is loaded (ValueError)."""
     unknown = [repr(name) for name in measures if name not in MEASURES] if measures else ["none"]
     if unknown:
         raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {unknown[0]}.")
@@ -68,16 +64,9 @@ def coherence_scores(
     sources: Sequence[str] | None = None,
     options: CoherenceOptions | None = None,
 ) -> dict[str, NDArray[np.float64]]:
-    """Scores texts by coherence measures; higher is more coherent in each.
+    """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more coherent in each.
 
-    Args:
-        texts: n texts, such as summaries.
-        measures: some of `MEASURES`.
-        sources: n sources of the texts; only ``bartscore`` reads them.
-        options: what the measures need.
-
-    Returns:
-        measure -> float64 of shape (n,).
+    Only ``bartscore`` reads the ``sources`` of the texts.
 
     Raises:
         TypeError: ``texts`` is one string.

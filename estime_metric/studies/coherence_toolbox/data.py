@@ -1,10 +1,7 @@
 """The comparison of coherence measures of Steen & Markert 2022, computed again from their published scores.
 
-A folder of data holds ``summeval/`` (judgements and properties of the systems), ``coherence_scores/`` (scores of each
-measure on SummEval) and ``shuffle/`` (scores on the shuffle test), as ``measures.csv`` beside them lists it.
-
-Table 4 (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: judgements exist for 16 of the paper's
-17 systems, so what is computed here stands beside what was printed, and never in place of it.
+Table 4 (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: judgements exist for 16 of the paper's 17
+systems, so what is computed here stands beside what was printed.
 """
 
 from __future__ import annotations
@@ -28,10 +25,7 @@ COMPONENTS = ("cola", "redundancy", "lm", "focus")
 
 @dataclass(frozen=True, eq=False)
 class ShuffleScores:
-    """Scores of one measure on the shuffle test: names of n texts, scores of the originals and of their shuffled forms.
-
-    Both are float64 of shape (n,), higher is better.
-    """
+    """A measure on the shuffle test: names of n texts, scores of the originals and of their shuffled forms, (n,)."""
 
     ids: tuple[str, ...]
     originals: Floats
@@ -95,7 +89,12 @@ class Toolbox(Crossed):
 
 
 def read(folder: Path) -> Toolbox:
-    """Reads the folder; a missing file, column or score, or a cell that stands twice is named (OSError, ValueError)."""
+    """Reads a folder with ``summeval/``, ``coherence_scores/`` and ``shuffle/``.
+
+    They hold judgements and properties of the systems, scores of each measure on SummEval, and scores on the shuffle
+    test, as ``measures.csv`` beside them lists it. A missing file, column or score, or a cell that stands twice is
+    named (OSError, ValueError).
+    """
     measures = [name for name in LABELS if (folder / "coherence_scores" / f"{name}.csv").is_file()]
     if not measures:
         raise FileNotFoundError(f"Expected scores of measures in {str(folder / 'coherence_scores')!r}, but found none.")

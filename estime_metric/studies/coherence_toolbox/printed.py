@@ -58,7 +58,6 @@ TABLE_4 = {
 }  # fmt: skip
 
 _NAN = float("nan")
-
 #: Table 1, 17 systems: confounder -> τ_intra, τ_pair, τ_sum, τ_sys, Acc_pair; "(r)" with noise, mean of 100 runs.
 TABLE_1 = {
     "capitalisation": (_NAN, 0.21, 0.19, 0.42, 0.23),

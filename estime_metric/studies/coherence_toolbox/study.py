@@ -37,7 +37,6 @@ STATISTICS = {
 DRAWN = ("human", "ccl-roberta-large-ours-cnndm", "ccl-roberta-large-ours-wsj", "bartscore", "gruen", "sumqe")
 
 HERE, PAPER = "here", "paper"
-
 #: Tidy tables among the files.
 AGREEMENT, SHUFFLE, CONFOUNDERS, COMPONENTS = "agreement.csv", "shuffle.csv", "confounders.csv", "components.csv"
 WITH_LENGTH = "agreement-with-length.csv"

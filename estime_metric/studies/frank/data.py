@@ -22,10 +22,8 @@ from estime_metric.studies.shared.scoring import Listed
 
 #: Halves of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
-
 #: Data set -> its name for readers.
 DATASETS = {"cnndm": "CNN/DailyMail", "bbc": "XSum"}
-
 #: Published metrics, in the order of tables; those that the data lack are left out, others follow.
 METRICS = (
     "BertScore P Art", "BertScore R Art", "BertScore F1 Art", "FactCC", "Dep Entail", "QAGS", "FEQA", "BertScore P",
@@ -40,11 +38,9 @@ ERRORS = (
 
 #: Files of the JSON Lines layout.
 DOCUMENTS, JUDGED = "documents.jsonl", "frank.jsonl"
-
 #: The authors' files: judgements, metrics, texts.
 ANNOTATIONS, METRIC_OUTPUTS = "human_annotations.json", "baseline_factuality_metrics_outputs.json"
 TEXTS, TEXT_FOLDERS = "benchmark_data.json", ("articles-wbertscore-json", "articles-json")
-
 #: Fields of the authors' records that are no metric.
 _NAMES = ("hash", "model_name")
 _KEYS = {*_NAMES, "dataset", "split"}

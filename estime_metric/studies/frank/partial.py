@@ -21,7 +21,6 @@ from estime_metric.meta.concordance import by_class, dense, mid_ranks
 
 #: Pearson's r and Spearman's rho.
 METHODS = ("pearson", "spearman")
-
 #: A share of the spread that is left by rounding where all residuals are equal.
 _ROUNDING = 1e-18
 

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 #: Section of the metrics whose scores come with the data.
 PUBLISHED = "Published metrics, scores from the data"
-
 #: Sections of the tables, in order, each with its title.
 SECTIONS = {REFERENCE_FREE: "Measured here", TRIVIAL: "Trivial, measured here", OWN: "From files", PUBLISHED: PUBLISHED}
-
 #: Type of error -> its heading: the groups of the typology, then its types.
 ERROR_NAMES = {
     **{"Semantic_Frame_Errors": "semantic frame", "Discourse_Errors": "discourse"},

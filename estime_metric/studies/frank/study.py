@@ -27,23 +27,18 @@ __all__ = ["analyze", "blocks", "draw", "tables"]
 
 #: All summaries, or those of one data set.
 PARTS = ("all", *DATASETS)
-
 #: The system held constant, or not.
 KINDS = ("partial", "plain")
-
 #: Share of the resamples within an interval.
 CONFIDENCE = 0.95
-
 #: Weights of the resamples that are computed together: 8 MB of float64.
 _TOGETHER = 1_000_000
-
 #: Tidy tables among the files.
 CORRELATIONS, DIFFERENCES, ABLATION = "correlations.csv", "differences.csv", "ablation.csv"
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 
 Indices = npt.NDArray[np.int64]
-
 #: What has columns of its own in the tables.
 _SHOWN = list(product(PARTS, SYMBOLS))
 

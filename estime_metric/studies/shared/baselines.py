@@ -30,13 +30,10 @@ from estime_metric.studies.shared.scoring import (
 )  # fmt: skip
 
 _Other = TypeVar("_Other")
-
 #: Data -> the references of each summary.
 References = Callable[[Any], Sequence[Sequence[str]]]
-
 #: How the values against several references become one.
 COMBINE = ("mean", "max", "first")
-
 #: Names of `rouge_scorer` -> the paper's.
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 PAPER_ENCODER = "roberta-large"
 PAPER_LAYER = 17
 PAPER_DEPTH = 24
-
 #: The three values of a pair of texts.
 NAMES = ("BERTScore-F1", "BERTScore-P", "BERTScore-R")
-
 #: Texts in one forward pass.
 BATCH = 32
 

@@ -31,10 +31,8 @@ from estime_metric.studies.shared.scoring import REFERENCE_FREE, Advance, Block,
 
 #: Ways of helping the encoder.
 KINDS = ("help", "tune")
-
 #: Encoders of the paper's rows, BLANC-help.
 PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXXL"}
-
 #: Sentences in one forward pass.
 BATCH = 16
 

@@ -88,6 +88,5 @@ def _rows(text: str) -> dict[str, tuple[Printed, ...]]:
 
 #: Row -> a correlation for each of `QUALITIES`, summary level.
 TABLE_1: dict[str, tuple[Printed, ...]] = _rows(_TABLE_1)
-
 #: Row -> the correlation with consistency, system level.
 TABLE_2: dict[str, Printed] = {name: row[0] for name, row in _rows(_TABLE_2).items()}

@@ -22,7 +22,6 @@ from estime_metric.studies.shared.scoring import OWN, Block, Measure, Prepared, 
 
 #: Names of the columns of documents and of systems; the first that a table has is taken.
 DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
-
 #: Columns that hold no score: what ``estime score`` writes beside its measures, and human judgements.
 NO_SCORES = {
     "line", "flag", "tokens", "overlap", "blank", "signature", "dataset", "split", "factuality", "label", "n_errors",
@@ -67,8 +66,8 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are known.
 
     Returns:
-        The block. A summary without a score is NaN there, and the block's notes name it, as well as rows of the table
-        that belong to no summary.
+        The block. A summary without a score is NaN there; the block's notes name such summaries, and rows of no
+        summary.
 
     Raises:
         TypeError: a column holds both numbers and text.

@@ -24,12 +24,10 @@ from estime_metric.meta.grid import Grid
 #: Sections of the tables, in order; the last holds scores read from files.
 REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = "Reference-free", "Reference-based", "Trivial", "From files"
 SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN)
-
 #: Files in the folder of the scores.
 SCORES, RUN = "scores.csv", "run.json"
 
 Columns = Mapping[str, Floats]
-
 #: Called with the number of summaries scored since the last call.
 Advance = Callable[[int], object]
 
@@ -156,8 +154,7 @@ class Scores(Generic[Data]):
     Attributes:
         data: what was scored.
         measures: all measures that were asked for, in order.
-        values: column -> float64 of shape (summaries,), NaN where a summary has no score; a measure that could not be
-            computed is not there.
+        values: column -> float64 of shape (summaries,), NaN where a summary has no score, for what could be computed.
         signatures: block -> its signature.
         problems: block -> why it could not be computed.
         reused: blocks whose scores come from an earlier run.

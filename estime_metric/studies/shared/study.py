@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 #: Folder of the pictures.
 PLOTS = "plots"
-
 #: Tidy tables by the name of their CSV file.
 Frames = dict[str, pd.DataFrame]
-
 #: What identifies a measure's rows in a tidy table.
 IDS = ["column", "measure", "section"]
 

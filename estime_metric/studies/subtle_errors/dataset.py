@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 Row = dict[str, Any]
-
 #: The paper's texts (section 4) on the Hub, and the edition of the data set in which names are not replaced by numbers.
 CNN_DAILYMAIL = "abisee/cnn_dailymail"
 CNN_DAILYMAIL_EDITION = "3.0.0"
-
 #: Fields of a row and of each of its errors, with their types as ``datasets`` names them.
 FIELDS = dict.fromkeys(("id", "pair", "source", "summary"), "string")
 FIELDS |= dict.fromkeys(("label", "n_errors", "n_missing"), "int64")
@@ -39,12 +37,8 @@ NUMBERS = (1, 3, 5)
 class Versions(Crossed):
     """Every summary clean and with each number of errors, as a benchmark: pairs for documents, numbers for systems.
 
-    Attributes:
-        documents: d names of the pairs.
-        sources: of the pairs.
-        corrupted: each summary with all its errors.
-        numbers: the numbers of errors, ascending.
-        generator: signature of the errors.
+    ``documents`` are the names of the d pairs, ``corrupted`` their summaries with all errors, ``numbers`` ascend, and
+    ``generator`` is the signature of the errors.
     """
 
     documents: tuple[str, ...]
@@ -94,14 +88,10 @@ def make_versions(
     names: Sequence[str] | None = None,
     progress: bool = False,
 ) -> Versions:
-    """Puts errors into summaries.
+    """Puts errors into summaries, which are taken to be free of errors.
 
-    Args:
-        sources, summaries: the pairs; the summaries are taken to be free of errors.
-        corrupt: makes the errors, ``max(numbers)`` of them.
-        numbers: numbers of errors, ascending.
-        names: a name for each pair; its index where left out.
-        progress: a bar on stderr.
+    ``corrupt`` makes ``max(numbers)`` of them; ``numbers`` ascend. ``names`` are the pairs', their indices where left
+    out.
 
     Raises:
         TypeError, ValueError: a bad argument; the message names it.
@@ -158,14 +148,10 @@ def labelled_rows(
 
 
 def to_dataset(rows: Sequence[Row], description: str = "") -> Dataset:
-    """The rows as a ``datasets.Dataset`` with the types of ``FIELDS``, also where there is none.
+    """The rows of `labelled_rows` as a ``datasets.Dataset`` with the types of ``FIELDS``, also where there is none.
 
-    Args:
-        rows: what `labelled_rows` gives.
-        description: what the data set says of itself, for example `SubtleErrors.signature`.
-
-    Raises:
-        ImportError: ``datasets`` is not installed.
+    ``description`` is what the data set says of itself, for example `SubtleErrors.signature`. Raises ImportError where
+    ``datasets`` is not installed.
     """
     datasets = _import_datasets()
     types = {name: datasets.Value(kind) for name, kind in FIELDS.items()}
@@ -218,18 +204,11 @@ def cnn_dailymail(
 
 
 def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
-    """The documents of SummEval with the first reference of each, which is the summary of CNN/DailyMail; the other
-    references were written by crowd workers.
+    """The documents of SummEval with the first reference of each, which is the summary of CNN/DailyMail (the other
+    references were written by crowd workers), and their ``doc_id``.
 
-    Args:
-        folder: has ``documents.jsonl`` (``doc_id``, ``source``) and ``references.jsonl`` (``doc_id``, ``references``).
-
-    Returns:
-        Documents, references, ``doc_id``.
-
-    Raises:
-        OSError: a file is missing.
-        ValueError: a line is no such record, or a document has no reference.
+    The folder has ``documents.jsonl`` (``doc_id``, ``source``) and ``references.jsonl`` (``doc_id``, ``references``); a
+    line that is no such record and a document without a reference are refused (ValueError).
     """
     references, documents = (
         {row["doc_id"]: row[field] for row in read_records(folder / name, ("doc_id", field))}

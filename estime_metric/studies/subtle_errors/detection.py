@@ -28,16 +28,14 @@ def detect(
     """Compares the positions of alarms with those of errors.
 
     Chance is what as many alarms would do that fell on the checked units of the same summary at random: for the
-    precision the share of its checked units that lie near an error, for the recall the hypergeometric probability
-    that at least one of them lies near it. A lift is a quotient, 1 for no better than chance.
+    precision the share of its checked units that lie near an error, for the recall the hypergeometric probability that
+    at least one of them lies near it. A lift is a quotient, 1 for no better than chance.
 
     Args:
         corrupted: the summaries with their errors.
-        explanations: the verdicts on the units of each corrupted summary.
-        clean: the verdicts on the units of each clean one.
+        explanations, clean: the verdicts on the units of each corrupted summary, and of each clean one.
         reaches: sizes of the neighbourhood, in units of the measure to each side; 0 is the error itself.
-        resamples: number of resamples for the 95% intervals, of the summaries.
-        seed: of the resamples.
+        resamples, seed: of the summaries, for the 95% intervals.
 
     Returns:
         For each of ``reaches``: ``reach``, ``errors``, of them the ``checkable``, with at least one unit near that

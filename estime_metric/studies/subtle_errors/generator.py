@@ -30,7 +30,6 @@ from estime_metric.studies.subtle_errors.words import (
 
 #: The paper's model for the errors (section 4).
 PAPER_GENERATOR = "bert-base-cased"
-
 #: Whether each error sees those before it.
 ORDERS = ("sequential", "clean")
 
@@ -122,10 +121,7 @@ class SubtleErrors:
 
     @property
     def signature(self) -> str:
-        """One line that says how the errors came about; loads the model, which tells its revision.
-
-        It is that of `EstimeConfig` with the options that count here.
-        """
+        """One line that says how the errors came about; loads the model, which tells its revision."""
         config = EstimeConfig(model=self._config.model, revision=self._head.revision)
         model = config.signature().split("|")[1]
         return (
@@ -134,14 +130,7 @@ class SubtleErrors:
         )
 
     def __call__(self, texts: Sequence[str], *, progress: bool = False) -> list[Corrupted]:
-        """Corrupts each text.
-
-        Args:
-            texts: any strings; an empty one has no words, so all its errors are missing.
-            progress: show a progress bar on stderr.
-
-        Returns:
-            One `Corrupted` for each text, in order; an empty list for no texts.
+        """Corrupts each text, in order. An empty text has no words, so all its errors are missing.
 
         Raises:
             TypeError, ValueError: ``texts`` is no list of strings; the message names the index.

@@ -33,13 +33,7 @@ PAPER_TABLE_3 = (
 class Sampler:
     """Resamples pairs, the same ones for everything that is computed with it.
 
-    Args:
-        pairs: how many there are.
-        n: number of resamples.
-        seed: of the random numbers.
-
-    Attributes:
-        weights: how often the sample itself, then each resample takes each pair, float64 of shape (1 + n, d).
+    ``weights``, float64 of shape (1 + n, d), say how often the sample itself, then each resample takes each pair.
     """
 
     def __init__(self, pairs: int, n: int = 1000, seed: int = 0) -> None:
@@ -48,7 +42,7 @@ class Sampler:
         self.weights: Floats = np.concatenate([np.ones((1, pairs)), np.zeros((n, 0)) if drawn is None else drawn])
 
     def sum(self, values: npt.ArrayLike) -> Floats:
-        """Sums over the pairs: the one over the sample first, then one for each resample; of shape (1 + n,)."""
+        """Sums over the pairs: that of the sample first, then those of the resamples; of shape (1 + n,)."""
         array = np.asarray(values, dtype=np.float64)  # (d,)
         return np.concatenate([[array.sum()], self.weights[1:] @ array])
 
@@ -83,7 +77,7 @@ def with_ends(**values: Floats) -> dict[str, float]:
 
 
 def agree(scores: Mapping[str, Sequence[npt.ArrayLike]], sampler: Sampler, seed: int = 0) -> dict[str, dict[str, Any]]:
-    """The paper's Table 3: does a measure tell clean summaries (1) from the same summaries with errors (0)?
+    """The paper's Table 3 (section 4): does a measure tell clean summaries (1) from the same with errors (0)?
 
     Args:
         scores: measure -> its scores of the clean summaries and of the corrupted ones, of shape (d,) each, higher is
@@ -96,12 +90,10 @@ def agree(scores: Mapping[str, Sequence[npt.ArrayLike]], sampler: Sampler, seed:
         where all scores are equal; ``behind``, how much lower its Spearman correlation is than that of the first
         measure; ``auc``, the area under the ROC curve, the chance that a clean summary scores higher than a corrupted
         one of any pair, ties half; ``preferred``, the same within pairs; ``p_value`` of the mean difference within
-        pairs by approximate randomization, two-sided. Higher is better but for ``behind`` and ``p_value``.
+        pairs by approximate randomization, two-sided.
 
     Raises:
         TypeError, ValueError: the scores are no numbers, not finite, or of two lengths.
-
-    Source: Vasilyev & Bohannon 2021, section 4.
     """
     found: dict[str, dict[str, Any]] = {}
     first: Floats | None = None
@@ -133,15 +125,13 @@ def agree(scores: Mapping[str, Sequence[npt.ArrayLike]], sampler: Sampler, seed:
 def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> list[dict[str, Any]]:
     """One measure of the same summaries with more and more errors.
 
-    Args:
-        values: of shape (d, numbers), as the measure gives them.
-        numbers: how many errors each column has; the first is the one to compare with, usually 0.
-        sampler: resamples the pairs.
+    ``values``, (d, numbers), are of the numbers of errors ``numbers``; the first, usually 0, is the one to compare
+    with.
 
     Returns:
-        For each number of errors: ``n_errors``; ``mean`` over the summaries; ``rise``, the mean difference to the same
-        summaries with no error; ``step``, that to the next smaller number, 0 for the smallest; ``more_less_fewer``,
-        the share of summaries above the one without error less the share below, -1 to 1.
+        For each number: ``n_errors``; ``mean`` over the summaries; ``rise``, the mean difference to the same summaries
+        with no error; ``step``, that to the next smaller number, 0 for the smallest; ``more_less_fewer``, the share of
+        summaries above the one without error less the share below, -1 to 1.
 
     Raises:
         ValueError: the shape does not fit ``numbers``, or a value is not finite.

@@ -24,13 +24,10 @@ from estime_metric.tables import EMPTY, Cell, Column, Section, Table, interval
 
 #: Measures whose rise with the number of errors is shown, and what they are called there.
 SENSITIVE = {"alarms": "alarms", "alarm_rate": "alarm rate", "alarms_alltokens": "alarms, all tokens"}
-
 #: With fewer pairs an interval would say nothing: a resample of them mostly repeats the same few.
 LEAST_PAIRS = 10
-
 #: Tidy tables among the files.
 AGREEMENT, RISE, POSITIONS = "agreement.csv", "rise.csv", "positions.csv"
-
 #: A heading, the column of the tidy table under it, and whether its interval follows.
 Shown = tuple[str, str, bool]
 

@@ -21,10 +21,8 @@ from estime_metric.studies.shared.scoring import Crossed
 HUB_DATASET = "mteb/summeval"
 HUB_REVISION = "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
 HUB_SPLIT = "test"
-
 #: Columns of the Hub's data set. Each row is a source; the lists hold an entry for each system.
 HUB_TEXT, HUB_SUMMARIES, HUB_REFERENCES = "text", "machine_summaries", "human_summaries"
-
 #: Files of a folder.
 DOCUMENTS, REFERENCES, SUMMARIES = "documents.jsonl", "references.jsonl", "summeval.jsonl"
 SYSTEMS = "systems.csv"
@@ -119,13 +117,8 @@ class SummEval(Crossed):
 def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
     """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see `from_hub`).
 
-    Args:
-        folder: the folder.
-        dataset: name on the Hub; ``None`` for the usual one, at a fixed commit; another one is read as it is now.
-        limit: only so many documents, the first ones; ``None`` for all.
-
-    Raises:
-        ImportError, OSError, ValueError: as `read_folder` and `from_hub`.
+    The usual ``dataset`` is read at a fixed commit, another one as it is now; of ``limit`` documents the first are
+    taken.
     """
     if folder is not None:
         data = read_folder(folder)
@@ -176,15 +169,10 @@ def read_folder(folder: Path) -> SummEval:
 
 
 def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = HUB_SPLIT) -> SummEval:
-    """Reads the Hub's data set, or a local folder of its layout.
+    """Reads the Hub's data set, or a local folder of its layout that ``datasets.load_dataset`` reads.
 
     Its rows do not name their systems: position k of every row's list is taken for the same system, on which all that
     is said of systems rests (Table 2).
-
-    Args:
-        name: name on the Hub, or a folder that ``datasets.load_dataset`` reads.
-        revision: commit on the Hub; a folder has none.
-        split: which to read.
 
     Raises:
         ImportError: ``datasets`` is not installed.

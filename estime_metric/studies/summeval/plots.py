@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 #: What ESTIME is meant to see.
 QUALITY = "consistency"
-
 #: Measures beside ESTIME in the bars of each system.
 COMPARED = ("jensen_shannon", "bertscore_f1", "rouge_2", "absent_words")
-
 #: Resamples of the intervals of the bars.
 RESAMPLES = 1000
 

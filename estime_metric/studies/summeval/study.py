@@ -29,19 +29,14 @@ __all__ = ["all_blocks", "analyze", "draw", "tables"]
 LEVELS = ("summary", "system")
 METHODS = ("spearman", "kendall_c", "pearson")
 SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}
-
 #: Tidy tables among the files.
 CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
-
 #: Where a row comes from.
 HERE, PAPER, FILE, FAILED = "here", "paper", "file", "failed"
-
 #: Rows of the paper, by section.
 PRINTED = {REFERENCE_FREE: estime_paper.REFERENCE_FREE, REFERENCE_BASED: estime_paper.REFERENCE_BASED}
-
 #: The paper's row before which ESTIME with another layer stands.
 FIRST_ESTIME = "(-)ESTIME-12"
-
 #: Column, quality, level, method -> a row of ``correlations.csv``.
 Rows = Mapping[tuple[Any, ...], Any]
 

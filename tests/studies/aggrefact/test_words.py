@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
-from estime_metric.studies.aggrefact.words import average_precision, judged_words, locate, signals, word_signal
+from estime_metric.studies.aggrefact.words import average_precision, judged_words, locate, signals
 
 VERDICT = {"m": "match", "a": "alarm", "-": "absent"}
 
@@ -27,7 +27,8 @@ def test_signals_by_hand() -> None:
         explained("Anna sold red boats today", "aamm-", [-4.0, -1.0, 2.0, 3.0]),
         explained("Peter slept well", "m-a", [1.0, -2.0]),
     ]
-    found = word_signal(explanations, [["Anna", "boats", "today"], []])
+    words = judged_words(explanations, [["Anna", "boats", "today"], []])
+    found = signals(words)
     alarms, absent, both = (found[name] for name in ("alarms", "absent", "both"))
     assert (alarms.words, alarms.flagged, alarms.precision, alarms.recall) == (6, 3, 1 / 3, 1 / 3)
     assert alarms.lift == pytest.approx((1 / 3) / (2 / 6))
@@ -36,7 +37,6 @@ def test_signals_by_hand() -> None:
     assert absent.average_precision == pytest.approx((1 * 1 / 2 + 2 * 3 / 8) / 3)  # ties: two, then six words
     assert (both.flagged, both.precision, both.recall, both.f1) == (5, 2 / 5, 2 / 3, 2 * 2 / (5 + 3))
     assert both.average_precision == pytest.approx((1 / 2 + 2 / 3 + 3 / 8) / 3)
-    words = judged_words(explanations, [["Anna", "boats", "today"], []])
     assert words.margin[:4].tolist() == [-0.4, -0.1, 0.2, 0.3]
     assert np.isnan(words.margin[4])
     nothing = signals(words.where(words.verdict == "none"))["alarms"]
@@ -64,4 +64,4 @@ def test_average_precision_is_that_of_a_plain_loop_where_nothing_is_tied() -> No
 
 def test_lengths_that_differ_are_refused() -> None:
     with pytest.raises(ValueError, match="`spans` to have one entry for each of 1 explanations, but got 0"):
-        word_signal([explained("a", "m", [1.0])], [])
+        judged_words([explained("a", "m", [1.0])], [])

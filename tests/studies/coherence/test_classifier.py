@@ -46,18 +46,16 @@ def ordered_texts(number: int, seed: int) -> list[str]:
 def accuracy(classifier: CoherenceClassifier) -> float:
     """On texts that it has not seen."""
     texts = ordered_texts(60, seed=1)
-    return shuffle_accuracy(
-        classifier.score(texts), classifier.score([text.text for text in shuffle_texts(texts, seed=3)])
-    )
+    shuffled = [text.text for text in shuffle_texts(texts, seed=3)]
+    return shuffle_accuracy(classifier.score(texts), classifier.score(shuffled))
 
 
 @pytest.mark.slow
 def test_a_small_random_encoder_learns_the_order_and_is_saved(bert_folder: str, tmp_path: Path) -> None:
     epochs: list[Epoch] = []
     options = TrainingOptions(epochs=6, learning_rate=3e-3, batch_size=16)
-    classifier = train_classifier(
-        ordered_texts(150, seed=0), bert_folder, options, device="cpu", on_epoch=epochs.append
-    )
+    texts = ordered_texts(150, seed=0)
+    classifier = train_classifier(texts, bert_folder, options, device="cpu", on_epoch=epochs.append)
     assert classifier.trained
     assert accuracy(classifier) > 0.7  # 0.5 by chance, standard deviation 0.065
     assert [epoch.number for epoch in epochs] == [1, 2, 3, 4, 5, 6]
@@ -79,6 +77,9 @@ def test_the_embedded_encoder_learns_it_in_one_epoch() -> None:
 
 
 def test_the_seed_decides(bert_folder: str) -> None:
+    one, other = (CoherenceClassifier(bert_folder, device="cpu", seed=seed) for seed in (0, 1))
+    assert not one.trained  # a new head
+    assert (one.score(["a text"]) != other.score(["a text"])).all()
     texts, probe = ordered_texts(12, seed=0), ordered_texts(4, seed=1)
 
     def scores(seed: int) -> np.ndarray:
@@ -103,18 +104,10 @@ def test_nothing_but_the_order_tells_the_classes_apart() -> None:
     assert shuffled_pairs([]) == []
 
 
-def test_a_new_head_says_that_it_knows_nothing(bert_folder: str) -> None:
-    one, other = (CoherenceClassifier(bert_folder, device="cpu", seed=seed) for seed in (0, 1))
-    assert not one.trained
-    assert (one.score(["a text"]) != other.score(["a text"])).all()
-
-
 def test_too_long_a_text_is_refused_or_cut(bert_folder: str) -> None:
     long = "the bridge " * 600
     strict = CoherenceClassifier(bert_folder, device="cpu")
-    with pytest.raises(
-        ValueError, match=r"at most 512 tokens, .* but the one at index 1 has \d+\. With `truncate=True`"
-    ):
+    with pytest.raises(ValueError, match=r"at most 512 tokens, .* the one at index 1 has \d+\. With `truncate=True`"):
         strict.score(["short", long])
     cutting = CoherenceClassifier(bert_folder, device="cpu", truncate=True)
     assert np.isfinite(cutting.score(["short", long])).all()

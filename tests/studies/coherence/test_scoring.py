@@ -9,12 +9,7 @@ import pytest
 
 from estime_metric.studies.coherence.bartscore import BartScore
 from estime_metric.studies.coherence.entity_graph import entity_graph
-from estime_metric.studies.coherence.scoring import (
-    MEASURES,
-    CoherenceOptions,
-    coherence_scores,
-    coherence_signature,
-)
+from estime_metric.studies.coherence.scoring import MEASURES, CoherenceOptions, coherence_scores, coherence_signature
 from tests.studies.coherence.test_bartscore import SOURCES, SUMMARIES, save_seq2seq
 
 
@@ -32,11 +27,7 @@ def test_each_name_is_its_measure(tmp_path: Path) -> None:
     assert list(found) == names
     for name in names:
         np.testing.assert_array_equal(found[name], expected[name])
-
-
-def test_no_text_has_no_score() -> None:
-    found = coherence_scores([], ["entity_graph", "length", "random"])
-    assert {name: len(scores) for name, scores in found.items()} == dict.fromkeys(found, 0)
+    assert all(len(scores) == 0 for scores in coherence_scores([], names[:3]).values())
 
 
 @pytest.mark.parametrize(

@@ -123,10 +123,8 @@ def test_table_5_on_16_systems(data: Toolbox) -> None:
     found = {(one, other): value for one, other, value in gruen_components(data).itertuples(index=False)}
     assert found.keys() == TABLE_5.keys()
     assert all(abs(value - TABLE_5[pair]) < 0.1 for pair, value in found.items())
-    cola = data.components["cola"].mean(axis=0).round(9)
-    assert found["cola", "cola"] == pytest.approx(
-        stats.kendalltau(cola, data.judgements.mean(axis=0).round(9)).statistic
-    )
+    of_systems = [table.mean(axis=0).round(9) for table in (data.components["cola"], data.judgements)]
+    assert found["cola", "cola"] == pytest.approx(stats.kendalltau(*of_systems).statistic)
 
 
 def test_systems_have_their_properties(data: Toolbox) -> None:
@@ -138,14 +136,13 @@ def test_systems_have_their_properties(data: Toolbox) -> None:
 
 def test_bad_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
-    path.write_text("id,label,score\na,1,0.5\na,1,0.5\n")
-    with pytest.raises(ValueError, match=r"mine.csv to hold each row once, but twice came \('a', '1'\)"):
-        read_shuffle_scores(path)
-    path.write_text("id,label,score\na,1,0.5\n")
-    with pytest.raises(ValueError, match=r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"):
-        read_shuffle_scores(path)
-    path.write_text("id,label\na,1\n")
-    with pytest.raises(ValueError, match=r"line 2 of mine.csv to have 'score'"):
-        read_shuffle_scores(path)
+    for text, message in (
+        ("id,label,score\na,1,0.5\na,1,0.5\n", r"mine.csv to hold each row once, but twice came \('a', '1'\)"),
+        ("id,label,score\na,1,0.5\n", r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"),
+        ("id,label\na,1\n", r"line 2 of mine.csv to have 'score'"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=message):
+            read_shuffle_scores(path)
     path.write_text("id,label,score\n")
     assert np.isnan(read_shuffle_scores(path).accuracy)

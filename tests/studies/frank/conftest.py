@@ -27,11 +27,8 @@ def made_rows() -> list[dict[str, Any]]:
         for number, system in enumerate(SYSTEMS[dataset]):
             mixed = " ".join([*first.split()[:4], *second.split()[3:9]])
             summary = (first, mixed, SENTENCES[(2 * index + 7) % len(SENTENCES)][:50])[(number + index) % 3]
-            metrics: dict[str, float | None] = {
-                "FactCC": float(rng.integers(5)) / 4, "QAGS": round(float(rng.random()), 3), "New": float(rng.random()),
-            }  # fmt: skip
-            if index == 1:
-                metrics["QAGS"] = None
+            known, other = float(rng.integers(5)) / 4, round(float(rng.random()), 3)
+            metrics = {"FactCC": known, "QAGS": None if index == 1 else other, "New": float(rng.random())}
             rows.append(
                 {
                     "doc_id": f"d{index}",

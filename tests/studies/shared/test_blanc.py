@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 
 from estime_metric.studies.shared import blanc
 from estime_metric.studies.shared.blanc import BlancScorer, blanc_block, load_package
@@ -37,8 +38,7 @@ def test_values_are_those_of_the_package_called_by_hand(kind: str, bert_folder: 
     model = "embedded-small" if kind == "help" else bert_folder  # tuning takes its time
     options = {} if kind == "help" else {"finetune_epochs": 2}
     scores = BlancScorer(model, kind=kind, **options).score(SUMMARIES, [SOURCE] * 3)
-    package = load_package()
-    by_hand = package.BlancHelp if kind == "help" else package.BlancTune
+    by_hand = getattr(load_package(), f"Blanc{kind.capitalize()}")
     path = small_folder if kind == "help" else model
     scorer = by_hand(model_name=path, show_progress_bar=False, **options)
     assert scores.tolist() == [scorer.eval_once(SOURCE, summary) for summary in SUMMARIES]
@@ -46,17 +46,12 @@ def test_values_are_those_of_the_package_called_by_hand(kind: str, bert_folder: 
         assert scores.max() > 0  # the summary helps
 
 
-def test_the_user_s_random_numbers_stay_untouched(bert_folder: str) -> None:
+def test_random_numbers_and_transformers_stay_as_they_were(bert_folder: str) -> None:
     scorer = BlancScorer(bert_folder, kind="tune", finetune_epochs=1)
     states = random.getstate(), torch.random.get_rng_state()
     scorer.score(SUMMARIES[:1], [SOURCE])
     assert random.getstate() == states[0]
     assert torch.equal(torch.random.get_rng_state(), states[1])
-
-
-def test_importing_it_leaves_transformers_as_it_was() -> None:
-    import transformers
-
     assert not hasattr(transformers, "AdamW")
     assert "blanc" not in sys.modules or hasattr(sys.modules["blanc"], "__version__")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import numpy as np
@@ -85,9 +84,7 @@ def test_a_row_beside_ours_with_correlations_and_the_difference(
 def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
     data: SummEval, table: pd.DataFrame, bert_folder: str
 ) -> None:
-    stranger = pd.DataFrame(
-        [{"document": "zzz", "system": "M2", "judge": 1}, {"document": "d", "system": "M9", "judge": 2}]
-    )
+    stranger = pd.DataFrame({"document": ["zzz", "d"], "system": ["M2", "M9"], "judge": [1, 2]})
     gaps = pd.concat([table.drop(columns=["errors", "note"]).iloc[1:], stranger])
     gaps["judge"] = gaps["judge"].astype(float).mask(gaps["document"] == "007")
     scores = measure(data, [own_block(gaps, "mine")])
@@ -166,9 +163,7 @@ def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.Da
 def test_names_of_numbers_stay_as_they_are_written(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("document,system,judge\n007,1,2\n7,1,3\n", encoding="utf-8")
-    (block,) = own_blocks([path])
-    assert json.dumps(block.prepare().signature)
-    twice = path.with_name("other.csv")
-    twice.write_text("document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8")
+    assert len(own_blocks([path])) == 1
+    path.write_text("document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"twice came \('007', '1'\)"):
-        own_blocks([twice])
+        own_blocks([path])

@@ -44,9 +44,6 @@ def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -
 
 def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
     assert [row["n_errors"] for row in rows_of(bert_folder, None)] == [0, 3, 0, 1, 0, 0, 3]
-
-
-def test_rows_need_their_sources(bert_folder: str) -> None:
     corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
     with pytest.raises(ValueError, match="to be of one length, but got 1, 2 and 1"):
         labelled_rows(["one"], corrupted)
@@ -55,23 +52,17 @@ def test_rows_need_their_sources(bert_folder: str) -> None:
     assert labelled_rows([], []) == []
 
 
-def test_a_dataset_keeps_rows_and_types(bert_folder: str) -> None:
+def test_a_dataset_keeps_rows_and_types_also_through_json_lines(bert_folder: str, tmp_path: Path) -> None:
     rows = rows_of(bert_folder)
     dataset = to_dataset(rows, "how it was made")
     assert dataset.to_list() == rows
     assert dataset.info.description == "how it was made"
     empty = to_dataset([])
-    assert len(empty) == 0
-    assert empty.features == dataset.features
-    assert dataset.filter(lambda row: row["label"] == 0).num_rows == 6
-
-
-def test_json_lines_load_as_the_same_dataset(bert_folder: str, tmp_path: Path) -> None:
-    dataset = to_dataset(rows_of(bert_folder))
+    assert (len(empty), empty.features) == (0, dataset.features)
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in dataset), encoding="utf-8")
     loaded = datasets.load_dataset("json", data_files=str(path), split="train", features=dataset.features)
-    assert loaded.to_list() == dataset.to_list()
+    assert loaded.to_list() == rows
 
 
 @pytest.mark.filterwarnings("ignore:.* is undefined for")  # some of these texts are blank or share nothing
@@ -122,9 +113,6 @@ def test_a_dataset_of_another_layout_is_refused(tmp_path: Path) -> None:
     datasets.Dataset.from_dict({"article": ["a"], "summary": ["b"]}).to_parquet(folder / "test.parquet")
     with pytest.raises(ValueError, match="article, summary, but got 'highlights'"):
         cnn_dailymail(None, path=str(folder), edition=None)
-
-
-def test_a_dataset_that_cannot_be_loaded_names_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or give pairs of your own"):
         cnn_dailymail(path=str(tmp_path / "nothing"))
 

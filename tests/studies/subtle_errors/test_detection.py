@@ -129,12 +129,6 @@ def test_an_error_that_no_unit_can_see_is_not_checkable() -> None:
     assert (next_to["checkable"], next_to["recall"]) == (1, 1)
 
 
-def test_nothing_to_count_gives_nan() -> None:
-    (found,) = detect([], [], [], reaches=[0])
-    assert (found["errors"], found["alarms"]) == (0, 0)
-    assert np.isnan([found["precision"], found["recall_low"], found["gain_high"]]).all()
-
-
 def test_intervals_are_those_of_drawing_summaries() -> None:
     corrupted = [corrupted_words(4, [position]) for position in range(4)]
     verdicts = [["alarm"] * 4, ["match"] * 4, ["alarm", "match", "alarm", "match"], ["match"] * 3 + ["alarm"]]
@@ -159,7 +153,10 @@ def test_the_chance_of_a_hit_is_that_of_trying_everything(units: int, targets: i
     )
 
 
-def test_explanations_of_other_texts_are_refused() -> None:
+def test_nothing_to_count_gives_nan_and_other_texts_are_refused() -> None:
+    (found,) = detect([], [], [], reaches=[0])
+    assert (found["errors"], found["alarms"]) == (0, 0)
+    assert np.isnan([found["precision"], found["recall_low"], found["gain_high"]]).all()
     corrupted = corrupted_words(2, [0])
     own, clean = explained(corrupted.text, ["match"] * 2), explained(corrupted.clean, ["match"] * 2)
     with pytest.raises(ValueError, match="`explanations` to be of the same text at index 0"):
