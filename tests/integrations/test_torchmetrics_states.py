@@ -16,7 +16,7 @@ import torch
 torchmetrics = pytest.importorskip("torchmetrics")
 
 from torchmetrics import MetricTracker  # noqa: E402
-from torchmetrics.wrappers import BootStrapper, MinMaxMetric  # noqa: E402
+from torchmetrics.wrappers import BootStrapper  # noqa: E402
 
 from estime_metric import estime  # noqa: E402
 from estime_metric.engine.encoder import MaskedEncoder  # noqa: E402
@@ -125,15 +125,6 @@ def test_a_saved_state_goes_on(bert_folder: str, pairs: Pairs) -> None:
         metric.update(**named(pairs[6:]))
         assert torch.equal(other.compute(), metric.compute())
         assert float(metric.compute().mean()) == estime(*unzip(pairs), model=bert_folder).mean()
-
-
-def test_reset_forgets_all_pairs(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder)
-    metric.update(**named(pairs[:8]), ids=range(8))
-    metric.reset()
-    assert not metric.update_called
-    metric.update(**named(pairs[8:]))
-    assert metric.compute() == estime(*unzip(pairs[8:]), model=bert_folder).mean()
 
 
 def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
@@ -261,9 +252,3 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     values = [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[4:8], pairs[8:])]
     assert tracker.compute_all().tolist() == values
     assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
-
-
-def test_min_max(bert_folder: str, pairs: Pairs) -> None:
-    metric = MinMaxMetric(ESTIME(model=bert_folder))
-    values = [float(metric(**named(part))["raw"]) for part in (pairs[:4], pairs[8:])]
-    assert values == [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[8:])]

@@ -33,12 +33,10 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
     assert list(dataset.map(scorer.map_batch, batched=True, batch_size=5, num_proc=2)["winners"]) == expected
     stream = dataset.to_iterable_dataset().map(scorer.map_batch, batched=True, batch_size=5)
     assert [row["winners"] for row in stream] == expected
-    named = dataset.rename_column("source", "article").map(
-        scorer.map_batch, batched=True, fn_kwargs={"source_column": "article"}
-    )
+    columns = {"source_column": "article", "signature_column": "made_by"}
+    named = dataset.rename_column("source", "article").map(scorer.map_batch, batched=True, fn_kwargs=columns)
     assert list(named["winners"]) == expected
-    signed = dataset.map(scorer.map_batch, batched=True, fn_kwargs={"signature_column": "made_by"})
-    assert set(signed["made_by"]) == {scorer.signature}
+    assert set(named["made_by"]) == {scorer.signature}
     scored.info.description = scorer.signature
     scored.save_to_disk(tmp_path / "scored")
     assert datasets.load_from_disk(tmp_path / "scored").info.description == scorer.signature

@@ -67,9 +67,3 @@ def test_unload_frees_the_encoder(own_folder: str, texts: dict, loads: list[str]
     assert encoder() is None
     assert metric.compute(**texts) == expected
     assert loads == [own_folder] * 2
-
-
-def test_loading_the_metric_loads_no_encoder(loads: list[str]) -> None:
-    Estime(model="not/there")
-    evaluate.load(str(SCRIPT), model="not/there")
-    assert loads == []
