@@ -14,11 +14,9 @@ from estime_metric.cli.screen import print_table
 from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from estime_metric.meta.detection import Calibration
 
-#: Fewer summaries of a class make a threshold that the next sample would move far.
+#: With fewer summaries of a class, the next sample would move the threshold far.
 FEW = 10
 
 
@@ -76,34 +74,33 @@ def calibrate(
         table[column] = result.values(column).numpy()
         say(result.signature)
     better = HIGHER_IS_BETTER.get(column, higher)
-    found = find(table[column], _labels(table[label]), higher_is_better=better, resamples=resamples, seed=seed)
-    _print(found, column, better, table[label])
-    if output is not None:
-        _write(found, output, column, drawn)
+    words = {"true": 1, "false": 0}
+    labels = [words.get(str(cell).strip().lower(), cell) for cell in table[label]]
+    found = find(table[column], labels, higher_is_better=better, resamples=resamples, seed=seed)
+    _print(found, column, better, labels)
+    if output is not None and drawn:
+        from estime_metric.meta.plots.curves import plot_calibration
+        from estime_metric.meta.plots.style import save
+
+        say(f"wrote {', '.join(map(str, save(plot_calibration(found, column), output)))}")
+    elif output is not None:
+        files.write_rows(output, found.curve.to_dict("records"))
+        say(f"wrote {len(found.curve)} rows to {output}")
     return 0
 
 
-def _labels(cells: pd.Series) -> list[Any]:
-    words = {"true": 1, "false": 0}
-    return [words.get(str(cell).strip().lower(), cell) for cell in cells]
-
-
-def _print(found: Calibration, column: str, better: bool, labels: pd.Series) -> None:
+def _print(found: Calibration, column: str, better: bool, labels: list[Any]) -> None:
     from estime_metric.tables import Column, Section, Table
 
-    curve = found.curve
-    rows = curve.iloc[sorted({round(place * (len(curve) - 1) / 10) for place in range(11)})]
-    names = ("threshold", "accuracy", "found", "spared", "flagged")
-    columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in names)
-    cells = tuple(tuple(float(row[name]) for name in names) for row in rows.to_dict("records"))
-    notes = (
+    rows = found.curve.iloc[sorted({round(place * (len(found.curve) - 1) / 10) for place in range(11)})]
+    columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in rows.columns)
+    cells = tuple(rows.astype(float).itertuples(index=False, name=None))
+    print_table(Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),)))
+    say(
         "found: share of the inconsistent summaries that are flagged; spared: share of the consistent ones that are "
-        "not; accuracy: their mean; flagged: share of all.",
+        "not; accuracy: their mean; flagged: share of all."
     )
-    print_table(Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),), notes))
-    for note in notes:
-        say(note)
-    consistent = sum(label == 1 for label in _labels(labels))
+    consistent = sum(label == 1 for label in labels)
     say(f"{len(labels)} summaries, {consistent} consistent; area under the ROC curve {found.area:.3f}")
     side = "at most" if better else "at least"
     others = f"{found.expected:.3f} [{found.low:.3f}, {found.high:.3f}] on others"
@@ -111,15 +108,3 @@ def _print(found: Calibration, column: str, better: bool, labels: pd.Series) -> 
     say(f"balanced accuracy {found.accuracy:.3f} on these, which flatters; {others}")
     if min(consistent, len(labels) - consistent) < FEW:
         warn(f"fewer than {FEW} summaries of a class: judge more before you rely on this threshold")
-
-
-def _write(found: Calibration, output: Path, column: str, drawn: bool) -> None:
-    if drawn:
-        from estime_metric.meta.plots.detection import plot_calibration
-        from estime_metric.meta.plots.style import save
-
-        paths = save(plot_calibration(found, column), output)
-        say(f"wrote {', '.join(map(str, paths))}")
-    else:
-        files.write_rows(output, found.curve.to_dict("records"))
-        say(f"wrote {len(found.curve)} rows to {output}")

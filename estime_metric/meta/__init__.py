@@ -1,4 +1,8 @@
-"""How good is a measure? Scores against judgements, for any measure and any judgements; needs the extra ``meta``."""
+"""How good is a measure? Scores against judgements, for any measure and any judgements; needs the extra ``meta``.
+
+A bad argument (no numbers, NaN, shapes or names that do not fit, an unknown name, an option out of range) raises
+TypeError or ValueError, whose message names the argument, what was expected and what came.
+"""
 
 from __future__ import annotations
 
@@ -63,52 +67,12 @@ from estime_metric.meta.significance import (
 )
 
 __all__ = [
-    "ALTERNATIVES",
-    "LEVELS",
-    "METHODS",
-    "RESAMPLES",
-    "SWAPS",
-    "TESTS",
-    "BiasMatrix",
-    "Correlation",
-    "Difference",
-    "Grid",
-    "LengthCurve",
-    "PairedComparison",
-    "PairedTest",
-    "ShuffledText",
-    "UndefinedCorrelationError",
-    "accuracy_by_length_difference",
-    "agreement_by_length_difference",
-    "approximate_randomization",
-    "bias_matrix",
-    "bootstrap",
-    "bootstrap_difference",
-    "bootstrap_groups",
-    "break_ties",
-    "capitalisation",
-    "compare_all",
-    "compare_each",
-    "compare_paired",
-    "correlate",
-    "correlation",
-    "correlation_with_length",
-    "count_lengths",
-    "evaluate_all",
-    "from_property",
-    "group_values",
-    "holm",
-    "join",
-    "lengths_by_system",
-    "mean_over_noise",
-    "paired_bootstrap",
-    "permutation_test",
-    "read_grids",
-    "read_table",
-    "shuffle_accuracy",
-    "shuffle_text",
-    "shuffle_texts",
-    "system_upper_bound",
-    "williams",
-    "williams_test",
-]
+    "ALTERNATIVES", "LEVELS", "METHODS", "RESAMPLES", "SWAPS", "TESTS", "BiasMatrix", "Correlation", "Difference",
+    "Grid", "LengthCurve", "PairedComparison", "PairedTest", "ShuffledText", "UndefinedCorrelationError",
+    "accuracy_by_length_difference", "agreement_by_length_difference", "approximate_randomization", "bias_matrix",
+    "bootstrap", "bootstrap_difference", "bootstrap_groups", "break_ties", "capitalisation", "compare_all",
+    "compare_each", "compare_paired", "correlate", "correlation", "correlation_with_length", "count_lengths",
+    "evaluate_all", "from_property", "group_values", "holm", "join", "lengths_by_system", "mean_over_noise",
+    "paired_bootstrap", "permutation_test", "read_grids", "read_table", "shuffle_accuracy", "shuffle_text",
+    "shuffle_texts", "system_upper_bound", "williams", "williams_test",
+]  # fmt: skip

@@ -5,6 +5,7 @@ Axes: ``d`` documents, ``s`` systems, ``i`` the better system of a pair, ``j`` t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric.inputs import check_choice
-from estime_metric.meta.checks import Floats, two_grids
+from estime_metric.meta.checks import Floats, alike
+from estime_metric.meta.concordance import ratio
 
 Counts = NDArray[np.int64]
 
@@ -32,15 +34,13 @@ class BiasMatrix:
 
     A pair of summaries is consistent where the system with the better mean judgement wrote the better summary, and
     inverted where the other one did. Row ``i`` and column ``j`` of the four tables are the better and the worse system
-    of a pair, so all that is there stands above the diagonal.
+    of a pair, so they hold values above the diagonal only.
 
     Attributes:
         systems: names, from the best mean judgement to the worst.
-        tau_plus: (s, s) share of consistent pairs that are ranked right minus the share that is not, within -1..1,
-            higher is better; NaN where there is no such pair, and on and below the diagonal.
-        tau_minus: the same of inverted pairs.
-        counts_plus: (s, s) number of consistent pairs.
-        counts_minus: (s, s) number of inverted pairs.
+        tau_plus, tau_minus: (s, s) share of consistent, and of inverted, pairs that are ranked right minus the share
+            that is not, within -1..1, higher is better; NaN where there is no such pair.
+        counts_plus, counts_minus: (s, s) numbers of these pairs.
         compared: ``"same_document"`` or ``"all_documents"``.
     """
 
@@ -55,8 +55,8 @@ class BiasMatrix:
     def matrix(self) -> Floats:
         """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored below it, 0 on it.
 
-        NaN where there is no pair to rank. A system whose row is high and whose column is low is preferred by the
-        measure whatever it writes.
+        NaN where there is no pair to rank. The measure prefers a system whose row is high and whose column is low,
+        whatever it writes.
         """
         above = np.triu(np.ones_like(self.tau_plus, dtype=bool), 1)
         return np.where(above, self.tau_plus, np.where(above.T, self.tau_minus.T, 0.0))
@@ -69,10 +69,7 @@ class BiasMatrix:
 
 
 def bias_matrix(
-    scores: Floats,
-    judgements: Floats,
-    systems: Sequence[str],
-    compared: Compared = "same_document",
+    scores: Floats, judgements: Floats, systems: Sequence[str], compared: Compared = "same_document"
 ) -> BiasMatrix:
     """The bias matrix of a measure.
 
@@ -90,10 +87,6 @@ def bias_matrix(
     Returns:
         The matrix. Of no document: no pair anywhere, all NaN. Of no system: empty tables.
 
-    Raises:
-        TypeError, ValueError: the tables are not finite numbers of one shape (d, s), the names do not fit them, or
-            ``compared`` is none of `BIAS_PAIRS`.
-
     Example:
         >>> import numpy as np
         >>> judgements = np.array([[5.0, 1.0], [4.0, 2.0], [3.0, 4.0]])
@@ -105,22 +98,19 @@ def bias_matrix(
         array([[0, 2],
                [1, 0]])
     """
-    scores, judgements = two_grids(scores, judgements)
+    scores, judgements = alike(2, scores=scores, judgements=judgements)
     names = check_systems(systems, scores.shape[1])
     check_choice("compared", compared, BIAS_PAIRS)
     order = rank_systems(judgements)
     gold, guess = judgements[:, order], scores[:, order]
-    size = len(order)
-    right, total = np.zeros((2, size, size), dtype=np.int64), np.zeros((2, size, size), dtype=np.int64)
-    for i in range(size):
-        gold_sign = _signs(gold[:, i], gold[:, i + 1 :], compared)  # (pairs, worse systems)
-        guess_sign = _signs(guess[:, i], guess[:, i + 1 :], compared)
+    right, total = np.zeros((2, 2, len(order), len(order)), dtype=np.int64)
+    for i in range(len(order)):
+        gold_sign, guess_sign = (_signs(side[:, i], side[:, i + 1 :], compared) for side in (gold, guess))
         for kind, direction in enumerate((1, -1)):
-            asked = gold_sign == direction
+            asked = gold_sign == direction  # (pairs, worse systems)
             total[kind, i, i + 1 :] = asked.sum(axis=0)
             right[kind, i, i + 1 :] = (asked & (guess_sign == direction)).sum(axis=0)
-    tau = np.full(total.shape, np.nan)
-    np.divide(2 * right - total, total, out=tau, where=total > 0)
+    tau = ratio(2 * right - total, total)
     return BiasMatrix(tuple(names[index] for index in order), tau[0], tau[1], total[0], total[1], compared)
 
 
@@ -133,11 +123,7 @@ def rank_systems(judgements: Floats) -> list[int]:
 
 
 def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
-    """Names of systems, one for each column and all different.
-
-    Raises:
-        TypeError, ValueError: they are not.
-    """
+    """Names of systems, one for each column and all different; TypeError or ValueError if they are not."""
     if isinstance(systems, str):
         raise TypeError(f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}.")
     names = tuple(systems)
@@ -151,7 +137,5 @@ def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
 
 def _signs(one: Floats, others: Floats, compared: str) -> NDArray[np.int8]:
     """Signs of one system's values (d,) minus those of others (d, o): of shape (d, o), or (d * d, o) of all pairs."""
-    if compared == "same_document":
-        return np.sign(one[:, None] - others).astype(np.int8)
-    pairs = one[:, None, None] - others[None, :, :]  # (d, d, o)
-    return np.sign(pairs).astype(np.int8).reshape(len(one) ** 2, others.shape[1])
+    pairs = one[:, None] - others if compared == "same_document" else one[:, None, None] - others
+    return np.sign(pairs).astype(np.int8).reshape(math.prod(pairs.shape[:-1]), others.shape[1])

@@ -15,11 +15,7 @@ LISTED = 5
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuses a number that does not lie strictly between 0 and 1.
-
-    Raises:
-        ValueError: the message names argument and value.
-    """
+    """Refuses a number that does not lie strictly between 0 and 1 (ValueError)."""
     if not 0 < value < 1:
         raise ValueError(f"Expected argument `{name}` to lie between 0 and 1, but got {value}.")
 
@@ -44,18 +40,16 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
     return array
 
 
-def two_grids(scores: Any, judgements: Any) -> tuple[Floats, Floats]:
-    """Both as float64 arrays of one shape (documents, systems).
-
-    Raises:
-        TypeError, ValueError: as `finite`; or the shapes differ.
-    """
-    x, y = finite("scores", scores, 2), finite("judgements", judgements, 2)
-    if x.shape != y.shape:
-        raise ValueError(
-            f"Expected arguments `scores` and `judgements` to be of one shape, but got {x.shape} and {y.shape}."
-        )
-    return x, y
+def alike(dimensions: int, **arguments: Any) -> list[Floats]:
+    """Arguments as `finite` arrays of one shape; TypeError and ValueError name the argument."""
+    arrays = {name: finite(name, values, dimensions) for name, values in arguments.items()}
+    (first, shape), *others = [(name, array.shape) for name, array in arrays.items()]
+    for name, other in others:
+        if other != shape:
+            raise ValueError(
+                f"Expected arguments `{first}` and `{name}` to be of one shape, but got {shape} and {other}."
+            )
+    return list(arrays.values())
 
 
 def listed(cells: Sequence[Any]) -> str:

@@ -1,12 +1,12 @@
-"""Weighted counts of pairs, ranks and moments: what every correlation and every resample is computed from.
+"""Weighted counts of pairs, ranks and moments: every correlation and every resample is computed from them.
 
-Axes: n weightings (resamples, permutations), k items (summaries, or systems). A weight says how often an item stands
-in the sample, so that a resample is a row of weights and nothing is copied. Counts of pairs are exact.
+Axes: n weightings (resamples, permutations), k items (summaries, or systems). A weight says how often an item occurs
+in the sample, so a resample is a row of weights and nothing is copied. Counts of pairs are exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from estime_metric.meta.checks import Floats
 
 Codes = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 #: Numbers in a block of the matrix of signs: 4 million float32 are 16 MB.
 _BLOCK = 4_000_000
@@ -31,13 +32,11 @@ class Tally:
     Attributes:
         pairs: pairs of items, m * (m - 1) / 2 for m items.
         balance: pairs that scores and judgements order alike, minus those that they order differently.
-        ordered_scores: pairs of different scores.
-        ordered_judgements: pairs of different judgements.
-        ordered_both: pairs in which both differ.
+        ordered_scores, ordered_judgements, ordered_both: pairs in which scores, judgements, or both differ.
         items: m.
         classes: different scores or different judgements, whichever is fewer.
-        ranks: sums of products of mid-ranks about their mean: scores by judgements, scores, judgements.
-        moments: likewise of the values themselves.
+        ranks, moments: sums of products of mid-ranks, or of values, about their mean: scores by judgements, scores,
+            judgements.
     """
 
     pairs: Floats
@@ -55,6 +54,11 @@ class Tally:
         """Pairs that scores and judgements order alike."""
         return (self.balance + self.ordered_both) / 2
 
+    @property
+    def varied(self) -> Flags:
+        """Whether neither scores nor judgements are all equal."""
+        return (self.ordered_scores > 0) & (self.ordered_judgements > 0)
+
 
 def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
     """Numbers the different values along the last axis from 0 in rising order.
@@ -64,8 +68,6 @@ def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
     >>> dense(np.array([0.5, 0.1 + 0.2, 0.3]), tolerance=1e-9).tolist()
     [1, 0, 0]
     """
-    if values.shape[-1] == 0:
-        return np.zeros(values.shape, dtype=np.int64)
     order = np.argsort(values, axis=-1, kind="stable")
     steps = np.diff(np.take_along_axis(values, order, axis=-1), axis=-1) > tolerance
     codes = np.zeros(values.shape, dtype=np.int64)
@@ -76,17 +78,15 @@ def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
 def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[float, float] = (0.0, 0.0)) -> Tally:
     """Counts pairs, ranks and moments of items.
 
-    Args:
-        weights: integers (as float64) of shape (n, k).
-        scores: of shape (k,), or (n, k) where they differ by weighting.
-        judgements: likewise.
-        tolerance: differences of scores, of judgements that are none.
+    ``weights`` are whole numbers of shape (n, k); scores and judgements of shape (k,), or (n, k) if they differ by
+    weighting, and equal if they differ by no more than their ``tolerance``.
     """
     x, y = dense(scores, tolerance[0]), dense(judgements, tolerance[1])
     of_x, of_y = by_class(weights, x), by_class(weights, y)
+    of_both = by_class(weights, dense(x * (int(y.max(initial=-1)) + 1) + y))
+    tied_x, tied_y, tied_both = ((of_class * (of_class - 1)).sum(axis=1) / 2 for of_class in (of_x, of_y, of_both))
     items = weights.sum(axis=1)
     pairs = items * (items - 1) / 2
-    tied_x, tied_y, tied_both = _tied(of_x), _tied(of_y), _tied_in_both(weights, x, y)
     return Tally(
         pairs=pairs,
         balance=_balance(weights, x, y),
@@ -108,17 +108,6 @@ def by_class(weights: Floats, codes: Codes) -> Floats:
     return flat.reshape(rows, classes)
 
 
-def _tied(of_class: Floats) -> Floats:
-    pairs: Floats = (of_class * (of_class - 1)).sum(axis=1) / 2
-    return pairs
-
-
-def _tied_in_both(weights: Floats, x: Codes, y: Codes) -> Floats:
-    """Pairs that are tied on both sides."""
-    both = x * (int(y.max(initial=-1)) + 1) + y
-    return _tied(by_class(weights, dense(both)))
-
-
 def mid_ranks(of_class: Floats, codes: Codes) -> Floats:
     """Twice the mid-rank of each item minus its mean: whole numbers, of shape (n, k)."""
     below = np.cumsum(of_class, axis=1)
@@ -129,8 +118,7 @@ def mid_ranks(of_class: Floats, codes: Codes) -> Floats:
 def _centred(weights: Floats, values: Floats) -> Floats:
     """Values minus their weighted mean, scaled to at most 1 so that no square vanishes; of shape (n, k)."""
     items = weights.sum(axis=1, keepdims=True)
-    mean = (weights * values).sum(axis=1, keepdims=True) / np.where(items > 0, items, 1)
-    centred: Floats = values - mean
+    centred: Floats = values - (weights * values).sum(axis=1, keepdims=True) / np.where(items > 0, items, 1)
     largest = np.abs(centred).max(axis=1, keepdims=True, initial=0)
     return centred / np.where(largest > 0, largest, 1)
 
@@ -148,7 +136,7 @@ def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Float
             signs = np.sign(x[:, item, None] - x) * np.sign(y[:, item, None] - y)
             total += weights[:, item] * (weights * signs).sum(axis=1)
         return total / 2
-    exact = np.float32 if len(weights) == 0 or weights.sum(axis=1).max() < _EXACT else np.float64
+    exact = np.float32 if weights.sum(axis=1).max(initial=0) < _EXACT else np.float64
     cast, step = weights.astype(exact), max(1, _BLOCK // max(1, len(x)))
     x, y = x.astype(exact), y.astype(exact)  # numbers of classes are exact too
     for first in range(0, len(x), step):
@@ -158,67 +146,51 @@ def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Float
     return total / 2
 
 
-def _ratio(above: Floats, below: Floats, defined: npt.NDArray[np.bool_]) -> Floats:
-    ratio: Floats = np.divide(above, below, out=np.full(len(above), np.nan), where=defined & (below > 0))
-    return ratio
+def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any], defined: Flags | bool = True) -> Floats:
+    """``part / whole`` in the shape of ``part``; NaN where ``whole`` is 0 or the value is not ``defined``."""
+    found: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=defined & (whole > 0))
+    return found
 
 
-def _varied(counts: Tally) -> npt.NDArray[np.bool_]:
-    return (counts.ordered_scores > 0) & (counts.ordered_judgements > 0)
-
-
-def _cosine(products: tuple[Floats, Floats, Floats], counts: Tally) -> Floats:
-    return np.clip(_ratio(products[0], np.sqrt(products[1] * products[2]), _varied(counts)), -1, 1)
-
-
-def _kendall_a(counts: Tally) -> Floats:
-    return _ratio(counts.balance, counts.pairs, counts.ordered_judgements > 0)
+def _cosine(products: tuple[Floats, Floats, Floats], defined: Flags) -> Floats:
+    return np.clip(ratio(products[0], np.sqrt(products[1] * products[2]), defined), -1, 1)
 
 
 def _kendall_b(counts: Tally) -> Floats:
-    return _ratio(counts.balance, np.sqrt(counts.ordered_scores * counts.ordered_judgements), _varied(counts))
+    return ratio(counts.balance, np.sqrt(counts.ordered_scores * counts.ordered_judgements), counts.varied)
 
 
 def _kendall_c(counts: Tally) -> Floats:
     below = counts.items**2 * (counts.classes - 1) / np.maximum(counts.classes, 1)
-    return _ratio(2 * counts.balance, below, _varied(counts))
-
-
-def _accuracy(counts: Tally) -> Floats:
-    return _ratio(counts.concordant, counts.ordered_judgements, counts.ordered_judgements > 0)
+    return ratio(2 * counts.balance, below, counts.varied)
 
 
 #: method -> its values under each weighting, NaN where it is undefined.
 METHODS: dict[str, Callable[[Tally], Floats]] = {
-    "spearman": lambda counts: _cosine(counts.ranks, counts),
-    "pearson": lambda counts: _cosine(counts.moments, counts),
-    "kendall_a": _kendall_a,
+    "spearman": lambda counts: _cosine(counts.ranks, counts.varied),
+    "pearson": lambda counts: _cosine(counts.moments, counts.varied),
+    "kendall_a": lambda counts: ratio(counts.balance, counts.pairs, counts.ordered_judgements > 0),
     "kendall_b": _kendall_b,
     "kendall_c": _kendall_c,
-    "accuracy": _accuracy,
+    "accuracy": lambda counts: ratio(counts.concordant, counts.ordered_judgements),
 }
 
 
 def mean_over_groups(tallies: Sequence[Tally], weights: Floats, method: str) -> Floats:
-    """One value for several groups of items, of shape (n,).
+    """One value for several groups of items, of shape (n,); NaN where no group has one.
 
     The mean of a correlation over the groups in which it is defined; for ``accuracy`` the share of all pairs.
 
-    Args:
-        tallies: g groups, each under n weightings or under one that serves for all.
-        weights: how often each group counts, of shape (n, g).
-        method: one of `METHODS`.
+    ``tallies`` are g groups, each under n weightings or under one that serves for all; ``weights``, (n, g), says how
+    often each counts.
     """
-    rows = len(weights)
 
-    def stacked(values: Sequence[Floats]) -> Floats:  # (n, g)
-        return np.stack([np.broadcast_to(value, rows) for value in values], axis=1)
+    def total(values: Iterable[Floats]) -> Floats:
+        columns = [np.broadcast_to(np.nan_to_num(value), len(weights)) for value in values]
+        return (weights * np.stack(columns, axis=1)).sum(axis=1) if columns else np.zeros(len(weights))
 
     if method == "accuracy":
-        right = (weights * stacked([counts.concordant for counts in tallies])).sum(axis=1)
-        asked = (weights * stacked([counts.ordered_judgements for counts in tallies])).sum(axis=1)
-        return _ratio(right, asked, asked > 0)
-    values = stacked([METHODS[method](counts) for counts in tallies])
-    defined = ~np.isnan(values)
-    counted = (weights * defined).sum(axis=1)
-    return _ratio((weights * np.where(defined, values, 0)).sum(axis=1), counted, counted > 0)
+        right, asked = (counts.concordant for counts in tallies), (counts.ordered_judgements for counts in tallies)
+        return ratio(total(right), total(asked))
+    values = [METHODS[method](counts) for counts in tallies]
+    return ratio(total(values), total((~np.isnan(value)).astype(np.float64) for value in values))

@@ -26,15 +26,7 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
     With ``pretrained_transformer`` (0 or 1) it is the paper's confounder "architecture"; with ``produces_capitals``
     it is "capitalisation" where you do not have the texts.
 
-    Args:
-        values: (s,) one number for each system.
-        documents: number of documents ``d``.
-
-    Returns:
-        (d, s) scores, equal within each column.
-
-    Raises:
-        TypeError, ValueError: ``values`` is not a vector of finite numbers, or ``documents`` is negative.
+    Takes (s,) numbers, one for each system, and the number of documents ``d``; returns (d, s) scores.
 
     Example:
         >>> from_property([1, 0, 1], documents=2)
@@ -51,14 +43,7 @@ def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
 
     It is one only where most systems write no capitals and the texts were left as the systems wrote them.
 
-    Args:
-        texts: (d, s) summaries, rows of equal length.
-
-    Returns:
-        (d, s) counts; of no row: shape (0, 0).
-
-    Raises:
-        ValueError: the rows differ in length.
+    Takes (d, s) summaries, rows of equal length; returns (d, s) counts, of no row: shape (0, 0).
 
     Example:
         >>> capitalisation([["no capital", "Two in Rome"], ["", "USA"]])
@@ -71,14 +56,8 @@ def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
 def system_upper_bound(judgements: ArrayLike) -> Floats:
     """Each summary gets its system's mean judgement: systems ranked perfectly, their summaries not at all.
 
-    Args:
-        judgements: (d, s) judgements.
-
-    Returns:
-        (d, s) scores, equal within each column, rounded to 1e-9 so that equal means are equal; no document: no row.
-
-    Raises:
-        TypeError, ValueError: ``judgements`` is not a table of finite numbers.
+    Takes and returns (d, s): equal within each column, rounded to 1e-9 so that equal means are equal; no document: no
+    row.
 
     Example:
         >>> system_upper_bound([[5.0, 1.0], [4.0, 2.0]])
@@ -86,9 +65,7 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
                [4.5, 1.5]])
     """
     table = finite("judgements", judgements, 2)
-    if not len(table):
-        return table
-    return from_property(np.round(table.mean(axis=0), MEAN_DIGITS), len(table))
+    return from_property(np.round(table.mean(axis=0), MEAN_DIGITS), len(table)) if len(table) else table
 
 
 def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
@@ -104,10 +81,6 @@ def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats
 
     Returns:
         (d, s) scores, all different.
-
-    Raises:
-        TypeError, ValueError: ``scores`` is not a table of finite numbers, or ``scale`` is not positive, or so large
-            that it could reverse the order of two scores.
     """
     table = finite("scores", scores, 2)
     if not scale > 0:
@@ -128,16 +101,12 @@ def mean_over_noise(
 
     Args:
         statistic: (d, s) scores -> a number, such as a correlation with the judgements.
-        scores: (d, s) scores.
-        runs: how often ties are broken at random; the paper's 100.
+        scores, scale: as in `break_ties`, with its errors.
+        runs: how often ties are broken at random, at least once; the paper's 100.
         seed: of the first run; run ``k`` has ``seed + k``.
-        scale: as in `break_ties`.
 
     Returns:
         The mean; NaN if a run gave NaN.
-
-    Raises:
-        TypeError, ValueError: as `break_ties`, or ``runs`` is not positive.
     """
     integer("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

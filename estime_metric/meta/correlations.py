@@ -4,8 +4,8 @@ The levels are those of Steen & Markert 2022, section 4; they differ in the pair
 documents, S systems:
 
 ``summary``
-    all D * S summaries at once (tau_sum; Tables 1 and 3 of Vasilyev & Bohannon 2021). Deutsch et al. 2021 call another
-    thing "summary level": the one that is ``pairwise`` here.
+    all D * S summaries at once (tau_sum; Tables 1 and 3 of Vasilyev & Bohannon 2021). What Deutsch et al. 2021 call
+    "summary level" is ``pairwise`` here.
 ``system``
     the mean score and the mean judgement of each system (tau_sys; Table 2 of Vasilyev & Bohannon 2021).
 ``pairwise``
@@ -16,13 +16,12 @@ documents, S systems:
 The methods: ``spearman`` (rho of mid-ranks), ``pearson``, Kendall's ``kendall_a`` (ties count neither way),
 ``kendall_b`` (corrected for ties; Steen & Markert), ``kendall_c`` (Stuart's, for tables that are not square; Vasilyev &
 Bohannon), all between -1 and 1; and ``accuracy``, between 0 and 1: of the pairs that the judgements order, the share
-that the scores order alike. A tie of the scores is wrong there (strict), a tie of the judgements is not asked; on the
+that the scores order alike. A tie of the scores is wrong there (strict), a tie of the judgements is not asked; on
 levels of several groups the pairs of all groups are counted together.
 
-Undefined values: a document or a system whose judgements are all equal orders no pair, whatever the method.
-One whose scores are all equal has no rho, r, tau-b and tau-c, but a tau-a and an accuracy of 0. Such groups are left
-out of the mean; `group_values` has NaN there, and `Correlation.left_out` is their number. Where no group is left,
-`UndefinedCorrelationError` is raised.
+Undefined values: a document or a system whose judgements are all equal orders no pair, whatever the method. One whose
+scores are all equal has no rho, r, tau-b and tau-c, but a tau-a and an accuracy of 0. Such groups are left out of the
+mean. Where no group remains, `UndefinedCorrelationError` is raised.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estime_metric.inputs import check_choice
-from estime_metric.meta.checks import Floats, two_grids
+from estime_metric.meta.checks import Floats, alike
 from estime_metric.meta.concordance import METHODS, Tally, mean_over_groups, tally
 
 #: level -> what it is.
@@ -50,7 +49,7 @@ TIED = 1e-9
 
 
 class UndefinedCorrelationError(ValueError):
-    """Neither scores nor judgements, or one of both alone, order any pair: the correlation has no value."""
+    """Scores or judgements order no pair: the correlation has no value."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Correlation:
     Attributes:
         value: the statistic; higher is better.
         groups: documents (``pairwise``), systems (``intra_system``) or 1.
-        left_out: how many of them say nothing, see the module.
+        left_out: how many of them are undefined.
     """
 
     value: float
@@ -72,18 +71,14 @@ def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, m
     """Agreement of scores with judgements.
 
     Args:
-        scores: of shape (documents, systems), higher is better.
-        judgements: likewise.
-        level: one of `LEVELS`.
-        method: one of `METHODS`.
+        scores, judgements: of shape (documents, systems), higher is better.
+        level, method: one of `LEVELS` and of `METHODS`.
 
     Returns:
         between -1 and 1, or 0 and 1 for ``accuracy``; higher is better.
 
     Raises:
-        TypeError: an argument holds no numbers.
-        ValueError: the shapes differ, there is a NaN or an infinity, or level or method is unknown.
-        UndefinedCorrelationError: there is nothing to compare, also where there is no document or one system only.
+        UndefinedCorrelationError: there is nothing to compare: no document, one system, or constant values.
 
     Example:
         >>> scores = [[1, 2, 4], [3, 5, 6]]
@@ -98,29 +93,34 @@ def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, m
 
 def correlation(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Correlation:
     """As `correlate`, with the number of groups that it rests on."""
-    groups = group_values(scores, judgements, level=level, method=method)
-    x, y = two_grids(scores, judgements)
-    value = float(weighted(x, y, level, [method])[method][0])
-    if np.isnan(value):
+    x, y = _checked(scores, judgements, level, method)
+    found = observed(x, y, level, [method])[method]
+    if np.isnan(found.value):
         raise UndefinedCorrelationError(
             f"Expected scores and judgements to order some pairs on level {level!r}, but there is no {method} of them: "
-            f"{len(x)} documents, {x.shape[1]} systems, {np.isnan(groups).sum()} of {len(groups)} groups are constant."
+            f"{len(x)} documents, {x.shape[1]} systems, {found.left_out} of {found.groups} groups are constant."
         )
-    return Correlation(value, len(groups), int(np.isnan(groups).sum()))
+    return found
 
 
 def group_values(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Floats:
     """The statistic of each group: document (``pairwise``), system (``intra_system``), or the one value.
 
     Arguments and errors are those of `correlate`, but a group that is undefined is NaN.
-
-    Returns:
-        float64 of shape (documents,), (systems,) or (1,).
     """
-    check_choice("level", level, LEVELS)
-    check_choice("method", method, METHODS)
-    x, y = two_grids(scores, judgements)
+    x, y = _checked(scores, judgements, level, method)
     return np.array([METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64)
+
+
+def observed(scores: Floats, judgements: Floats, level: str, methods: Iterable[str]) -> dict[str, Correlation]:
+    """Each method's `Correlation`, whose value is NaN where it is undefined."""
+    counts = list(tallies(scores, judgements, level))
+    found = {}
+    for method in methods:
+        value = mean_over_groups(counts, np.ones((1, len(counts))), method)[0]
+        left_out = sum(bool(np.isnan(METHODS[method](group)[0])) for group in counts)
+        found[method] = Correlation(float(value), len(counts), left_out)
+    return found
 
 
 def weighted(
@@ -133,24 +133,19 @@ def weighted(
 ) -> dict[str, Floats]:
     """The statistics of n samples of documents and systems, each given by how often it takes each of them.
 
-    Args:
-        scores: of shape (D, S).
-        judgements: likewise.
-        level: one of `LEVELS`.
-        methods: some of `METHODS`.
-        documents: integers (as float64) of shape (n, D); every document once in one sample where left out.
-        systems: integers (as float64) of shape (n, S); likewise.
-
-    Returns:
-        method -> float64 of shape (n,), NaN where it is undefined.
+    Scores and judgements are of shape (D, S), documents and systems whole numbers of shape (n, D) and (n, S); every one
+    once in one sample where left out. Returns method -> float64 of shape (n,), NaN where it is undefined.
     """
     counts = list(tallies(scores, judgements, level, documents, systems))
-    per_group = {"pairwise": documents, "intra_system": systems}.get(level)
-    rows = max((len(sample) for sample in (documents, systems) if sample is not None), default=1)
-    groups = np.ones((rows, len(counts))) if per_group is None else per_group
-    if not counts:
-        return {method: np.full(rows, np.nan) for method in methods}
+    groups = {"pairwise": documents, "intra_system": systems}.get(level)
+    if groups is None:
+        groups = np.ones((sample_count(documents, systems), len(counts)))
     return {method: mean_over_groups(counts, groups, method) for method in methods}
+
+
+def sample_count(documents: Floats | None, systems: Floats | None) -> int:
+    """Number of samples of documents, systems or both."""
+    return max((len(sample) for sample in (documents, systems) if sample is not None), default=1)
 
 
 def tallies(
@@ -163,9 +158,8 @@ def tallies(
         items = of_documents[:, :, None] * of_systems[:, None, :]  # (n, D, S)
         yield tally(items.reshape(len(items), scores.size), scores.ravel(), judgements.ravel())
     elif level == "system":
-        x, y = means(scores, of_documents), means(judgements, of_documents)
-        rows = max(len(of_documents), len(of_systems))
-        samples = np.broadcast_to(of_systems, (rows, scores.shape[1]))
+        samples = np.broadcast_to(of_systems, (sample_count(of_documents, of_systems), scores.shape[1]))
+        x, y = _means(scores, of_documents), _means(judgements, of_documents)
         yield tally(samples, x, y, (tolerance(scores), tolerance(judgements)))
     elif level == "pairwise":
         for row, judged in zip(scores, judgements, strict=True):
@@ -175,13 +169,19 @@ def tallies(
             yield tally(of_documents, column, judged)
 
 
-def means(values: Floats, documents: Floats) -> Floats:
-    """Means of the systems, (S,) where there is one sample of documents and (n, S) where there are more."""
+def tolerance(values: Floats) -> float:
+    """System means that differ by no more are tied, see `TIED`."""
+    return TIED * float(np.ptp(values)) if values.size else 0.0
+
+
+def _means(values: Floats, documents: Floats) -> Floats:
+    """Means of the systems, (S,) of one sample of documents and (n, S) of more."""
     counted = documents.sum(axis=1, keepdims=True)
     found: Floats = documents @ values / np.where(counted > 0, counted, 1)
     return found[0] if len(found) == 1 else found
 
 
-def tolerance(values: Floats) -> float:
-    """The difference of two system means that is none, see `TIED`."""
-    return TIED * float(np.ptp(values)) if values.size else 0.0
+def _checked(scores: npt.ArrayLike, judgements: npt.ArrayLike, level: str, method: str) -> list[Floats]:
+    check_choice("level", level, LEVELS)
+    check_choice("method", method, METHODS)
+    return alike(2, scores=scores, judgements=judgements)

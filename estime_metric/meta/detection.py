@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.meta.checks import Floats, finite
-from estime_metric.meta.concordance import by_class, dense
+from estime_metric.meta.checks import Floats, alike
+from estime_metric.meta.concordance import by_class, dense, ratio
 from estime_metric.meta.resampling import draw, interval
 
 Labels = npt.NDArray[np.int64]
@@ -56,25 +56,15 @@ def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weight
     recalls = []
     for label in (0, 1):
         of_class = weights * (labels == label)
-        count = of_class.sum(axis=1)
-        right = (of_class * (predicted == label)).sum(axis=1)
-        recalls.append(_ratio(right, count))
-    both = np.stack(recalls)
-    there = np.isfinite(both)
-    number = there.sum(axis=0)
-    total = np.where(there, both, 0).sum(axis=0)
-    return _ratio(total, number)
+        recalls.append(ratio((of_class * (predicted == label)).sum(axis=1), of_class.sum(axis=1)))
+    return ratio(np.nansum(recalls, axis=0), np.isfinite(recalls).sum(axis=0))
 
 
 def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floats:
     """Area under the ROC curve: how often a consistent summary scores above another, ties half; .5 is chance.
 
-    Args:
-        labels, scores: as `choose_threshold`.
-        weights: of shape (n, k); ``None`` for each summary once.
-
-    Returns:
-        float64 of shape (n,), NaN where a class has no summary.
+    Labels and scores are as for `choose_threshold`, weights of shape (n, k), ``None`` for each summary once. Returns
+    float64 of shape (n,), NaN where a class has no summary.
 
     Example:
         >>> areas(np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 2.0, 3.0])).tolist()
@@ -84,8 +74,7 @@ def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floa
     codes = dense(scores)
     consistent, other = (by_class(weights * (labels == label), codes) for label in (1, 0))
     above = (consistent * (np.cumsum(other, axis=1) - other / 2)).sum(axis=1)
-    pairs = consistent.sum(axis=1) * other.sum(axis=1)
-    return _ratio(above, pairs)
+    return ratio(above, consistent.sum(axis=1) * other.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +86,7 @@ class Calibration:
         accuracy: balanced accuracy on the summaries that it was chosen on, which flatters it.
         expected: mean balanced accuracy of a bootstrap in which the threshold is chosen on the summaries that were
             drawn and tried on the others.
-        low: lower end of the 95% interval of that.
-        high: its upper end.
+        low, high: ends of the 95% interval of that.
         area: area under the ROC curve.
         curve: a row for each possible threshold: ``threshold``, ``accuracy``, ``found`` (share of the inconsistent
             summaries that are flagged), ``spared`` (share of the consistent ones that are not), ``flagged`` (share of
@@ -131,18 +119,12 @@ def calibrate(
         resamples: for the interval.
         seed: of the random numbers.
 
-    Raises:
-        TypeError, ValueError: scores are no finite numbers, labels are not 0 and 1, or one of them does not occur;
-            lengths differ, or all scores are equal.
-
     Example:
         >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
         >>> found.threshold, round(found.accuracy, 3)
         (0.25, 0.833)
     """
-    values, judged = finite("scores", scores, 1), finite("labels", labels, 1)
-    if len(values) != len(judged):
-        raise ValueError(f"Expected argument `labels` to have {len(values)} entries, but got {len(judged)}.")
+    values, judged = alike(1, scores=scores, labels=labels)
     for label in (0, 1):
         if not (judged == label).any():
             raise ValueError(f"Expected argument `labels` to hold both 0 and 1, but got no {label}.")
@@ -156,10 +138,10 @@ def calibrate(
     assert drawn is not None
     weights = np.concatenate([np.ones((1, len(values))), drawn, (drawn == 0).astype(np.float64)])
     codes = dense(-values if higher_is_better else values)
-    ends = (kinds[1:] + kinds[:-1]) / 2
-    consistent, other = (by_class(weights * (judged == label), codes) for label in (1, 0))
-    spared = _share(np.cumsum(consistent, axis=1)[:, :-1], consistent)
-    found = _share(other.sum(axis=1, keepdims=True) - np.cumsum(other, axis=1)[:, :-1], other)
+    consistent, other, every = (by_class(weights * some, codes) for some in (judged == 1, judged == 0, judged >= 0))
+    totals = [of_class.sum(axis=1, keepdims=True) for of_class in (consistent, other, every)]
+    below = [np.cumsum(of_class, axis=1)[:, :-1] for of_class in (consistent, other, every)]
+    spared, found = ratio(below[0], totals[0]), ratio(totals[1] - below[1], totals[1])
     accuracy = (spared + found) / 2  # (1 + 2 * resamples, thresholds)
     own, chosen, tried = accuracy[0], accuracy[1 : 1 + resamples], accuracy[1 + resamples :]
     best = np.flatnonzero(own == own.max())
@@ -167,9 +149,9 @@ def calibrate(
     usable = np.flatnonzero(np.isfinite(chosen[:, 0]) & np.isfinite(tried[:, 0]))
     outside = tried[usable, np.argmax(chosen[usable], axis=1)]
     low, high, _ = interval(outside, 0.95)
-    flagged = 1 - np.cumsum(by_class(np.ones((1, len(values))), codes), axis=1)[0, :-1] / len(values)
-    columns = {"accuracy": own, "found": found[0], "spared": spared[0], "flagged": flagged}
+    ends = (kinds[1:] + kinds[:-1]) / 2
     thresholds = ends[::-1] if higher_is_better else ends
+    columns = {"accuracy": own, "found": found[0], "spared": spared[0], "flagged": 1 - below[2][0] / totals[2][0]}
     return Calibration(
         threshold=float(thresholds[place]),
         accuracy=float(own[place]),
@@ -179,14 +161,3 @@ def calibrate(
         area=float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0]),
         curve=pd.DataFrame({"threshold": thresholds, **columns}),
     )
-
-
-def _share(part: Floats, whole: Floats) -> Floats:
-    """``part``, of shape (n, m), by the sums of the rows of ``whole``; NaN where these are 0."""
-    return _ratio(part, np.broadcast_to(whole.sum(axis=1, keepdims=True), part.shape))
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    """``part / whole``, NaN where that is 0."""
-    ratio: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
-    return ratio

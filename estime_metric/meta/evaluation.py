@@ -19,11 +19,11 @@ from estime_metric.meta.significance import Difference, bootstrap_difference, pe
 #: Paired tests of `compare_all`.
 TESTS = ("permutation", "bootstrap", "williams")
 
-_AGREEMENT = ("measure", "judgement", "level", "method", "value", "low", "high", "groups", "left_out", "undefined")
-_DIFFERENCES = (
+_AGREEMENT = ["measure", "judgement", "level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
+_DIFFERENCES = [
     "first", "second", "judgement", "level", "method", "first_value", "second_value", "difference", "low", "high",
     "p_value", "p_holm", "note",
-)  # fmt: skip
+]  # fmt: skip
 
 
 def evaluate_all(
@@ -35,26 +35,12 @@ def evaluate_all(
 ) -> pd.DataFrame:
     """The agreement of every measure with its judgements.
 
-    Args:
-        grids: one for each measure and judgement.
-        levels: some of `LEVELS`.
-        methods: some of `METHODS`.
-        options: of `bootstrap`. The same seed gives all measures the same resamples.
-
-    Returns:
-        one row for each grid, level and method: ``measure``, ``judgement``, and the columns of `bootstrap`.
-
-    Raises:
-        TypeError, ValueError: as in `bootstrap`.
+    Takes a grid for each measure and judgement, and the options of `bootstrap`, whose seed gives all measures the same
+    resamples. Returns one row for each grid, level and method: ``measure``, ``judgement``, and `bootstrap`'s columns.
     """
-    levels, methods = list(levels), list(methods)
-    parts = [
-        bootstrap(grid, levels=levels, methods=methods, **options).assign(
-            measure=grid.measure, judgement=grid.judgement
-        )
-        for grid in grids
-    ]
-    return pd.concat(parts)[list(_AGREEMENT)].reset_index(drop=True) if parts else pd.DataFrame(columns=_AGREEMENT)
+    options |= {"levels": list(levels), "methods": list(methods)}
+    parts = [bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement) for grid in grids]
+    return pd.concat(parts)[_AGREEMENT].reset_index(drop=True) if parts else pd.DataFrame(columns=_AGREEMENT)
 
 
 def compare_all(
@@ -65,24 +51,20 @@ def compare_all(
     methods: Sequence[str] = ("kendall_b",),
     **options: Any,
 ) -> pd.DataFrame:
-    """Every two measures that stand beside the same judgements, with a paired test of their difference.
+    """A paired test of every two measures that stand beside the same judgements.
 
     Args:
         grids: one for each measure and judgement; those of one judgement hold the same summaries.
         test: ``"permutation"``, ``"bootstrap"`` or ``"williams"`` (levels ``system`` and ``summary``, methods
             ``pearson`` and ``spearman`` only).
-        levels: some of `LEVELS`.
-        methods: some of `METHODS`.
+        levels, methods: some of `LEVELS` and of `METHODS`.
         options: of `permutation_test`, `bootstrap_difference` or `williams_test`.
 
     Returns:
-        one row for each pair, judgement, level and method: ``first``, ``second``, ``judgement``, ``level``, ``method``,
+        one row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``, ``level``, ``method``,
         ``first_value``, ``second_value``, ``difference``, ``low``, ``high`` (bootstrap only), ``p_value``, and
         ``p_holm``, corrected by Holm's method for the pairs of that judgement, level and method. Where one of the two
         has no value, ``note`` says so and the numbers are NaN.
-
-    Raises:
-        TypeError, ValueError: as in the test; grids of one judgement differ in their summaries.
     """
     check_choice("test", test, TESTS)
     tests: dict[str, Callable[..., Difference]] = dict(
@@ -91,29 +73,18 @@ def compare_all(
     rows: list[dict[str, Any]] = []
     for judgement in dict.fromkeys(grid.judgement for grid in grids):
         rivals = [grid for grid in grids if grid.judgement == judgement]
-        for level, method in itertools.product(levels, methods):
-            found: list[dict[str, Any]] = []
-            for first, second in itertools.combinations(rivals, 2):
-                numbers: dict[str, Any] = {"note": ""}
-                try:
-                    numbers |= _numbers(tests[test](first, second, level=level, method=method, **options))
-                except UndefinedCorrelationError:
-                    numbers["note"] = "one of the two has no value"
-                names = {"first": first.measure, "second": second.measure, "judgement": judgement}
-                found.append({**names, "level": level, "method": method, **numbers})
-            known = [row for row in found if "p_value" in row]
-            for row, corrected in zip(known, holm([row["p_value"] for row in known]), strict=True):
-                row["p_holm"] = corrected
-            rows += found
-    return pd.DataFrame(rows, columns=list(_DIFFERENCES))
-
-
-def _numbers(found: Difference) -> dict[str, float | None]:
-    return {
-        "first_value": found.first,
-        "second_value": found.second,
-        "difference": found.difference,
-        "low": found.low,
-        "high": found.high,
-        "p_value": found.p_value,
-    }
+        for level, method, (first, second) in itertools.product(levels, methods, itertools.combinations(rivals, 2)):
+            row = {"first": first.measure, "second": second.measure, "judgement": judgement, "note": ""}
+            rows.append(row | {"level": level, "method": method})
+            try:
+                found = tests[test](first, second, level=level, method=method, **options)
+            except UndefinedCorrelationError:
+                rows[-1]["note"] = "one of the two has no value"
+            else:
+                rows[-1] |= {"first_value": found.first, "second_value": found.second, "difference": found.difference}
+                rows[-1] |= {"low": found.low, "high": found.high, "p_value": found.p_value}
+    table = pd.DataFrame(rows, columns=_DIFFERENCES)
+    known = table.dropna(subset="p_value")
+    for _, together in known.groupby(["judgement", "level", "method"]):
+        table.loc[together.index, "p_holm"] = holm(together["p_value"])
+    return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,17 @@ from estime_metric.meta.checks import Floats, finite, listed
 #: What `join` does about cells that one of the tables lacks.
 MISSING = ("error", "drop")
 
+_DROP = 'With missing="drop" (--drop-missing)'
+
 
 @dataclass(frozen=True, eq=False)
 class Grid:
     """The scores of one measure beside the judgements of one quality, for every summary.
 
     Attributes:
-        documents: D names, in the order of the rows.
-        systems: S names, in the order of the columns.
-        scores: float64 of shape (documents, systems), (D, S); higher is better.
-        judgements: likewise.
-        measure: name of the measure.
-        judgement: name of the judged quality.
+        documents, systems: names of the D rows and of the S columns.
+        scores, judgements: float64 of shape (documents, systems), (D, S); higher is better.
+        measure, judgement: names of the measure and of the judged quality.
         dropped: what `join` left out, one sentence each; empty unless it was asked for.
 
     Raises:
@@ -38,7 +37,7 @@ class Grid:
     judgements: Floats
     measure: str
     judgement: str
-    dropped: tuple[str, ...] = field(default=())
+    dropped: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         shape = (len(self.documents), len(self.systems))
@@ -67,20 +66,20 @@ def join(
 
     Args:
         scores: tidy, one row for each summary: document, system, and a column ``measure``.
-        judgements: likewise, with a column ``judgement``. Rows and columns of the grid stand in its order.
+        judgements: likewise, with a column ``judgement``. Rows and columns of the grid follow its order.
         measure: the column of scores.
         judgement: the column of judgements, higher is better.
-        document: the column of documents; a pair where the tables name it differently (scores, judgements).
-        system: the column of systems, likewise. Documents and systems are compared as text: 7 is ``"7"``.
+        document, system: their columns; a pair where the tables name one differently (scores, judgements). Documents
+            and systems are compared as text: 7 is ``"7"``.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are left out, then
-            documents that lack a cell for a system that is left. ``Grid.dropped`` says which. To drop a system with
+            documents that lack a cell for a system that remains. ``Grid.dropped`` says which. To drop a system with
             gaps rather than its documents, take it out of the tables.
 
     Raises:
         TypeError: a table is no DataFrame, or a column holds no numbers; the first such cells are listed.
-        ValueError: a column is missing; a name is empty; a cell stands twice, is infinite, or is missing while
-            ``missing="error"``; nothing is left; all scores or all judgements are equal.
+        ValueError: a column is missing; a name is empty; a cell occurs twice, is infinite, or is missing while
+            ``missing="error"``; nothing remains; all scores or all judgements are equal.
 
     Example:
         >>> scores = pd.DataFrame({"document": ["a", "a", "b", "b"], "system": ["X", "Y"] * 2, "alarms": [3, 0, 2, 1]})
@@ -95,18 +94,24 @@ def join(
     x = _wide(scores, "scores", names[0][0], names[1][0], measure, drop)
     y = _wide(judgements, "judgements", names[0][1], names[1][1], judgement, drop)
     left_out = [
-        *_only_in_one("system", x.columns, y.columns, drop),
-        *_only_in_one("document", x.index, y.index, drop),
+        f"{kind} without {lacking}: {', '.join(only) if drop else listed(only)}"
+        for kind, scored, judged in (("system", x.columns, y.columns), ("document", x.index, y.index))
+        for lacking, one, other in (("judgements", scored, judged), ("scores", judged, scored))
+        if (only := [name for name in one if name not in other])
     ]
     documents = [name for name in y.index if name in x.index]
     systems = [name for name in y.columns if name in x.columns]
     x, y = x.loc[documents, systems], y.loc[documents, systems]
-    left_out += _gaps(x, y, measure, judgement, drop)
+    for side, name in ((x, measure), (y, judgement)):
+        gaps = [(side.index[row], side.columns[column]) for row, column in np.argwhere(side.isna().to_numpy())]
+        if gaps and drop:
+            left_out.append(f"document with a gap in {name!r}: {', '.join(dict.fromkeys(key[0] for key in gaps))}")
+        elif gaps:
+            left_out.append(f"{name!r} is missing for {_cells(gaps)}")
     if left_out and not drop:
         raise ValueError(
-            "Expected the tables of scores and judgements to hold the same summaries, but "
-            + "; ".join(left_out)
-            + '. With missing="drop" (--drop-missing) they are left out.'
+            f"Expected the tables of scores and judgements to hold the same summaries, but {'; '.join(left_out)}. "
+            f"{_DROP} they are left out."
         )
     complete = (x.notna() & y.notna()).all(axis=1)
     x, y = x[complete], y[complete]
@@ -116,15 +121,9 @@ def join(
         if len(np.unique(side.to_numpy())) == 1:
             raise ValueError(f"Expected column {name!r} to vary, but all {side.size} values are {side.iloc[0, 0]}.")
     values = x.to_numpy(dtype=np.float64)
-    return Grid(
-        tuple(x.index),
-        tuple(x.columns),
-        0.0 - values if lower_is_better else values,  # no minus zero
-        y.to_numpy(dtype=np.float64),
-        measure,
-        judgement,
-        tuple(left_out),
-    )
+    values = 0.0 - values if lower_is_better else values  # no minus zero
+    judged = y.to_numpy(dtype=np.float64)
+    return Grid(tuple(x.index), tuple(x.columns), values, judged, measure, judgement, tuple(left_out))
 
 
 def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool) -> pd.DataFrame:
@@ -135,7 +134,8 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
         if name not in table.columns:
             found = ", ".join(map(str, table.columns)) or "none"
             raise ValueError(f"Expected argument `{side}` to have a column {name!r}, but its columns are {found}.")
-    empty = table.index[table[[document, system]].isna().any(axis=1) | (table[[document, system]] == "").any(axis=1)]
+    names = table[[document, system]]
+    empty = table.index[(names.isna() | (names == "")).any(axis=1)]
     if len(empty):
         raise ValueError(
             f"Expected `{side}` to name document and system in each row, but row {listed(empty)} lacks one."
@@ -147,50 +147,20 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
     cells = table[column].set_axis(keys)
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     unread = cells[values.isna() & cells.notna()]
+    where = f"column {column!r} of `{side}`"
     if len(unread):
-        raise TypeError(
-            f"Expected column {column!r} of `{side}` to hold numbers, "
-            f"but got {unread.iloc[0]!r} at {_cells(unread.index)}."
-        )
+        raise TypeError(f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {_cells(unread.index)}.")
     infinite = values[np.isinf(values)]
     if len(infinite):
-        raise ValueError(
-            f"Expected column {column!r} of `{side}` to be finite, but got infinity at {_cells(infinite.index)}."
-        )
+        raise ValueError(f"Expected {where} to be finite, but got infinity at {_cells(infinite.index)}.")
     if not drop and values.isna().any():
         raise ValueError(
-            f"Expected column {column!r} of `{side}` to be finite, but there is NaN at "
-            f'{_cells(values.index[values.isna()])}. With missing="drop" (--drop-missing) these documents are left out.'
+            f"Expected {where} to be finite, but there is NaN at {_cells(values.index[values.isna()])}. "
+            f"{_DROP} these documents are left out."
         )
     if values.empty:
         return pd.DataFrame(dtype=np.float64)
-    wide = values.unstack()
-    return wide.loc[keys.get_level_values(0).unique(), keys.get_level_values(1).unique()]
-
-
-def _only_in_one(kind: str, scored: pd.Index, judged: pd.Index, drop: bool) -> list[str]:
-    """Documents or systems that only one of the tables knows."""
-    return [
-        f"{kind} without {lacking}: {', '.join(names) if drop else listed(names)}"
-        for names, lacking in (
-            ([name for name in scored if name not in judged], "judgements"),
-            ([name for name in judged if name not in scored], "scores"),
-        )
-        if names
-    ]
-
-
-def _gaps(x: pd.DataFrame, y: pd.DataFrame, measure: str, judgement: str, drop: bool) -> list[str]:
-    """Cells that are missing although their document and their system are known on both sides."""
-    found = []
-    for side, name in ((x, measure), (y, judgement)):
-        gaps = [(side.index[row], side.columns[column]) for row, column in np.argwhere(side.isna().to_numpy())]
-        if gaps and drop:
-            documents = list(dict.fromkeys(document for document, _ in gaps))
-            found.append(f"document with a gap in {name!r}: {', '.join(documents)}")
-        elif gaps:
-            found.append(f"{name!r} is missing for {_cells(gaps)}")
-    return found
+    return values.unstack().loc[keys.get_level_values(0).unique(), keys.get_level_values(1).unique()]
 
 
 def _cells(keys: Iterable[tuple[str, str]]) -> str:

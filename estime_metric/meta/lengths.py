@@ -13,12 +13,18 @@ from numpy.typing import ArrayLike
 
 from estime_metric.inputs import check_choice, integer
 from estime_metric.meta.bias import check_systems
-from estime_metric.meta.checks import Floats, finite, two_grids
+from estime_metric.meta.checks import Floats, alike, finite
 from estime_metric.meta.concordance import METHODS
-from estime_metric.meta.correlations import LEVELS, weighted
+from estime_metric.meta.correlations import LEVELS, observed
 from estime_metric.meta.shuffle import LengthCurve, length_curve, split_sentences, wins
 
-UNITS = ("characters", "words", "sentences")
+_COUNTS: dict[str, Callable[[str], int]] = {
+    "characters": len,
+    "words": lambda text: len(text.split()),
+    "sentences": lambda text: len(split_sentences(text)),
+}
+
+UNITS = tuple(_COUNTS)
 
 
 def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> Floats:
@@ -39,17 +45,12 @@ def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> F
         >>> count_lengths([["One. Two.", ""]], "words")
         array([[2., 0.]])
     """
-    measures = {"characters": len, "words": lambda text: len(text.split()), "sentences": _count_sentences}
     check_choice("unit", unit, UNITS)
-    return count_in_texts(texts, measures[unit])
+    return count_in_texts(texts, _COUNTS[unit])
 
 
 def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) -> Floats:
-    """A count of each text of a table (d, s) of texts, as float64; of no row: shape (0, 0).
-
-    Raises:
-        ValueError: the rows differ in length.
-    """
+    """A count of each text of a table (d, s) of texts; of no row: shape (0, 0). ValueError: rows differ in length."""
     width = len(texts[0]) if len(texts) else 0
     for index, row in enumerate(texts):
         if len(row) != width:
@@ -62,16 +63,8 @@ def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) 
 def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> pd.DataFrame:
     """Statistics of each system's lengths.
 
-    Args:
-        lengths: (d, s) lengths of the summaries.
-        systems: names of the ``s`` systems.
-
-    Returns:
-        a row for each system, in their order, indexed by name; columns ``mean``, ``std`` (of the sample; NaN of one
-        summary), ``min``, ``median`` and ``max``; of no document all NaN.
-
-    Raises:
-        TypeError, ValueError: ``lengths`` is not a table of finite numbers, or the names do not fit it.
+    Takes (d, s) lengths and the systems' names. Returns a row for each system, in their order, indexed by name; columns
+    ``mean``, ``std`` (of the sample; NaN of one summary), ``min``, ``median`` and ``max``; of no document all NaN.
 
     Example:
         >>> lengths_by_system([[10], [20], [60]], ["A"]).loc["A", ["mean", "median", "max"]].tolist()
@@ -85,7 +78,7 @@ def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> pd.DataFram
 def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str = "kendall_b") -> dict[str, float]:
     """Correlation of a measure's scores, or of judgements, with the lengths of the summaries, on every level.
 
-    A measure that goes with length where the judgements do not is biased by it.
+    A measure that correlates with length where the judgements do not is biased by it.
 
     Args:
         scores: (d, s) scores of a measure, or judgements.
@@ -93,20 +86,16 @@ def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str =
         method: one of `estime_metric.meta.METHODS`.
 
     Returns:
-        level -> correlation, for each of `estime_metric.meta.LEVELS`; NaN where it is undefined, as it is of no summary
-        or where all are equal.
-
-    Raises:
-        TypeError, ValueError: they are not tables of finite numbers of one shape, or ``method`` is unknown.
+        level -> correlation, for each of `estime_metric.meta.LEVELS`; NaN where it is undefined: of no summary, or
+        where all are equal.
 
     Example:
         >>> correlation_with_length([[1, 2], [3, 4]], [[10, 20], [30, 40]])["system"]
         1.0
     """
     check_choice("method", method, METHODS)
-    table = finite("scores", scores, 2)
-    sizes = _check_lengths(lengths, table)
-    return {level: float(weighted(table, sizes, level, [method])[method][0]) for level in LEVELS}
+    table, sizes = alike(2, scores=scores, lengths=lengths)
+    return {level: observed(table, sizes, level, [method])[method].value for level in LEVELS}
 
 
 def agreement_by_length_difference(
@@ -132,30 +121,12 @@ def agreement_by_length_difference(
 
     Returns:
         The curve; a tie of the measure counts one half. Of no pair: no bucket.
-
-    Raises:
-        TypeError, ValueError: they are not tables of finite numbers of one shape, or ``pairs`` or ``width`` is not
-            positive.
     """
-    table, gold = two_grids(scores, judgements)
-    sizes = _check_lengths(lengths, table).ravel()
+    tables = alike(2, scores=scores, judgements=judgements, lengths=lengths)
+    guess, gold, sizes = (table.ravel() for table in tables)
     integer("pairs", pairs, 1)
-    better, worse = np.nonzero(gold.ravel()[:, None] > gold.ravel()[None, :])
+    better, worse = np.nonzero(gold[:, None] > gold[None, :])
     if len(better) > pairs:
         drawn = np.random.default_rng(seed).choice(len(better), size=pairs, replace=False)
         better, worse = better[drawn], worse[drawn]
-    guess = table.ravel()
     return length_curve(sizes[better] - sizes[worse], wins(guess[better], guess[worse]), width, limit)
-
-
-def _check_lengths(lengths: ArrayLike, scores: Floats) -> Floats:
-    sizes = finite("lengths", lengths, 2)
-    if sizes.shape != scores.shape:
-        raise ValueError(
-            f"Expected argument `lengths` to have the shape {scores.shape} of `scores`, but got {sizes.shape}."
-        )
-    return sizes
-
-
-def _count_sentences(text: str) -> int:
-    return len(split_sentences(text))

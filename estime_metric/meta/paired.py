@@ -20,9 +20,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from estime_metric.inputs import integer
-from estime_metric.meta.checks import Floats, check_share, finite
+from estime_metric.meta.checks import Floats, alike, check_share, finite
 
-#: What a p-value has to stay below to be called a difference.
+#: A p-value below this is called a difference.
 LEVEL = 0.05
 
 #: Differences other than 0 up to which all swaps are tried: 65,536 of them.
@@ -42,8 +42,8 @@ class PairedTest:
     Attributes:
         difference: mean of the first minus mean of the second.
         p_value: two-sided.
-        low, high: interval of the difference; ``None`` where the test gives none.
         trials: resamples or swaps that were tried.
+        low, high: interval of the difference; ``None`` where the test gives none.
         exact: all swaps were tried, none at random.
     """
 
@@ -55,6 +55,10 @@ class PairedTest:
     exact: bool = False
 
 
+#: Of no example.
+NOTHING = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)
+
+
 def paired_bootstrap(
     first: npt.ArrayLike, second: npt.ArrayLike, *, n: int = 10_000, confidence: float = 0.95, seed: int = 0
 ) -> PairedTest:
@@ -64,14 +68,10 @@ def paired_bootstrap(
     it is below 0.05 where the 95 % interval leaves 0 out.
 
     Args:
-        first: scores of one system, shape (examples,).
-        second: scores of the other for the same examples.
+        first, second: scores of two systems for the same examples, shape (examples,).
         n: number of resamples.
         confidence: share of the resamples within the interval.
         seed: of the random numbers.
-
-    Raises:
-        TypeError, ValueError: no numbers, NaN, other lengths, no example, or a bad option; the message names it.
     """
     differences = _differences(first, second)
     integer("n", n, 1)
@@ -80,14 +80,9 @@ def paired_bootstrap(
     if len(differences) == 1:  # scipy wants two
         return PairedTest(mean, p_of_sign(np.full(n, mean)), n, mean, mean)
     found = stats.bootstrap(
-        (differences,),
-        np.mean,
-        n_resamples=n,
-        confidence_level=confidence,
-        method="percentile",
-        batch=max(1, _TOGETHER // len(differences)),
-        random_state=np.random.default_rng(seed),
-    )
+        (differences,), np.mean, n_resamples=n, confidence_level=confidence, method="percentile",
+        batch=max(1, _TOGETHER // len(differences)), random_state=np.random.default_rng(seed),
+    )  # fmt: skip
     slack = _ROUNDING * float(np.abs(differences).mean())
     low, high = found.confidence_interval
     return PairedTest(mean, p_of_sign(found.bootstrap_distribution, slack), n, float(low), float(high))
@@ -132,8 +127,7 @@ class PairedComparison:
         left_out: examples of which one score or both are NaN.
         mean_first, mean_second: means; NaN of no example.
         better_first, ties, better_second: how many examples are better with the first, tied, better with the second.
-        bootstrap: what `paired_bootstrap` found; all NaN of no example.
-        randomization: what `approximate_randomization` found; likewise.
+        bootstrap, randomization: what the two tests found; all NaN of no example.
         higher_is_better: the direction of the scores.
         p_value: that of ``randomization``; `compare_each` corrects it for the number of tests.
     """
@@ -170,15 +164,10 @@ def compare_paired(
     """Means, wins and both paired tests; an example of which a score is NaN is left out on both sides.
 
     Args:
-        first: scores of one system, shape (examples,); NaN where one is undefined.
-        second: scores of the other for the same examples.
+        first, second: scores of two systems for the same examples, shape (examples,); NaN where one is undefined.
         higher_is_better: the direction of the scores.
         n: number of resamples and of random swaps.
-        confidence: share of the resamples within the interval.
-        seed: of the random numbers.
-
-    Raises:
-        TypeError, ValueError: no numbers, infinity, other lengths, or a bad option; the message names it.
+        confidence, seed: as in `paired_bootstrap`.
 
     Example:
         >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
@@ -194,23 +183,21 @@ def compare_paired(
     check_share("confidence", confidence)
     known = ~(np.isnan(a) | np.isnan(b))
     a, b = a[known], b[known]
-    direction, left_out = 1 if higher_is_better else -1, int((~known).sum())
-    if not len(a):
-        nothing = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)
-        return PairedComparison(0, left_out, math.nan, math.nan, 0, 0, 0, nothing, nothing, higher_is_better, math.nan)
-    randomization = approximate_randomization(a, b, n=n, seed=seed)
+    bootstrap = paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed) if len(a) else NOTHING
+    randomization = approximate_randomization(a, b, n=n, seed=seed) if len(a) else NOTHING
+    direction = 1 if higher_is_better else -1
     return PairedComparison(
-        len(a),
-        left_out,
-        math.fsum(a) / len(a),
-        math.fsum(b) / len(b),
-        int((direction * a > direction * b).sum()),
-        int((a == b).sum()),
-        int((direction * a < direction * b).sum()),
-        paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed),
-        randomization,
-        higher_is_better,
-        randomization.p_value,
+        examples=len(a),
+        left_out=int((~known).sum()),
+        mean_first=math.fsum(a) / len(a) if len(a) else math.nan,
+        mean_second=math.fsum(b) / len(b) if len(b) else math.nan,
+        better_first=int((direction * a > direction * b).sum()),
+        ties=int((a == b).sum()),
+        better_second=int((direction * a < direction * b).sum()),
+        bootstrap=bootstrap,
+        randomization=randomization,
+        higher_is_better=higher_is_better,
+        p_value=randomization.p_value,
     )
 
 
@@ -227,9 +214,6 @@ def compare_each(
 
     Returns:
         indices of the first and second system -> comparison, whose ``p_value`` is corrected.
-
-    Raises:
-        TypeError, ValueError: as for `compare_paired`.
 
     Example:
         >>> found = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)
@@ -275,9 +259,7 @@ def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
 
 
 def _differences(first: npt.ArrayLike, second: npt.ArrayLike) -> Floats:
-    a, b = finite("first", first, 1), finite("second", second, 1)
-    if len(a) != len(b):
-        raise ValueError(f"Expected arguments `first` and `second` to be of one length, but got {len(a)} and {len(b)}.")
+    a, b = alike(1, first=first, second=second)
     if not len(a):
         raise ValueError("Expected at least one example, but got none.")
     return a - b

@@ -76,9 +76,8 @@ def read_grids(
         directions: measure, or column of scores without ``@LAYER`` -> whether higher is better; the others are negated.
             Where left out, higher is better for all.
         not_measures: columns of numbers that are not taken unasked, such as line numbers.
-        document: column of documents; a pair where the tables name it differently. The first of `DOCUMENT_COLUMNS`
-            that is there where left out.
-        system: likewise, of `SYSTEM_COLUMNS`.
+        document, system: their columns; a pair where the tables name one differently. Where left out, the first of
+            `DOCUMENT_COLUMNS` or `SYSTEM_COLUMNS` that is there.
         missing: what to do about summaries that one table lacks, as in `join`.
 
     Returns:
@@ -88,26 +87,19 @@ def read_grids(
         TypeError, ValueError: a column or a measure is missing, or the tables do not fit; the message names it.
         OSError: a file cannot be read.
     """
-    scored_document, judged_document = _pair(document)
-    scored_system, judged_system = _pair(system)
-    judged, judged_ids = _read(Path(judgements), judged_document, judged_system)
+    documents, systems = (names if isinstance(names, tuple) else (names, names) for names in (document, system))
+    judged, judged_ids = _read(Path(judgements), documents[1], systems[1])
     found_qualities = tuple(qualities) if qualities else _numeric(judged, judged_ids, Path(judgements), not_measures)
-    found = _measures(Path(scores), measures, not_measures, scored_document, scored_system)
+    found = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
     higher = {name: _direction(name, column, directions) for name, (_, column, _) in found.items()}
     grids = [
         join(
-            table.rename(columns={column: name}),
-            judged,
-            name,
-            quality,
-            document=(ids[0], judged_ids[0]),
-            system=(ids[1], judged_ids[1]),
-            lower_is_better=higher[name] is False,
-            missing=missing,
+            table.rename(columns={column: name}), judged, name, quality, document=(ids[0], judged_ids[0]),
+            system=(ids[1], judged_ids[1]), lower_is_better=higher[name] is False, missing=missing,
         )
         for quality in found_qualities
         for name, (table, column, ids) in found.items()
-    ]
+    ]  # fmt: skip
     unknown = [name for name, direction in higher.items() if direction is None]
     if unknown:
         raise ValueError(
@@ -126,25 +118,22 @@ def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
 
 def _direction(name: str, column: str, directions: Mapping[str, bool] | None) -> bool | None:
     """Whether higher is better; ``None`` where it is not known."""
-    known = {} if directions is None else directions
+    if directions is None:
+        return True
     tried = (name, name.split("@")[0], column, column.split("@")[0])
-    return next((known[each] for each in tried if each in known), True if directions is None else None)
-
-
-def _pair(names: ColumnNames) -> tuple[str | None, str | None]:
-    return names if isinstance(names, tuple) else (names, names)
+    return next((directions[each] for each in tried if each in directions), None)
 
 
 def _measures(
     path: Path, asked: Sequence[str] | None, skipped: Collection[str], document: str | None, system: str | None
 ) -> dict[str, _Measured]:
     """Name -> table, column of scores, and columns of documents and systems."""
-    files = sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE) if path.is_dir() else [path]
+    if not path.is_dir():
+        table, ids = _read(path, document, system)
+        return {name: (table, name, ids) for name in asked or _numeric(table, ids, path, skipped)}
     found: dict[str, _Measured] = {}
-    for file in files:
+    for file in sorted(file for file in path.iterdir() if file.suffix.lower() in READABLE):
         table, ids = _read(file, document, system)
-        if not path.is_dir():
-            return {name: (table, name, ids) for name in asked or _numeric(table, ids, file, skipped)}
         numeric = _numeric(table, ids, file, skipped)
         for column in numeric:
             found[file.stem if len(numeric) == 1 else f"{file.stem}.{column}"] = (table, column, ids)

@@ -1,18 +1,18 @@
 """Bootstrap intervals of the correlations: which value would another choice of documents or systems have given?
 
 A resample takes as many documents as there are, with replacement, or as many systems, or both. ``both`` is crossed: the
-drawn systems stand over all drawn documents, and neither is nested in the other (BOOT-BOTH of Deutsch, Dror & Roth
-2021; the intervals of Steen & Markert 2022, Table 3). Intervals over documents alone say how sure the
-value is for these systems, those over both how sure it is for others of their kind, and are wider.
+drawn systems stand over all drawn documents (BOOT-BOTH of Deutsch, Dror & Roth 2021; the intervals of Steen & Markert
+2022, Table 3). Intervals over documents alone hold for these systems, those over both for others of their kind; they
+are wider.
 
-A document or system that is drawn twice counts twice, as in a table with its rows repeated; its copies are tied with
-each other. Nothing is copied, however: a resample is a row of weights, see `concordance`. ``scipy.stats.bootstrap``
-draws along one axis only, so it gives neither the crossed resamples nor several statistics from one draw.
+A document or system that is drawn twice counts twice, and its copies are tied with each other. A resample is a row of
+weights, see `concordance`. ``scipy.stats.bootstrap`` draws along one axis only, so it gives neither the crossed
+resamples nor several statistics from one draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ import pandas as pd
 from estime_metric.inputs import check_choice, integer
 from estime_metric.meta.checks import Floats, check_share
 from estime_metric.meta.concordance import METHODS
-from estime_metric.meta.correlations import LEVELS, group_values, tallies, weighted
+from estime_metric.meta.correlations import LEVELS, group_values, observed, sample_count, tallies, weighted
 from estime_metric.meta.grid import Grid
 
 #: What can be resampled.
@@ -39,9 +39,6 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
 
     Returns:
         float64 of shapes (n, D) and (n, S); ``None`` for what is not drawn.
-
-    Raises:
-        TypeError, ValueError: ``resample`` is none of `RESAMPLES`, ``n`` is less than 1, or nothing is there to draw.
     """
     check_choice("resample", resample, RESAMPLES)
     integer("n", n, 1)
@@ -55,26 +52,22 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
 
 
 def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iterable[str]) -> dict[str, Floats]:
-    """The statistics of every resample.
-
-    Args:
-        grid: D documents by S systems.
-        samples: what `draw` gives.
-        levels: some of `LEVELS`.
-        methods: some of `METHODS`, m of them.
+    """The statistics of every resample that `draw` gave, in chunks, so that memory does not grow with their number.
 
     Returns:
-        level -> float64 of shape (m, n), NaN where a resample has no value.
+        level -> float64 of shape (methods, resamples), NaN where a resample has no value.
     """
-    levels, methods = list(levels), list(methods)
-    parts: dict[str, list[Floats]] = {level: [] for level in levels}
-    for documents, systems in _chunks(samples, grid.scores.size):
-        for level in levels:
-            found = weighted(grid.scores, grid.judgements, level, methods, documents, systems)
-            parts[level].append(
-                np.stack([np.broadcast_to(found[method], _rows(documents, systems)) for method in methods])
-            )
-    return {level: np.concatenate(found, axis=1) for level, found in parts.items()}
+    methods, rows = list(methods), sample_count(*samples)
+    found = {level: np.empty((len(methods), rows)) for level in levels}
+    step = max(1, _TOGETHER // max(1, grid.scores.size))
+    for first in range(0, rows, step):
+        part = slice(first, first + step)
+        some = [None if sample is None else sample[part] for sample in samples]
+        for level, values in found.items():
+            of_level = weighted(grid.scores, grid.judgements, level, methods, *some)
+            for index, method in enumerate(methods):
+                values[index, part] = of_level[method]
+    return found
 
 
 def bootstrap(
@@ -91,8 +84,7 @@ def bootstrap(
 
     Args:
         grid: scores and judgements.
-        levels: some of `LEVELS`.
-        methods: some of `METHODS`.
+        levels, methods: some of `LEVELS` and of `METHODS`.
         resample: ``"documents"``, ``"systems"`` or ``"both"``, see the module.
         n: number of resamples.
         confidence: share of the resamples that lie within the interval.
@@ -100,11 +92,8 @@ def bootstrap(
 
     Returns:
         one row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high``; ``groups`` and
-        ``left_out`` as in `Correlation`; ``undefined``, the resamples that have no value and are left out of the
-        interval. Where the value itself is undefined, it is NaN and ``left_out`` equals ``groups``.
-
-    Raises:
-        TypeError, ValueError: a bad argument; the message names it.
+        ``left_out`` as in `Correlation`; ``undefined``, the resamples without a value, which the interval leaves out.
+        Where the value itself is undefined, it is NaN and ``left_out`` equals ``groups``.
     """
     levels, methods = list(levels), list(methods)
     for level in levels:
@@ -115,44 +104,28 @@ def bootstrap(
     drawn = resampled(grid, draw(grid.scores.shape, resample, n, seed), levels, methods)
     rows = []
     for level in levels:
-        values = weighted(grid.scores, grid.judgements, level, methods)
-        for index, method in enumerate(methods):
-            groups = group_values(grid.scores, grid.judgements, level=level, method=method)
-            low, high, undefined = interval(drawn[level][index], confidence)
-            rows.append(
-                {
-                    "level": level,
-                    "method": method,
-                    "value": float(values[method][0]),
-                    "low": low,
-                    "high": high,
-                    "groups": len(groups),
-                    "left_out": int(np.isnan(groups).sum()),
-                    "undefined": undefined,
-                }
-            )
+        values = observed(grid.scores, grid.judgements, level, methods)
+        for method, samples in zip(methods, drawn[level], strict=True):
+            low, high, undefined = interval(samples, confidence)
+            one = values[method]
+            rows.append((level, method, one.value, low, high, one.groups, one.left_out, undefined))
     return pd.DataFrame(rows, columns=["level", "method", "value", "low", "high", "groups", "left_out", "undefined"])
 
 
 def bootstrap_groups(
     grid: Grid, *, level: str, method: str, n: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> pd.DataFrame:
-    """The correlation of each group with its interval: systems, over resampled documents (Steen & Markert 2022, Figure
-    5), or documents, over resampled systems.
+    """The correlation of each group with its interval: systems over resampled documents (Steen & Markert 2022, Figure
+    5), or documents over resampled systems.
 
     Args:
         grid: scores and judgements.
         level: ``"intra_system"`` or ``"pairwise"``.
         method: one of `METHODS`.
-        n: number of resamples.
-        confidence: as in `bootstrap`.
-        seed: as in `bootstrap`; all groups see the same resamples.
+        n, confidence, seed: as in `bootstrap`; all groups see the same resamples.
 
     Returns:
         one row for each group: ``group``, ``value`` (NaN where it is undefined), ``low``, ``high``, ``undefined``.
-
-    Raises:
-        TypeError, ValueError: a bad argument; the message names it.
     """
     check_choice("level", level, ("intra_system", "pairwise"))
     check_choice("method", method, METHODS)
@@ -160,7 +133,7 @@ def bootstrap_groups(
     within, names = ("documents", grid.systems) if level == "intra_system" else ("systems", grid.documents)
     samples = draw(grid.scores.shape, within, n, seed)
     values = group_values(grid.scores, grid.judgements, level=level, method=method)
-    found = [METHODS[method](counts) for counts in tallies(grid.scores, grid.judgements, level, *samples)]
+    found = (METHODS[method](counts) for counts in tallies(grid.scores, grid.judgements, level, *samples))
     rows = [
         (name, value, *interval(drawn, confidence)) for name, value, drawn in zip(names, values, found, strict=True)
     ]
@@ -184,16 +157,3 @@ def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:
     """Rows of how often each of ``size`` things was drawn in ``size`` draws."""
     drawn = rng.integers(size, size=(n, size)) + np.arange(n)[:, None] * size
     return np.bincount(drawn.ravel(), minlength=n * size).reshape(n, size).astype(np.float64)
-
-
-def _rows(documents: Floats | None, systems: Floats | None) -> int:
-    return max((len(sample) for sample in (documents, systems) if sample is not None), default=1)
-
-
-def _chunks(samples: Samples, items: int) -> Iterator[Samples]:
-    """The resamples, in chunks, so that memory does not grow with their number."""
-    documents, systems = samples
-    rows, step = _rows(documents, systems), max(1, _TOGETHER // max(1, items))
-    for first in range(0, rows, step):
-        part = slice(first, first + step)
-        yield (None if documents is None else documents[part], None if systems is None else systems[part])

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from estime_metric.inputs import integer
-from estime_metric.meta.checks import Floats, finite
+from estime_metric.inputs import check_texts, integer
+from estime_metric.meta.checks import Floats, alike
 
 #: Text -> its sentences in order.
 SentenceSplitter = Callable[[str], Sequence[str]]
@@ -28,7 +28,7 @@ class ShuffledText:
 
     Attributes:
         text: the text.
-        order: ``order[k]`` is the index in the original of the sentence that now stands at ``k``.
+        order: ``order[k]`` is the index in the original of the sentence that is now at ``k``.
     """
 
     text: str
@@ -63,7 +63,7 @@ def shuffle_text(
     """The text with its sentences in a random order that reads differently from the original.
 
     All orders that read differently are equally likely. Sentences are joined by a newline if the text has lines, else
-    by a space. A text of no or one sentence, or of equal sentences only, has no other order: it comes back as it is,
+    by a space. A text of no or one sentence, or of equal sentences only, has no other order: it is returned unchanged,
     character for character, and ``changed`` is False; leave such pairs out of an accuracy, as the paper does.
 
     Args:
@@ -88,9 +88,6 @@ def shuffle_texts(
 ) -> list[ShuffledText]:
     """Each text shuffled by `shuffle_text`; the order of one depends on ``seed``, its index and its sentences only.
 
-    Raises:
-        TypeError: ``texts`` is one string, or an item of it is none.
-
     Example:
         >>> made = shuffle_texts(["One came. Two left. Three stayed.", "One sentence."])
         >>> [text.changed for text in made]
@@ -98,45 +95,31 @@ def shuffle_texts(
         >>> sorted(made[0].text.split(". "))
         ['One came', 'Three stayed', 'Two left.']
     """
-    if isinstance(texts, str):
-        raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
-    for index, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise TypeError(
-                f"Expected argument `texts` to hold strings, but got {type(text).__name__} at index {index}."
-            )
-    return [shuffle_text(text, (seed, index), splitter) for index, text in enumerate(texts)]
+    return [shuffle_text(text, (seed, index), splitter) for index, text in enumerate(check_texts("texts", texts))]
 
 
 def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
     """Share of pairs whose original is scored higher; a tie counts one half.
 
-    Args:
-        originals: (n,) scores of the originals, higher is better.
-        shuffled: (n,) scores of the same texts shuffled.
-
-    Returns:
-        A number within 0..1, higher is better, 0.5 by chance; NaN of no pair.
-
-    Raises:
-        TypeError, ValueError: they are not finite numbers of one length.
+    Takes (n,) scores of originals, higher is better, and of the same texts shuffled. Returns a number within 0..1,
+    higher is better, 0.5 by chance; NaN of no pair.
 
     Example:
         >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
         0.625
     """
-    won = wins(*_check_scores(originals, shuffled))
+    won = wins(*alike(1, originals=originals, shuffled=shuffled))
     return float(won.mean()) if len(won) else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class LengthCurve:
-    """Means by a length; where there is a limit, the last bucket of either end takes all that lies beyond.
+    """Means by a length; the last bucket of either end takes all that lies beyond the limit.
 
     Attributes:
         lengths: (b,) lower edges of the buckets that hold a pair, rising, in the unit of the lengths given.
-        means: (b,) mean in each bucket; of pairs it is the share ranked right, a tie counting one half, within 0..1.
-        counts: (b,) number of pairs, or of texts.
+        means: (b,) share of the pairs ranked right, a tie counting one half, within 0..1.
+        counts: (b,) number of pairs.
         width: width of a bucket.
     """
 
@@ -176,35 +159,26 @@ def accuracy_by_length_difference(
 
     Returns:
         The curve; of fewer than two texts: no bucket.
-
-    Raises:
-        TypeError, ValueError: they are not finite numbers of one length, or ``width`` or ``pairs`` is not positive.
     """
-    better, worse = _check_scores(originals, shuffled)
-    number = len(better)
-    sizes = _check_lengths(lengths, number, "lengths")
-    others = sizes if shuffled_lengths is None else _check_lengths(shuffled_lengths, number, "shuffled_lengths")
+    others = lengths if shuffled_lengths is None else shuffled_lengths
+    better, worse, sizes, other_sizes = alike(
+        1, originals=originals, shuffled=shuffled, lengths=lengths, shuffled_lengths=others
+    )
     integer("pairs", pairs, 1)
-    every = number * (number - 1)
+    every = len(better) * (len(better) - 1)
     drawn = np.arange(every)
     if every > pairs:
         drawn = np.random.default_rng(seed).choice(every, size=pairs, replace=False)
-    one, step = np.divmod(drawn, max(number - 1, 1))
+    one, step = np.divmod(drawn, max(len(better) - 1, 1))
     other = step + (step >= one)  # all texts but `one`
-    return length_curve(sizes[one] - others[other], wins(better[one], worse[other]), width, limit)
+    return length_curve(sizes[one] - other_sizes[other], wins(better[one], worse[other]), width, limit)
 
 
-def length_curve(lengths: Floats, values: Floats, width: float, limit: float | None = None) -> LengthCurve:
-    """Mean of values (n,) in buckets of lengths (n,).
-
-    Raises:
-        ValueError: ``width`` is not positive.
-    """
+def length_curve(lengths: Floats, values: Floats, width: float, limit: float) -> LengthCurve:
+    """Mean of values (n,) in buckets of lengths (n,) of a positive ``width`` (else ValueError)."""
     if not width > 0:
         raise ValueError(f"Expected argument `width` to be positive, but got {width}.")
-    edges = np.floor(lengths / width) * width
-    if limit is not None:
-        edges = edges.clip(-limit, limit)
+    edges = (np.floor(lengths / width) * width).clip(-limit, limit)
     found, bucket, counts = np.unique(edges, return_inverse=True, return_counts=True)
     sums = np.bincount(bucket, weights=values, minlength=len(found))
     return LengthCurve(found, sums / np.maximum(counts, 1), counts.astype(np.int64), float(width))
@@ -214,21 +188,3 @@ def wins(better: Floats, worse: Floats) -> Floats:
     """1 where the first is higher, one half where they are equal, else 0; of shape (n,)."""
     won: Floats = (better > worse) + 0.5 * (better == worse)
     return won
-
-
-def _check_scores(originals: ArrayLike, shuffled: ArrayLike) -> tuple[Floats, Floats]:
-    better, worse = finite("originals", originals, 1), finite("shuffled", shuffled, 1)
-    if len(better) != len(worse):
-        raise ValueError(
-            f"Expected argument `shuffled` to hold {len(better)} scores as `originals` does, but got {len(worse)}."
-        )
-    return better, worse
-
-
-def _check_lengths(lengths: ArrayLike, number: int, name: str) -> Floats:
-    sizes = finite(name, lengths, 1)
-    if len(sizes) != number:
-        raise ValueError(
-            f"Expected argument `{name}` to hold {number} lengths, one for each pair, but got {len(sizes)}."
-        )
-    return sizes

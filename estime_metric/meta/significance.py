@@ -6,8 +6,8 @@ Three ways, first measure minus second:
     draws documents, systems or both, the same for both measures (Deutsch, Dror & Roth 2021), and gives an interval.
 `permutation_test`
     swaps the two measures' standardised scores of a summary, a document or a system by the toss of a coin (PERM-BOTH,
-    PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed. Swaps
-    are weights here, too, which ``scipy.stats.permutation_test`` cannot use: it would copy the table for each.
+    PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed. A swap
+    is a row of weights, as a resample is; ``scipy.stats.permutation_test`` would copy the table for each.
 `williams_test`
     Williams 1959, for two correlations that share the judgements, proposed for measures by Graham & Baldwin 2014. It
     takes the items as independent draws from a normal distribution, which summaries of one document are not.
@@ -82,19 +82,15 @@ def bootstrap_difference(
 
     Args:
         first, second: the measures beside the same judgements of the same summaries.
-        level: one of `LEVELS`.
-        method: one of `METHODS`.
-        resample: ``"documents"``, ``"systems"`` or ``"both"``, as in `bootstrap`.
-        n: number of resamples.
-        confidence: share of them within the interval.
-        seed: of the random numbers.
+        level, method: one of `LEVELS` and of `METHODS`.
+        resample, n, confidence, seed: as in `bootstrap`.
 
     Returns:
         the difference with its percentile interval and the two-sided p-value that belongs to it: twice the share of
         resamples whose difference has the other sign or none.
 
     Raises:
-        TypeError, ValueError: the grids differ in more than the scores, or a bad option; the message names it.
+        ValueError: the grids differ in more than the scores.
         UndefinedCorrelationError: one of the correlations has no value.
     """
     _check_same(first, second, level, method)
@@ -102,8 +98,8 @@ def bootstrap_difference(
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
     differences = drawn[0] - drawn[1]
     low, high, undefined = interval(differences, confidence)
-    known = differences[~np.isnan(differences)]
-    return Difference(*_values(first, second, level, method), p_of_sign(known, _ROUNDING), low, high, undefined)
+    p_value = p_of_sign(differences[~np.isnan(differences)], _ROUNDING)
+    return Difference(*_values(first, second, level, method), p_value, low, high, undefined)
 
 
 def permutation_test(
@@ -121,9 +117,8 @@ def permutation_test(
 
     Args:
         first, second: the measures beside the same judgements of the same summaries.
-        level: one of `LEVELS`.
-        method: one of `METHODS`.
-        swap: what keeps together: each summary alone, all summaries of a ``documents``, or of a ``systems``.
+        level, method: one of `LEVELS` and of `METHODS`.
+        swap: what keeps together: each of the ``summaries`` alone, those of one of the ``documents`` or ``systems``.
         alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
         n: number of permutations.
         seed: of the random numbers.
@@ -132,7 +127,7 @@ def permutation_test(
         the p-value is (1 + permutations with as large a difference) / (1 + permutations).
 
     Raises:
-        TypeError, ValueError: the grids differ in more than the scores, or a bad option; the message names it.
+        ValueError: the grids differ in more than the scores.
         UndefinedCorrelationError: one of the correlations has no value.
     """
     _check_same(first, second, level, method)
@@ -151,10 +146,9 @@ def permutation_test(
     observed = values[0] - values[1]
     if alternative == "two-sided":
         as_large = np.abs(known) >= abs(observed) - _ROUNDING
-    elif alternative == "greater":
-        as_large = known >= observed - _ROUNDING
     else:
-        as_large = known <= observed + _ROUNDING
+        sign = 1 if alternative == "greater" else -1
+        as_large = sign * known >= sign * observed - _ROUNDING
     p_value = float((1 + as_large.sum()) / (1 + len(known)))
     return Difference(*values, p_value=p_value, undefined=len(drawn) - len(known))
 
@@ -168,11 +162,7 @@ def williams_test(
         first, second: the measures beside the same judgements of the same summaries.
         level: ``"system"`` or ``"summary"``; the other levels are no single correlation.
         method: ``"pearson"``, or ``"spearman"`` as an approximation.
-        alternative: as in `permutation_test`.
-
-    Raises:
-        TypeError, ValueError: as in `williams`, or the grids differ in more than the scores.
-        UndefinedCorrelationError: one of the correlations has no value.
+        alternative: as in `permutation_test`, and so are the errors.
     """
     _check_same(first, second, level, method)
     check_choice("level", level, ("system", "summary"))
@@ -189,19 +179,14 @@ def williams(
     """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014).
 
     Args:
-        first: correlation of the first measure with the judgements.
-        second: that of the second measure.
+        first, second: correlations of the two measures with the judgements.
         between: that of the measures with each other.
         n: items that they rest on.
         alternative: as in `permutation_test`.
 
     Returns:
-        t with n - 3 degrees of freedom, positive where the first is higher, and the p-value. Equal correlations give
-        0; measures of which one is the other (``between`` is 1) do as well.
-
-    Raises:
-        TypeError, ValueError: fewer than four items, a correlation outside -1..1, or three that cannot stand together
-            or leave the test without a value (1, -1, -1).
+        t with n - 3 degrees of freedom, positive where the first is higher, and the p-value. Equal correlations, and
+        measures of which one is the other (``between`` is 1), give 0.
 
     Example:
         >>> t, p = williams(0.4, 0.5, 0.1, 103)
@@ -251,7 +236,7 @@ def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, 
 
 
 def _standardised(scores: Floats) -> Floats:
-    """Mean 0 and standard deviation 1 over all summaries: scores of two measures can stand for each other."""
+    """Mean 0 and standard deviation 1 over all summaries, so that scores of two measures can be exchanged."""
     centred = scores - scores.mean()
     scaled: Floats = centred / (np.abs(centred).max() or 1)
     return scaled / (scaled.std() or 1)
@@ -269,7 +254,7 @@ def _coins(shape: tuple[int, ...], swap: str, n: int, seed: int) -> Iterator[Flo
 def _after_swaps(first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats) -> Iterator[Tally]:
     """The counts of each group: of the first measure after each of n swaps, then of the second, 2n in all.
 
-    The scores of both measures stand side by side as items, of which a swap takes one or the other by its weight.
+    The scores of both measures are items side by side, of which a swap takes one or the other by its weight.
     """
     rows, documents, systems = swapped.shape
     if level == "system":

@@ -52,16 +52,6 @@ def test_agrees_with_loops_over_pairs(values: tuple[np.ndarray, np.ndarray], all
     assert found.systems == tuple(names[index] for index in rank_systems(judgements))
 
 
-def test_a_perfect_measure_ranks_all_and_an_inverted_one_none() -> None:
-    judgements = np.random.default_rng(0).permutation(60).reshape(12, 5).astype(float)
-    for compared in ("same_document", "all_documents"):
-        for sign in (1, -1):
-            found = bias_matrix(sign * judgements, judgements, list("abcde"), compared)
-            values = found.matrix[(found.counts > 0)]
-            assert len(values) == 20
-            assert (values == sign).all()
-
-
 def test_the_two_variants_compare_different_pairs() -> None:
     judgements = np.array([[2.0, 1.0], [4.0, 3.0]])  # the first system is better on each document
     scores = np.array([[0.0, 0.0], [1.0, 1.0]])  # sees the document, not the system
@@ -83,17 +73,6 @@ def test_means_that_differ_by_rounding_are_equal() -> None:
     assert rank_systems(judgements) == [0, 1, 2, 3]
 
 
-def test_the_order_of_documents_and_systems_does_not_matter() -> None:
-    rng = np.random.default_rng(3)
-    scores, judgements = rng.normal(size=(20, 6)), rng.normal(size=(20, 6))
-    names = np.array(list("uvwxyz"))
-    rows, columns = rng.permutation(20), rng.permutation(6)
-    one = bias_matrix(scores, judgements, names.tolist())
-    other = bias_matrix(scores[rows][:, columns], judgements[rows][:, columns], names[columns].tolist())
-    assert one.systems == other.systems
-    np.testing.assert_array_equal(one.matrix, other.matrix)
-
-
 def test_empty_tables() -> None:
     nothing = bias_matrix(np.empty((0, 3)), np.empty((0, 3)), list("abc"))
     assert nothing.systems == ("a", "b", "c")
@@ -106,10 +85,7 @@ def test_empty_tables() -> None:
 @pytest.mark.parametrize(
     ("scores", "judgements", "systems", "compared", "error", "message"),
     [
-        (np.ones(3), np.ones(3), ["a"], "same_document", ValueError, "`scores` to have 2 dimensions"),
         (np.ones((3, 2)), np.ones((2, 3)), list("ab"), "same_document", ValueError, r"shape, but got \(3, 2\) and"),
-        (np.ones((2, 2)), [[1.0, 1.0], [1.0, np.nan]], list("ab"), "same_document", ValueError, r"index \(1, 1\)"),
-        ([["x", "y"]], [[1.0, 2.0]], list("ab"), "same_document", TypeError, "`scores` to hold numbers"),
         (np.ones((2, 2)), np.ones((2, 2)), ["a"], "same_document", ValueError, "`systems` to hold 2 names, but got 1"),
         (np.ones((2, 2)), np.ones((2, 2)), ["a", "a"], "same_document", ValueError, "'a' twice"),
         (np.ones((2, 2)), np.ones((2, 2)), "ab", "same_document", TypeError, "sequence of names"),

@@ -6,40 +6,26 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import Callable
-from statistics import fmean
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from scipy import stats
 
-from estime_metric.meta import (
-    LEVELS,
-    METHODS,
-    Grid,
-    UndefinedCorrelationError,
-    correlate,
-    correlation,
-    group_values,
-)
+from estime_metric.meta import LEVELS, METHODS, Grid, UndefinedCorrelationError, correlate, correlation, group_values
+from estime_metric.meta.concordance import dense, tally
 from tests.conftest import SUMMEVAL
 from tests.meta import oracle
 from tests.meta.conftest import PUBLISHED, made_up
 
 EXACT = {"rel": 0, "abs": 1e-12}
-EVERY = [(level, method) for level in oracle.LEVELS for method in oracle.METHODS]
+EVERY = [(level, method) for level in LEVELS for method in METHODS]
 
 #: Few values, so that ties, constant documents and constant systems are common.
 few = st.integers(0, 3).map(float)
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 6))
 tables = shapes.flatmap(lambda shape: st.tuples(*[arrays.arrays(np.float64, shape, elements=few)] * 2))
-
-
-def test_every_level_and_method_has_its_oracle() -> None:
-    assert list(LEVELS) == list(oracle.LEVELS)
-    assert list(METHODS) == list(oracle.METHODS)
 
 
 @pytest.mark.parametrize(("level", "method"), EVERY)
@@ -58,30 +44,11 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
     np.testing.assert_allclose(found, groups, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize(("level", "method"), EVERY)
-def test_real_values_agree(level: str, method: str) -> None:
-    rng = np.random.default_rng(3)
-    judgements = rng.normal(size=(30, 12))
-    scores = judgements + rng.normal(size=judgements.shape)
-    expected = oracle.value(scores, judgements, level, method)
-    assert correlate(scores, judgements, level=level, method=method) == pytest.approx(expected, **EXACT)
-
-
-@given(table=tables)
-@settings(max_examples=40, deadline=None)
-def test_accuracy_is_somers_d_from_minus_one_to_one_where_scores_have_no_ties(table: tuple) -> None:
-    _, judgements = table
-    scores = np.random.default_rng(0).permutation(judgements.size).reshape(judgements.shape)
-    if len(np.unique(judgements)) > 1:
-        d = stats.somersd(judgements.ravel(), scores.ravel()).statistic
-        assert correlate(scores, judgements, level="summary", method="accuracy") == pytest.approx((d + 1) / 2)
-
-
 @pytest.mark.parametrize(
     "measure", sorted(path.stem for path in PUBLISHED.glob("*.csv") if "components" not in path.stem)
 )
 def test_published_measures_on_sixteen_systems(measure: str, coherence: Callable[[str], Grid]) -> None:
-    """The join and the statistics against files read by hand, means by `statistics`, and scipy."""
+    """The join and the statistics against files read by hand and scipy."""
     judged = defaultdict(dict)
     with (SUMMEVAL / "summeval.jsonl").open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
@@ -97,16 +64,10 @@ def test_published_measures_on_sixteen_systems(measure: str, coherence: Callable
     grid = coherence(measure)
     assert grid.dropped == ("system without judgements: M23_dynamicmix",)
 
-    def found(level: str, method: str) -> float:
-        return correlate(grid.scores, grid.judgements, level=level, method=method)
-
-    for method in ("spearman", "pearson", "kendall_b", "kendall_c"):
-        for level in oracle.LEVELS:
-            assert found(level, method) == pytest.approx(oracle.value(x, y, level, method), **EXACT), (level, method)
-    by_hand = [[round(fmean(column), 9) for column in side.T] for side in (x, y)]
-    assert found("system", "kendall_b") == pytest.approx(stats.kendalltau(*by_hand).statistic, **EXACT)
-    for level in ("pairwise", "system"):
-        assert found(level, "accuracy") == pytest.approx(oracle.value(x, y, level, "accuracy"), **EXACT)
+    fast = [(level, method) for level, method in EVERY if method not in ("kendall_a", "accuracy")]
+    for level, method in (*fast, ("pairwise", "accuracy"), ("system", "accuracy")):
+        found = correlate(grid.scores, grid.judgements, level=level, method=method)
+        assert found == pytest.approx(oracle.value(x, y, level, method), **EXACT), (level, method)
 
 
 def test_a_tied_prediction_is_wrong_and_a_tied_judgement_is_not_asked() -> None:
@@ -152,12 +113,7 @@ def test_order_of_documents_and_systems_and_rising_scales_change_nothing(level: 
     rng = np.random.default_rng(1)
     rows, columns = rng.permutation(9), rng.permutation(6)
     cells = np.ix_(rows, columns)
-    for scores in (
-        grid.scores[cells],
-        grid.scores[cells] * 1e200,
-        grid.scores[cells] / 1e200 + 0,
-        grid.scores[cells] * 7 - 9,
-    ):
+    for scores in (grid.scores[cells] * 1e200, grid.scores[cells] / 1e200, grid.scores[cells] * 7 - 9):
         found = correlate(scores, grid.judgements[cells], level=level, method=method)
         assert found == pytest.approx(before, **EXACT)
 
@@ -178,15 +134,24 @@ def test_many_summaries_do_not_need_a_matrix_of_all_pairs_at_once(monkeypatch: p
         ([[1, np.nan]], [[1, 2]], "system", "pearson", r"`scores` to be finite, but got nan at index \(0, 1\)"),
         ([[1, 2]], [[1, np.inf]], "system", "pearson", r"`judgements` to be finite, but got inf at index \(0, 1\)"),
         ([1, 2], [1, 2], "system", "pearson", r"`scores` to have 2 dimensions, but got shape \(2,\)"),
+        ([["a", "b"]], [[1, 2]], "system", "pearson", "`scores` to hold numbers"),
     ],
 )
 def test_what_cannot_be_compared_is_named(
     scores: object, judgements: object, level: str, method: str, message: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         correlate(scores, judgements, level=level, method=method)
 
 
-def test_texts_are_no_scores() -> None:
-    with pytest.raises(TypeError, match="`scores` to hold numbers"):
-        correlate([["a", "b"]], [[1, 2]], level="system", method="pearson")
+def test_classes_in_rising_order() -> None:
+    assert dense(np.array([3.0, -1.0, 3.0, 0.5])).tolist() == [2, 0, 2, 1]
+    assert dense(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist() == [[1, 0], [0, 0]]
+    assert dense(np.zeros((2, 0))).shape == (2, 0)
+    assert dense(np.array([0.0, 1e-10, 2e-9, 1.0]), 1e-9).tolist() == [0, 0, 1, 2]  # the tolerance holds of neighbours
+
+
+def test_counts_beyond_what_float32_holds_are_exact() -> None:
+    weights = np.array([[20_000_003.0, 1.0, 5.0]])
+    found = tally(weights, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
+    assert found.balance[0] == 20_000_003 * 6 + 5

@@ -70,7 +70,7 @@ def test_calibration_finds_the_best_threshold_in_either_direction(sample: tuple[
 @pytest.mark.parametrize(
     ("scores", "labels", "said"),
     [
-        ([1, 2], [1], "`labels` to have 2 entries, but got 1"),
+        ([1, 2], [1], "`labels` to be of one shape"),
         ([1, 2], [1, 1], "both 0 and 1, but got no 0"),
         ([1, 2, 3], [1, 0, 2], "to hold 0 and 1, but got 2"),
         ([1, 1], [1, 0], "`scores` to hold different numbers"),

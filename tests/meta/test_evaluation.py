@@ -25,14 +25,8 @@ from tests.meta.conftest import made_up
 def named(measure: str, judgement: str, seed: int, scores: np.ndarray | None = None) -> Grid:
     grid = made_up(12, 6, seed=0 if judgement == "coherence" else 1)
     noise = np.random.default_rng(seed).normal(size=grid.scores.shape)
-    return Grid(
-        grid.documents,
-        grid.systems,
-        grid.scores + seed * noise if scores is None else scores,
-        grid.judgements,
-        measure,
-        judgement,
-    )
+    scores = grid.scores + seed * noise if scores is None else scores
+    return Grid(grid.documents, grid.systems, scores, grid.judgements, measure, judgement)
 
 
 GRIDS = [named(f"m{seed}", judgement, seed) for judgement in ("coherence", "fluency") for seed in (1, 2, 9)]

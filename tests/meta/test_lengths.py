@@ -82,7 +82,7 @@ def test_bad_input_is_named() -> None:
         count_lengths([["a"]], "tokens")
     with pytest.raises(ValueError, match="rows of 1 texts, but got 2 in row 1"):
         count_lengths([["a"], ["b", "c"]])
-    with pytest.raises(ValueError, match=r"`lengths` to have the shape \(1, 2\) of `scores`, but got \(2, 1\)"):
+    with pytest.raises(ValueError, match=r"`scores` and `lengths` to be of one shape, but got \(1, 2\) and \(2, 1\)"):
         correlation_with_length([[1.0, 2.0]], [[1.0], [2.0]])
     with pytest.raises(ValueError, match=r"`method` to be one of .* but got 'tau'"):
         correlation_with_length([[1.0]], [[1.0]], "tau")

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from estime_metric.meta import approximate_randomization, compare_paired, paired_bootstrap
-from estime_metric.meta.paired import p_of_sign
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8)
 
@@ -29,15 +27,6 @@ def test_few_examples_are_enumerated(pairs: list[tuple[int, int]]) -> None:
     assert found.exact
     assert found.p_value == pytest.approx(sum(abs(s) >= abs(sum(differences)) for s in swaps) / len(swaps))
     assert found.difference == pytest.approx(sum(differences) / len(differences))
-
-
-def test_enumeration_agrees_with_scipy() -> None:
-    rng = np.random.default_rng(0)
-    first, second = rng.normal(0.5, size=12), rng.normal(size=12)
-    expected = stats.permutation_test(
-        (first, second), lambda a, b, axis: (a - b).mean(axis=axis), permutation_type="samples", n_resamples=np.inf
-    )
-    assert approximate_randomization(first, second).p_value == pytest.approx(expected.pvalue)
 
 
 def test_random_swaps_come_near_the_exact_value(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,24 +55,6 @@ def test_the_bootstrap_is_what_copied_examples_give() -> None:
     assert found.p_value == pytest.approx(2 * (1 + smaller) / 501)
 
 
-def test_equal_systems_do_not_differ_and_unlike_ones_do() -> None:
-    same = np.linspace(0, 1, 40)
-    for test in (paired_bootstrap, approximate_randomization):
-        assert test(same, same).p_value == 1
-        found = test(same + 1, same)
-        assert found.difference == pytest.approx(1)
-        assert found.p_value < 0.001
-        assert test(same, same + 1).p_value == found.p_value
-
-
-def test_true_null_hypotheses_are_refused_at_their_rate() -> None:
-    rng = np.random.default_rng(5)
-    samples = [rng.normal(size=(2, 25)) for _ in range(400)]
-    for test in (paired_bootstrap, approximate_randomization):
-        refused = sum(test(a, b, n=400).p_value <= 0.1 for a, b in samples) / 400
-        assert 0.06 < refused < 0.17  # 0.1, give or take; percentile intervals of 25 examples are a little narrow
-
-
 def test_chunks_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = np.arange(40.0), np.arange(40.0)[::-1] + 3
     whole = [test(first, second, n=300) for test in (paired_bootstrap, approximate_randomization)]
@@ -92,17 +63,12 @@ def test_chunks_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parts == whole
 
 
-def test_the_share_of_the_smaller_side() -> None:
-    assert p_of_sign(np.ones(999)) == 0.002
-    assert p_of_sign(np.array([])) == 1
-
-
 @pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
 @pytest.mark.parametrize(
     ("first", "second", "options", "error", "message"),
     [
         ([], [], {}, ValueError, "at least one example"),
-        ([1, 2], [1], {}, ValueError, "of one length, but got 2 and 1"),
+        ([1, 2], [1], {}, ValueError, r"of one shape, but got \(2,\) and \(1,\)"),
         ([1, np.nan], [1, 2], {}, ValueError, r"`first` to be finite, but got nan at index \(1,\)"),
         ([1, 2], ["x", "y"], {}, TypeError, "`second` to hold numbers"),
         ([1, 2], [1, 3], {"n": 0}, ValueError, "`n` to be at least 1"),

@@ -48,6 +48,12 @@ def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Pat
         read_grids(*paths, not_measures=("line", "winners", "alarms"))
 
 
+def test_a_stray_word_in_a_column_of_numbers_is_an_error(paths: tuple[Path, Path]) -> None:
+    paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
+    with pytest.raises(TypeError, match=r"column 'alarms' of `scores` to hold numbers, but got 'oops' at \(d0, s1\)"):
+        read_grids(*paths)
+
+
 def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path]) -> None:
     SCORES.rename(columns={"alarms": "alarms@3"}).to_csv(paths[0], index=False)
     directions = {"alarms": False, "winners": True}

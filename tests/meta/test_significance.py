@@ -8,15 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from estime_metric.meta import (
-    LEVELS,
-    Grid,
-    bootstrap_difference,
-    correlate,
-    permutation_test,
-    williams,
-    williams_test,
-)
+from estime_metric.meta import LEVELS, Grid, bootstrap_difference, correlate, permutation_test, williams, williams_test
 from estime_metric.meta.significance import ALTERNATIVES, SWAPS
 from tests.meta import oracle
 from tests.meta.conftest import grid_of, made_up
@@ -34,16 +26,8 @@ def rivals(documents: int = 9, systems: int = 6, seed: int = 0) -> tuple[Grid, G
 def test_differences_are_resampled_in_pairs(level: str, method: str) -> None:
     first, second = rivals()
     found = bootstrap_difference(first, second, level=level, method=method, n=40, seed=2)
-    drawn = np.array(
-        [
-            oracle.value(a, y, level, method) - oracle.value(b, y, level, method)
-            for (a, y), (b, _) in zip(
-                oracle.resample(first.scores, first.judgements, "both", 40, 2),
-                oracle.resample(second.scores, second.judgements, "both", 40, 2),
-                strict=True,
-            )
-        ]
-    )
+    samples = [oracle.resample(each.scores, each.judgements, "both", 40, 2) for each in (first, second)]
+    drawn = np.subtract(*[[oracle.value(*tables, level, method) for tables in some] for some in samples])
     known = drawn[~np.isnan(drawn)]
     assert found.undefined == len(drawn) - len(known)
     assert [found.low, found.high] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))
@@ -61,21 +45,13 @@ def test_permutations_are_what_swapped_scores_give(level: str, swap: str) -> Non
     coins = np.broadcast_to(np.random.default_rng(3).integers(2, size=(25, *shape)), (25, 9, 6)).astype(bool)
     a, b = (stats.zscore(grid.scores, axis=None) for grid in (first, second))
     for method in ("kendall_b", "pearson", "accuracy"):
-        drawn = np.array(
-            [
-                oracle.value(np.where(coin, b, a), first.judgements, level, method)
-                - oracle.value(np.where(coin, a, b), first.judgements, level, method)
-                for coin in coins
-            ]
-        )
-        for alternative in ALTERNATIVES:
-            found = permutation_test(
-                first, second, level=level, method=method, swap=swap, n=25, seed=3, alternative=alternative
-            )
-            sign = {"two-sided": 0, "greater": 1, "less": -1}[alternative]
-            as_large = (
-                sign * drawn >= sign * found.difference - 1e-9 if sign else abs(drawn) >= abs(found.difference) - 1e-9
-            )
+        pairs = [(np.where(coin, b, a), np.where(coin, a, b)) for coin in coins]
+        values = [[oracle.value(side, first.judgements, level, method) for side in pair] for pair in pairs]
+        drawn = np.subtract(*np.transpose(values))
+        for alternative, size in zip(ALTERNATIVES, (np.abs, np.positive, np.negative), strict=True):
+            options = {"level": level, "method": method, "swap": swap, "alternative": alternative}
+            found = permutation_test(first, second, n=25, seed=3, **options)
+            as_large = size(drawn) >= size(found.difference) - 1e-9
             assert found.p_value == (1 + as_large.sum()) / 26, (method, alternative)
 
 
@@ -98,19 +74,6 @@ def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> Non
         assert williams_test(first, again, level=level).p_value == 1
 
 
-def test_a_good_measure_is_told_from_noise() -> None:
-    rng = np.random.default_rng(0)
-    judgements = rng.normal(size=(60, 10)) + rng.normal(size=10)
-    good = grid_of(judgements + rng.normal(size=(60, 10)), judgements)
-    noise = grid_of(rng.normal(size=(60, 10)), judgements)
-    for level in ("summary", "pairwise", "intra_system"):
-        assert permutation_test(good, noise, level=level, method="kendall_b", n=200).p_value == 1 / 201
-        assert (
-            permutation_test(noise, good, level=level, method="kendall_b", n=200, alternative="greater").p_value > 0.9
-        )
-        assert bootstrap_difference(good, noise, level=level, method="kendall_b", n=200).low > 0
-
-
 def test_published_measures(coherence: Callable[[str], Grid]) -> None:
     """The human score agrees better than any machine's; two of the best machines cannot be told apart on 16 systems."""
     human, best, gruen = (coherence(name) for name in ("human", "ccl-roberta-large-ours-cnndm", "gruen"))
@@ -120,7 +83,8 @@ def test_published_measures(coherence: Callable[[str], Grid]) -> None:
     assert found.p_value > 0.3
 
 
-# Williams
+def _student(x: float, freedom: int) -> float:
+    return (1 + x**2 / freedom) ** (-(freedom + 1) / 2)
 
 
 def test_williams_is_the_textbook_formula() -> None:
@@ -131,31 +95,12 @@ def test_williams_is_the_textbook_formula() -> None:
         t = (first - second) * np.sqrt(
             (n - 1) * (1 + between) / (2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - between) ** 3)
         )
-        grid = np.linspace(abs(t), 4000, 4_000_001)
-        density = (1 + grid**2 / (n - 3)) ** (-(n - 2) / 2)
-        half = np.linspace(0, abs(t), 200_001)
-        inner = integrate.trapezoid((1 + half**2 / (n - 3)) ** (-(n - 2) / 2), half)
-        tail = integrate.trapezoid(density, grid)
+        tail, inner = (integrate.quad(_student, *ends, args=n - 3)[0] for ends in ((abs(t), np.inf), (0, abs(t))))
         found = williams(first, second, between, n)
         assert found == pytest.approx((t, tail / (tail + inner)), rel=1e-4)
         greater, less = (williams(first, second, between, n, alternative=side)[1] for side in ("greater", "less"))
         assert greater + less == pytest.approx(1)
         assert min(greater, less) == pytest.approx(found[1] / 2)
-
-
-def test_williams_swaps_its_sign_with_the_measures() -> None:
-    assert williams(0.3, 0.6, 0.2, 20)[0] == -williams(0.6, 0.3, 0.2, 20)[0]
-
-
-def test_williams_refuses_true_null_hypotheses_at_their_rate() -> None:
-    rng = np.random.default_rng(8)
-    refused = 0
-    for _ in range(1000):
-        judgement, common = rng.normal(size=(2, 16))
-        first, second = (judgement + common + rng.normal(size=16) for _ in range(2))
-        table = np.corrcoef([judgement, first, second])
-        refused += williams(table[0, 1], table[0, 2], table[1, 2], 16)[1] < 0.05
-    assert 0.03 < refused / 1000 < 0.07
 
 
 def test_williams_on_grids_takes_systems_or_summaries() -> None:

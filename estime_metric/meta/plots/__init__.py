@@ -1,7 +1,8 @@
 """Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a matplotlib ``Figure``.
 
 Nothing global is touched: no pyplot, no style, no window. Colour-blind readers can distinguish the colours, which carry
-no meaning alone: markers, positions or labels say the same. Sizes fit a page of paper at full width.
+no meaning alone: markers, positions or labels say the same. Sizes fit a page of paper at full width. All raise
+TypeError or ValueError for data that are empty, or no finite numbers, or do not fit the names.
 """
 
 from __future__ import annotations
@@ -17,12 +18,6 @@ from estime_metric.meta.plots.style import save
 from estime_metric.meta.plots.systems import plot_intra_system, plot_lengths, plot_scores, plot_trade_off
 
 __all__ = [
-    "plot_bias",
-    "plot_intra_system",
-    "plot_layers",
-    "plot_length_curves",
-    "plot_lengths",
-    "plot_scores",
-    "plot_trade_off",
-    "save",
-]
+    "plot_bias", "plot_intra_system", "plot_layers", "plot_length_curves", "plot_lengths", "plot_scores",
+    "plot_trade_off", "save",
+]  # fmt: skip

@@ -1,8 +1,10 @@
-"""Curves: over the layers of an encoder, and by a length."""
+"""Curves: over the layers of an encoder, by a length, over the thresholds of a score."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,20 +12,23 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from estime_metric.meta.checks import Floats
+from estime_metric.meta.detection import Calibration
 from estime_metric.meta.plots.labels import labels_at_the_right
 from estime_metric.meta.plots.style import (
     COLOURS,
     GREY,
     LABEL,
     MARKERS,
-    PALE,
     TICK,
     WIDTH,
+    make_grid,
     make_plain,
     new_figure,
     set_title,
 )
 from estime_metric.meta.shuffle import LengthCurve
+
+T = TypeVar("T")
 
 
 def plot_layers(
@@ -43,18 +48,12 @@ def plot_layers(
         title: of the figure.
         others: a second set to compare with, thin dashed lines in the same colours (appendices B to F).
         kinds: what the thick and the thin lines are.
-
-    Raises:
-        ValueError: there is no curve, or a curve has another number of values than there are layers.
     """
-    if not curves:
-        raise ValueError("Expected argument `curves` to hold at least one curve, but got none.")
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends: list[tuple[float, str, str]] = []
-    for index, (label, given) in enumerate(curves.items()):
+    for (label, given), colour, marker in _styled(curves):
         heights = _curve(given, label, layers)
-        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
         axes.plot(layers, heights, color=colour, marker=marker, markersize=4, linewidth=2.0)
         if not np.isnan(heights).all():
             best = int(np.nanargmax(heights))
@@ -64,19 +63,13 @@ def plot_layers(
         if others is not None and label in others:
             axes.plot(layers, _curve(others[label], label, layers), color=colour, linewidth=0.9, linestyle="--")
     labels_at_the_right(axes, ends)
-    axes.set_xlabel("layer", fontsize=LABEL)
-    axes.set_ylabel(statistic, fontsize=LABEL)
+    make_grid(axes, "layer", statistic)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.grid(color=PALE, linewidth=0.4)
-    make_plain(axes)
-    if others is not None:
-        handles = [
-            axes.plot([], [], color=GREY, linewidth=width, linestyle=style, label=kind)[0]
-            for kind, width, style in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True)
-            if kind
-        ]
-        if handles:
-            axes.legend(handles=handles, fontsize=TICK, frameon=False, loc="lower center")
+    if others is not None and any(kinds):
+        styles = [(kind, *style) for kind, style in zip(kinds, ((2.0, "-"), (0.9, "--")), strict=True) if kind]
+        for kind, width, style in styles:
+            axes.plot([], [], color=GREY, linewidth=width, linestyle=style, label=kind)
+        axes.legend(fontsize=TICK, frameon=False, loc="lower center")
     set_title(axes, title)
     return figure
 
@@ -88,30 +81,50 @@ def plot_length_curves(
     y_label: str = "accuracy",
     chance: float | None = 0.5,
 ) -> Figure:
-    """Curves by a length (Steen & Markert 2022, Figure 4), with a dotted line at chance.
-
-    Raises:
-        ValueError: there is no curve.
-    """
-    if not curves:
-        raise ValueError("Expected argument `curves` to hold at least one curve, but got none.")
+    """Curves by a length (Steen & Markert 2022, Figure 4), with a dotted line at chance."""
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     ends = []
-    for index, (label, curve) in enumerate(curves.items()):
-        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+    for (label, curve), colour, marker in _styled(curves):
         axes.plot(curve.lengths, curve.means, color=colour, marker=marker, markersize=4, linewidth=1.5)
         if len(curve.means):
             ends.append((float(curve.means[-1]), label, colour))
     if chance is not None:
         axes.axhline(chance, color=GREY, linewidth=0.8, linestyle=":")
     labels_at_the_right(axes, ends)
-    axes.set_xlabel(x_label, fontsize=LABEL)
-    axes.set_ylabel(y_label, fontsize=LABEL)
-    axes.grid(color=PALE, linewidth=0.4)
-    make_plain(axes)
+    make_grid(axes, x_label, y_label)
     set_title(axes, title)
     return figure
+
+
+def plot_calibration(found: Calibration, score: str) -> Figure:
+    """Balanced accuracy, and the shares it is the mean of, over the threshold; the chosen one is a vertical line.
+
+    Args:
+        found: see `estime_metric.meta.detection.calibrate`.
+        score: its name, for the axis.
+    """
+    figure = new_figure(WIDTH, 3.6)
+    axes = figure.add_subplot()
+    for name, label, width, colour in (
+        ("accuracy", "balanced accuracy", 2.0, COLOURS[0]),
+        ("found", "inconsistent summaries flagged", 1.0, COLOURS[1]),
+        ("spared", "consistent summaries not flagged", 1.0, COLOURS[2]),
+    ):
+        axes.plot(found.curve["threshold"], found.curve[name], color=colour, linewidth=width, label=label)
+    axes.axvline(found.threshold, color=GREY, linewidth=0.8, linestyle="--")
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel(f"threshold of {score}", fontsize=LABEL)
+    axes.legend(fontsize=TICK, frameon=False)
+    make_plain(axes)
+    return figure
+
+
+def _styled(curves: Mapping[str, T]) -> list[tuple[tuple[str, T], str, str]]:
+    """Names and curves, each with a colour and a marker."""
+    if not curves:
+        raise ValueError("Expected argument `curves` to hold at least one curve, but got none.")
+    return list(zip(curves.items(), itertools.cycle(COLOURS), itertools.cycle(MARKERS), strict=False))
 
 
 def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:

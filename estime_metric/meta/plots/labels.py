@@ -1,4 +1,4 @@
-"""Labels placed in a plot so that none covers another; used by the other modules of `estime_metric.meta.plots`."""
+"""Labels placed in a plot so that none covers another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Box = tuple[float, float, float, float]
 
 
 def labels_at_the_right(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names of curves beside their ends, spread out where they would overlap."""
+    """Names of curves beside their ends, spread out where they would overlap; an end is a height, name and colour."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     step = 0.062 * (high - low)
@@ -29,9 +29,8 @@ def labels_at_the_right(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> N
         ceiling = heights[number] - step
     for height, (_, label, colour) in zip(heights, sorted(ends), strict=True):
         axes.annotate(
-            label, (1.0, height), xycoords=("axes fraction", "data"), xytext=(5, 0),
-            textcoords="offset points", fontsize=TICK, color=colour, va="center", fontweight="bold",
-            annotation_clip=False,
+            label, (1.0, height), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points",
+            fontsize=TICK, color=colour, va="center", fontweight="bold", annotation_clip=False,
         )  # fmt: skip
 
 
@@ -40,8 +39,7 @@ def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[st
     figure.draw_without_rendering()  # fixes the layout, so that points have pixel coordinates
     scale = figure.dpi / 72
     pixels = axes.transData.transform(points) / scale  # in points of 1/72 inch
-    frame = axes.get_window_extent()
-    inner = (frame.x0 / scale, frame.y0 / scale, frame.x1 / scale, frame.y1 / scale)
+    left, bottom, right, top = np.asarray(axes.get_window_extent().extents) / scale
     taken: list[Box] = [(x - 5, y - 5, x + 5, y + 5) for x, y in pixels]
     crowded = [sum(np.hypot(*(pixels - pixel).T) < 40) for pixel in pixels]
     for index in sorted(range(len(names)), key=lambda index: (crowded[index], -pixels[index, 1])):
@@ -51,7 +49,7 @@ def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[st
         costs = [
             away
             + 5 * _overlap([box, *line], others)
-            + (0.0 if _overlap([box], [inner]) >= _overlap([box], [box]) - 1e-6 else 1e6)
+            + 1e6 * (box[0] < left or box[1] < bottom or box[2] > right or box[3] > top)
             for away, box, line in choices
         ]
         _, box, line = choices[int(np.argmin(costs))]
@@ -65,7 +63,7 @@ def labels_beside(figure: Figure, axes: Axes, points: Floats, names: Sequence[st
 
 
 def _positions_around(x: float, y: float, width: float) -> list[tuple[float, Box, list[Box]]]:
-    """Where a name of this width may stand about a point: its distance, its box, and small boxes along its line."""
+    """Where a name of this width fits around a point: its distance, its box, and small boxes along its line."""
     height = 1.15 * TICK
     positions = []
     for away in (7.0, 14.0, 22.0, 32.0, 44.0, 58.0, 75.0, 95.0):
@@ -73,7 +71,7 @@ def _positions_around(x: float, y: float, width: float) -> list[tuple[float, Box
             dx, dy = away * np.cos(np.radians(angle)), away * np.sin(np.radians(angle))
             left = x + dx - (width if dx < -1 else width / 2 if abs(dx) <= 1 else 0.0)
             box = (left, y + dy - height / 2, left + width, y + dy + height / 2)
-            steps = np.arange(7.0, away - 1, 3.0) / away  # none where the name stands close by
+            steps = np.arange(7.0, away - 1, 3.0) / away  # none where the name is close by
             line = [(x + dx * s - 1.5, y + dy * s - 1.5, x + dx * s + 1.5, y + dy * s + 1.5) for s in steps]
             positions.append((away + 0.02 * abs(dy), box, line))
     return positions
@@ -81,8 +79,6 @@ def _positions_around(x: float, y: float, width: float) -> list[tuple[float, Box
 
 def _overlap(ones: Sequence[Box], others: Sequence[Box]) -> float:
     """Area in which boxes overlap with others, summed over all pairs."""
-    if not others:
-        return 0.0
-    one, other = np.array(ones)[:, None, :], np.array(others)[None, :, :]
+    one, other = np.array(ones)[:, None, :], np.array(others).reshape(1, -1, 4)
     sides = np.minimum(one[..., 2:], other[..., 2:]) - np.maximum(one[..., :2], other[..., :2])
     return float(sides.clip(0.0).prod(axis=-1).sum())

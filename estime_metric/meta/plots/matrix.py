@@ -17,17 +17,14 @@ from estime_metric.meta.plots.style import GREY, LABEL, PALE, TICK, TITLE, WIDTH
 def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = None) -> Figure:
     """A bias matrix: circles in the colour of tau and of an area in proportion to the number of pairs.
 
-    Rows and columns run from the best system to the worst. Above the diagonal stand consistent pairs, below it the
-    same pairs inverted, so that a system which the measure prefers whatever it writes has a blue row to the right of
+    Rows and columns run from the best system to the worst. Consistent pairs are above the diagonal, the same pairs
+    inverted below it, so that a system which the measure prefers whatever it writes has a blue row to the right of
     the diagonal and a red column below it. A small cross marks a cell without pairs.
 
     Args:
         bias: of at least one system.
         measure: name of the measure, for the title.
         names: system -> the name to print; those that are missing are printed as they are.
-
-    Raises:
-        ValueError: there is no system.
     """
     size = len(bias.systems)
     if not size:
@@ -87,11 +84,10 @@ def _circles(axes: Axes, x: Any, y: Any, shares: Any, **style: Any) -> EllipseCo
 
 def _key_of_sizes(axes: Axes, size: int, largest: int) -> None:
     """Circles of the largest count and of a quarter of it, to the right of the matrix."""
-    shown = list(dict.fromkeys((largest, max(largest // 4, 1))))
     cell = size / 16  # what a cell of SummEval's matrix measures here
     right = size - 0.5 + 1.0 * cell
     axes.text(right - 0.35 * cell, -0.5 + 0.5 * cell, "pairs", fontsize=LABEL, va="center", clip_on=False)
-    for index, count in enumerate(shown):
+    for index, count in enumerate(dict.fromkeys((largest, max(largest // 4, 1)))):
         y = -0.5 + (1.7 + 1.15 * index) * cell
         _circles(axes, [right], [y], [count / largest], facecolors="white", linewidths=0.8, clip_on=False)
         axes.text(right + max(0.9 * cell, 0.6), y, f"{count:,}", fontsize=TICK, va="center", clip_on=False)

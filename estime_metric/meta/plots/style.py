@@ -1,8 +1,9 @@
-"""What all pictures share: sizes, colours, an empty figure, and how it is written to disk."""
+"""What all pictures share: sizes, colours, an empty figure, titles and axes, and how it is written to disk."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -22,9 +23,12 @@ WIDTH = 6.5
 TITLE, LABEL, TICK = 10, 9, 8
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this size in inches."""
-    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+def new_figure(width: float, height: float, title: str = "") -> Figure:
+    """An empty figure of this size in inches, with a bold title at the left if there is one."""
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    if title:
+        figure.suptitle(title, fontsize=TITLE, fontweight="bold", x=0.02, ha="left")
+    return figure
 
 
 def set_title(axes: Axes, text: str) -> None:
@@ -36,6 +40,15 @@ def make_plain(axes: Axes) -> None:
     """Two spines, small numbers."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=TICK)
+
+
+def make_grid(axes: Axes, x_label: str = "", y_label: str = "", lines: Literal["both", "y"] = "both") -> None:
+    """Plain axes with labels, and a pale grid behind the data."""
+    axes.set_xlabel(x_label, fontsize=LABEL)
+    axes.set_ylabel(y_label, fontsize=LABEL)
+    axes.grid(axis=lines, color=PALE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    make_plain(axes)
 
 
 def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:

@@ -10,20 +10,19 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from estime_metric.meta.bias import check_systems
-from estime_metric.meta.checks import Floats, finite, two_grids
+from estime_metric.meta.checks import Floats, alike, finite
 from estime_metric.meta.plots.labels import labels_beside
 from estime_metric.meta.plots.style import (
     COLOURS,
     GREY,
     LABEL,
-    PALE,
     TICK,
-    TITLE,
     WIDTH,
+    make_grid,
     make_plain,
     new_figure,
     set_title,
-)  # fmt: skip
+)
 
 
 def plot_intra_system(
@@ -41,14 +40,11 @@ def plot_intra_system(
         intervals: measure -> (s, 2) lower and upper ends, NaN where there is none; none at all where left out.
         statistic: what the values are, for the axis.
         title: of the figure.
-
-    Raises:
-        ValueError: there is no measure, or values or intervals do not fit the systems.
     """
     if not values:
         raise ValueError("Expected argument `values` to hold at least one measure, but got none.")
     names = check_systems(systems, len(systems))
-    figure = new_figure(WIDTH, 1.5 + 1.05 * len(values))
+    figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for panel, (measure, given) in zip(panels, values.items(), strict=True):
         heights = np.asarray(given, dtype=np.float64)
@@ -63,13 +59,10 @@ def plot_intra_system(
         panel.axhline(0.0, color="black", linewidth=0.8)
         panel.axhline(mean, color=COLOURS[1], linewidth=1.1, linestyle="--")
         panel.set_title(f"{measure}   (mean {mean:.2f})", fontsize=LABEL, loc="left", pad=3)
-        make_plain(panel)
-        panel.grid(axis="y", color=PALE, linewidth=0.4)
-        panel.set_axisbelow(True)
+        make_grid(panel, lines="y")
     panels[-1].set_xlim(-0.6, len(names) - 0.4)
     panels[-1].set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK)
     figure.supylabel(statistic, fontsize=LABEL)
-    figure.suptitle(title, fontsize=TITLE, fontweight="bold", x=0.02, ha="left")
     return figure
 
 
@@ -84,38 +77,25 @@ def plot_scores(
     """Score against judgement, twice: every summary on the left, the systems' means with their names on the right.
 
     Args:
-        scores: (d, s) scores of the measure, at least one document and one system.
-        judgements: (d, s) judgements.
+        scores, judgements: (d, s), at least one document and one system.
         systems: names to print.
         measure, judgement: what they are, for the axes.
         title: of the figure; made of the two where left out.
-
-    Raises:
-        TypeError, ValueError: they are no finite tables of one shape, empty, or the names do not fit.
     """
-    x, y = two_grids(scores, judgements)
+    x, y = alike(2, scores=scores, judgements=judgements)
     names = check_systems(systems, x.shape[1])
     if not x.size:
         raise ValueError(f"Expected argument `scores` to hold at least one summary, but got shape {x.shape}.")
-    figure = new_figure(WIDTH, 4.2)
+    figure = new_figure(WIDTH, 4.2, title or f"{measure} against judged {judgement}")
     every, by_system = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
     means = np.column_stack([y.mean(axis=0), x.mean(axis=0)])
     every.scatter(y.ravel(), x.ravel(), s=4, color=GREY, linewidths=0, alpha=0.5, rasterized=True)
     every.scatter(means[:, 0], means[:, 1], s=9, color=COLOURS[1], linewidths=0)
-    by_system.scatter(means[:, 0], means[:, 1], s=26, color=COLOURS[1], edgecolors="white", zorder=3)
-    by_system.margins(0.16, 0.12)
     every.set_title("every summary", fontsize=LABEL, loc="left")
     by_system.set_title("means of the systems", fontsize=LABEL, loc="left")
-    for axes in (every, by_system):
-        axes.set_xlabel(f"{judgement}, judged", fontsize=LABEL)
-        axes.grid(color=PALE, linewidth=0.4)
-        axes.set_axisbelow(True)
-        make_plain(axes)
-    every.set_ylabel(f"{measure}, score", fontsize=LABEL)
-    figure.suptitle(
-        title or f"{measure} against judged {judgement}", fontsize=TITLE, fontweight="bold", x=0.02, ha="left"
-    )
-    labels_beside(figure, by_system, means, names)
+    make_grid(every, f"{judgement}, judged", f"{measure}, score")
+    make_grid(by_system, f"{judgement}, judged")
+    _named_points(figure, by_system, means, names)
     return figure
 
 
@@ -137,25 +117,16 @@ def plot_trade_off(
         intervals: (s, 2) lower and upper ends of ``y``; none where left out.
         x_label, y_label: for the axes.
         title: of the figure.
-
-    Raises:
-        TypeError, ValueError: values that are no finite numbers, or do not fit the systems.
     """
-    points = np.column_stack([finite("x", x, 1), finite("y", y, 1)])
+    points = np.column_stack(alike(1, x=x, y=y))
     names = check_systems(systems, len(points))
     figure = new_figure(WIDTH, 4.2)
     axes = figure.add_subplot()
-    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLOURS[1], edgecolors="white", zorder=3)
     if intervals is not None:
         axes.vlines(points[:, 0], *np.asarray(intervals, dtype=np.float64).T, color=GREY, linewidth=0.8, zorder=1)
-    axes.margins(0.16, 0.12)
-    axes.set_xlabel(x_label, fontsize=LABEL)
-    axes.set_ylabel(y_label, fontsize=LABEL)
-    axes.grid(color=PALE, linewidth=0.4)
-    axes.set_axisbelow(True)
-    make_plain(axes)
+    make_grid(axes, x_label, y_label)
     set_title(axes, title)
-    labels_beside(figure, axes, points, names)
+    _named_points(figure, axes, points, names)
     return figure
 
 
@@ -167,9 +138,6 @@ def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "charac
         systems: names to print.
         unit: of the lengths.
         columns: panels side by side.
-
-    Raises:
-        TypeError, ValueError: ``lengths`` is no finite table, empty, or the names do not fit.
     """
     table = finite("lengths", lengths, 2)
     names = check_systems(systems, table.shape[1])
@@ -177,7 +145,7 @@ def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "charac
         raise ValueError(f"Expected argument `lengths` to hold at least one summary, but got shape {table.shape}.")
     wide = min(columns, len(names))
     high = -(-len(names) // wide)
-    figure = new_figure(WIDTH, 0.8 + 1.1 * high)
+    figure = new_figure(WIDTH, 0.8 + 1.1 * high, "Lengths of the summaries by system")
     panels = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False).ravel()
     edges = np.histogram_bin_edges(table, bins=25)
     for panel, name, column in zip(panels, names, table.T, strict=False):
@@ -193,8 +161,13 @@ def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "charac
         panel.set_visible(False)
     figure.supxlabel(f"length in {unit}; line and number: the mean", fontsize=LABEL)
     figure.supylabel("summaries", fontsize=LABEL)
-    figure.suptitle("Lengths of the summaries by system", fontsize=TITLE, fontweight="bold", x=0.02, ha="left")
     return figure
+
+
+def _named_points(figure: Figure, axes: Axes, points: Floats, names: Sequence[str]) -> None:
+    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLOURS[1], edgecolors="white", zorder=3)
+    axes.margins(0.16, 0.12)
+    labels_beside(figure, axes, points, names)
 
 
 def _whiskers(axes: Axes, heights: Floats, ends: Floats, measure: str) -> None:
@@ -202,8 +175,7 @@ def _whiskers(axes: Axes, heights: Floats, ends: Floats, measure: str) -> None:
         raise ValueError(
             f"Expected argument `intervals` to hold {len(heights)} pairs of {measure!r}, but got shape {ends.shape}."
         )
-    for bar, (low, high) in enumerate(ends):
-        if np.isfinite(low) and np.isfinite(high):
-            axes.plot([bar, bar], [low, high], color="black", linewidth=1.0)
-            for end in (low, high):
-                axes.plot([bar - 0.14, bar + 0.14], [end, end], color="black", linewidth=1.0)
+    known = np.isfinite(ends).all(axis=1)
+    middle = ends[known].mean(axis=1)
+    bars = np.flatnonzero(known)
+    axes.errorbar(bars, middle, ends[known, 1] - middle, fmt="none", ecolor="black", elinewidth=1.0, capsize=3)
