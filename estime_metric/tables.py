@@ -137,6 +137,11 @@ def interval(low: float, high: float, decimals: int = 2) -> str:
     return EMPTY if math.isnan(low) or math.isnan(high) else f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
 
 
+def p_value(value: float) -> Cell:
+    """A p-value as a cell of four decimals: ``<.0001`` below them."""
+    return "<.0001" if value < 1e-4 else value
+
+
 def to_markdown(table: Table) -> str:
     """The table in Markdown: title above, notes below, a line break at the end."""
 

@@ -15,19 +15,6 @@ from estime_metric.comparison.verdicts import SMALL_SAMPLE, Comparison, Pair, Ra
 from estime_metric.config import LOW_COVERAGE
 
 __all__ = [
-    "DEFAULT_MEASURES",
-    "LOW_COVERAGE",
-    "SMALL_SAMPLE",
-    "Comparison",
-    "Joined",
-    "Pair",
-    "Ranked",
-    "Row",
-    "System",
-    "compare_results",
-    "compare_rows",
-    "join_rows",
-    "plot_copying",
-    "read_systems",
-    "to_table",
-]
+    "DEFAULT_MEASURES", "LOW_COVERAGE", "SMALL_SAMPLE", "Comparison", "Joined", "Pair", "Ranked", "Row", "System",
+    "compare_results", "compare_rows", "join_rows", "plot_copying", "read_systems", "to_table",
+]  # fmt: skip

@@ -24,9 +24,7 @@ def read_systems(
     Args:
         paths: a file for each system, or one file with a column that names the system of each row. A file was written
             by ``estime score -o`` or holds pairs.
-        system_column: that column.
-        source_column: column of the sources.
-        summary_column: column of the summaries.
+        system_column, source_column, summary_column: these columns.
         options: options of `EstimeScorer`, for pairs.
         progress: show a progress bar.
 
@@ -42,24 +40,22 @@ def read_systems(
     names = [path.name for path in given]
     if len(set(names)) < len(names):
         names = [str(path) for path in given]
-    sides: list[list[Row]] = [[] for _ in given]
+    sides: list[list[Row]] = []
     problems: list[str] = []
     unscored: dict[int, files.Pairs] = {}
-    for index, path in enumerate(given):
+    for name, path in zip(names, given, strict=True):
         rows = list(files.read_scored(path))
-        sides[index] = [row for _, row in rows if isinstance(row, dict) and "signature" in row]
-        if sides[index]:
-            problems += [
-                f"{names[index]} line {line}: {row if isinstance(row, str) else 'has no signature'}"
-                for line, row in rows
-                if isinstance(row, str) or "signature" not in row
-            ]
+        sides.append([row for _, row in rows if isinstance(row, dict) and "signature" in row])
+        if sides[-1]:
+            for line, row in rows:
+                if isinstance(row, str) or "signature" not in row:
+                    problems.append(f"{name} line {line}: {row if isinstance(row, str) else 'has no signature'}")
             continue
-        unscored[index] = files.read_pairs(path, source_column, summary_column)
-        problems += [f"{names[index]} {problem}" for problem in unscored[index].problems]
-        if not unscored[index].lines:
-            first = next(iter(unscored[index].problems), "it is empty")
-            raise ValueError(f"Expected {names[index]} to hold scores or pairs, but it holds neither: {first}.")
+        pairs = unscored[len(sides) - 1] = files.read_pairs(path, source_column, summary_column)
+        problems += [f"{name} {problem}" for problem in pairs.problems]
+        if not pairs.lines:
+            first = next(iter(pairs.problems), "it is empty")
+            raise ValueError(f"Expected {name} to hold scores or pairs, but it holds neither: {first}.")
     if len(given) == 1:
         _check_systems(unscored[0].others if unscored else sides[0], system_column, names[0])
     if unscored:
@@ -69,9 +65,9 @@ def read_systems(
     if len(given) > 1:
         return names, sides, problems
     by_system: dict[str, list[Row]] = {}
-    for row in sides[0]:  # one line is one summary here, so lines do not tell which rows belong together
-        without_line = {name: value for name, value in row.items() if name != "line"}
-        by_system.setdefault(str(row[system_column]), []).append(without_line)
+    for scored_row in sides[0]:  # one line is one summary here, so lines do not tell which rows belong together
+        without_line = {name: value for name, value in scored_row.items() if name != "line"}
+        by_system.setdefault(str(scored_row[system_column]), []).append(without_line)
     return list(by_system), list(by_system.values()), problems
 
 
@@ -91,12 +87,9 @@ def _score(tables: list[files.Pairs], source_column: str, options: dict[str, Any
 
     together = files.Pairs()
     for pairs in tables:
-        together.lines += pairs.lines
-        together.sources += pairs.sources
-        together.summaries += pairs.summaries
-        together.others += [
-            {**others, source_column: source} for others, source in zip(pairs.others, pairs.sources, strict=True)
-        ]
+        columns = pairs.lines, pairs.sources, pairs.summaries, pairs.others
+        for line, source, summary, others in zip(*columns, strict=True):
+            together.add(line, source, summary, {**others, source_column: source})
     result = EstimeScorer(**options).score(together.summaries, together.sources, progress=progress)
     rows = iter(files.score_rows(together, result))
     return [[next(rows) for _ in pairs.lines] for pairs in tables]

@@ -6,15 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from estime_metric.comparison.verdicts import Comparison, Ranked, higher_is_better
-from estime_metric.tables import Cell, Column, Section, Table, interval
+from estime_metric.tables import EMPTY, Cell, Column, Section, Table, interval, p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: P-values that stand in one group of columns.
+#: P-values that share one group of columns.
 _GROUP = 8
 
-_SHORT = {"copied_density": "density", "coverage": "checked"}
+#: Measures beside the scores: heading and decimals.
+_BESIDE = {
+    "tokens": ("tokens", 1), "copied": ("copied", 3), "copied_density": ("density", 1), "coverage": ("checked", 3),
+}  # fmt: skip
 
 
 def to_table(found: Comparison) -> Table:
@@ -37,29 +40,25 @@ def plot_copying(found: Comparison, measure: str) -> Figure:
     from estime_metric.meta.plots import plot_trade_off
 
     ranking = found.ranking(measure)
-    lacking = [one.system.name for one in ranking if math.isnan(one.system.means["copied"])]
+    names, copied = [one.system.name for one in ranking], [one.system.means["copied"] for one in ranking]
+    lacking = [name for name, value in zip(names, copied, strict=True) if math.isnan(value)]
     if lacking:
         raise ValueError(
             f"Expected a column 'copied' for the plot, but {lacking[0]} has none: score it with `measures` "
             "(--measures) copied."
         )
-    better = "higher" if higher_is_better(measure) else "lower"
     return plot_trade_off(
-        [one.system.means["copied"] for one in ranking],
-        [one.mean for one in ranking],
-        [one.system.name for one in ranking],
-        [(one.low, one.high) for one in ranking],
+        copied, [one.mean for one in ranking], names, [(one.low, one.high) for one in ranking],
         x_label="copied: mean share of a summary's tokens that are copied from the source",
-        y_label=f"mean of {measure} ({better} is better)",
-        title=f"{measure} against copying",
-    )
+        y_label=f"mean of {measure} ({_direction(measure)} is better)", title=f"{measure} against copying",
+    )  # fmt: skip
 
 
 def _of_two(found: Comparison) -> Table:
     tests = {measure: found.pair(measure).test for measure in found.pairs}
     confidence = f"{found.options['confidence']:.0%}"
     lines: dict[str, list[str]] = {
-        "better is": ["higher" if higher_is_better(measure) else "lower" for measure in tests],
+        "better is": [_direction(measure) for measure in tests],
         "mean of A": [_number(one.mean_first) for one in tests.values()],
         "mean of B": [_number(one.mean_second) for one in tests.values()],
         "A - B": [_number(one.bootstrap.difference, "+") for one in tests.values()],
@@ -76,15 +75,10 @@ def _of_two(found: Comparison) -> Table:
 
 
 def _of_many(found: Comparison) -> Table:
-    rankings = {measure: found.ranking(measure) for measure in found.pairs}
     several, count = found.baseline is None, len(found.systems)
-    columns = [
-        Column("", text=True),
-        Column("system", text=True),
-        Column("mean", decimals=4),
-        Column(f"{found.options['confidence']:.0%} interval", text=True),
-        *(Column(name, group="examples") for name in ("won", "tied", "lost")),
-    ]
+    confidence = f"{found.options['confidence']:.0%} interval"
+    columns = [Column("", text=True), Column("system", text=True), Column("mean", decimals=4)]
+    columns += [Column(confidence, text=True), *(Column(name, group="examples") for name in ("won", "tied", "lost"))]
     if several:
         for first in range(1, count, _GROUP):
             group = "p (Holm) against" if count <= _GROUP + 1 else f"p (Holm) against, from {first}"
@@ -92,32 +86,28 @@ def _of_many(found: Comparison) -> Table:
         columns.append(Column("cluster", text=True))
     else:
         columns += [Column("p (Holm)", decimals=4), Column(f"against {found.baseline}", text=True)]
-    beside = {"tokens": 1, "copied": 3, "copied_density": 1, "coverage": 3}
-    beside = {name: decimals for name, decimals in beside.items() if _known(found, name)}
-    columns += [Column(_SHORT.get(name, name), "summaries", decimals) for name, decimals in beside.items()]
+    beside = [name for name in _BESIDE if not all(math.isnan(system.means[name]) for system in found.systems)]
+    columns += [Column(heading, "summaries", decimals) for heading, decimals in map(_BESIDE.__getitem__, beside)]
     columns.append(Column("blank", "summaries"))
     sections = []
-    for measure, ranking in rankings.items():
-        better = "higher" if higher_is_better(measure) else "lower"
+    for measure in found.pairs:
+        ranking = found.ranking(measure)
         rows: list[tuple[Cell, ...]] = []
         for place, one in enumerate(ranking):
             row: list[Cell] = [str(place + 1), one.system.name, one.mean, interval(one.low, one.high, 4)]
             row += [None] * 3 if one.system.name == found.baseline else [one.won, one.tied, one.lost]
             row += _against_all(found, measure, ranking, place) if several else _against_baseline(found, measure, one)
-            row += [one.system.means[name] for name in beside]
-            rows.append((*row, one.system.blank))
-        sections.append(Section(f"{measure} ({better} is better)", tuple(rows)))
+            rows.append((*row, *(one.system.means[name] for name in beside), one.system.blank))
+        sections.append(Section(f"{measure} ({_direction(measure)} is better)", tuple(rows)))
     return Table("comparison", "Systems compared", tuple(columns), tuple(sections), tuple(_notes(found)))
 
 
 def _against_all(found: Comparison, measure: str, ranking: list[Ranked], place: int) -> list[Cell]:
     """P-values against each system that ranks above, and the clusters."""
     name = ranking[place].system.name
-    values: list[Cell] = [
-        _p_value(found.pair(measure, name, above.system.name).test.p_value) for above in ranking[:place]
-    ]
+    tests = [found.pair(measure, name, above.system.name).test for above in ranking[:place]]
     empty = [""] * (len(ranking) - 1 - place)
-    return [*values, *empty, " ".join(map(str, ranking[place].clusters))]
+    return [*(p_value(test.p_value) for test in tests), *empty, " ".join(map(str, ranking[place].clusters))]
 
 
 def _against_baseline(found: Comparison, measure: str, one: Ranked) -> list[Cell]:
@@ -125,15 +115,14 @@ def _against_baseline(found: Comparison, measure: str, one: Ranked) -> list[Cell
         return ["", "baseline"]
     pair = found.pair(measure, one.system.name, found.baseline)
     better = "better" if pair.better == one.system.name else "worse" if pair.better else "no difference"
-    return [_p_value(pair.test.p_value), "not checked" if pair.unchecked else better]
+    return [p_value(pair.test.p_value), "not checked" if pair.unchecked else better]
 
 
 def _notes(found: Comparison) -> list[str]:
-    count = len(found.systems)
     notes = [
-        f"{found.examples} examples that all {count} systems have, matched by column {found.matched_by!r}; bootstrap "
-        f"intervals, p-values of approximate randomisation ({found.options['n']} resamples), corrected by Holm's "
-        f"method for the {len(next(iter(found.pairs.values())))} pairs of a measure."
+        f"{found.examples} examples that all {len(found.systems)} systems have, matched by column "
+        f"{found.matched_by!r}; bootstrap intervals, p-values of approximate randomisation ({found.options['n']} "
+        f"resamples), corrected by Holm's method for the {len(next(iter(found.pairs.values())))} pairs of a measure."
     ]
     if found.baseline is None:
         notes.append("Systems that share a cluster cannot be told apart: their difference is not significant.")
@@ -141,15 +130,11 @@ def _notes(found: Comparison) -> list[str]:
     return [*notes, *found.notes]
 
 
-def _known(found: Comparison, name: str) -> bool:
-    return not all(math.isnan(system.means[name]) for system in found.systems)
-
-
-def _p_value(value: float) -> Cell:
-    return "<.0001" if value < 1e-4 else value
+def _direction(measure: str) -> str:
+    return "higher" if higher_is_better(measure) else "lower"
 
 
 def _number(value: float | None, sign: str = "", least: float = -math.inf) -> str:
     if value is None or math.isnan(value):
-        return "–"
+        return EMPTY
     return f"<{least:.4f}" if value < least else f"{value:{sign}.4f}"

@@ -18,6 +18,8 @@ LINE = "line"
 #: Rows without a partner that are named; further ones are counted.
 NAMED = 10
 
+_NAME_ANOTHER = "name another with `id_column` (--id-column)"
+
 
 @dataclass(frozen=True)
 class Joined:
@@ -26,7 +28,7 @@ class Joined:
     Attributes:
         column: the column by which they were joined, or two columns: ``"source, id"``.
         rows: of each system, n rows; the examples sorted, so that resamples do not depend on the order in the files.
-        unmatched: one sentence for each row that some system has no partner for; beyond ten of a kind they are counted.
+        unmatched: one sentence for each row without a partner in some system; beyond ten of a kind they are counted.
     """
 
     column: str
@@ -81,18 +83,13 @@ def join_rows(
             tried.
     """
     tried = (source_column, *ID_COLUMNS, LINE)
+    candidates: list[tuple[str, ...]] = [] if id_column is None else [(id_column,)]
     if id_column is None:
         known = [name for name in tried if all(name in row for rows in sides for row in rows)]
         source = (source_column,) if source_column in known else ()
-        ids = [(*source, name) for name in known if name in ID_COLUMNS]
-        candidates = [*([source] if source else []), *ids, *([(LINE,)] if LINE in known else [])]
-    else:
-        candidates = [(id_column,)]
-    if not candidates:
-        raise ValueError(
-            f"Expected a column of {', '.join(map(repr, tried))} in each row, to tell which rows belong together: name "
-            "another with `id_column` (--id-column)."
-        )
+        candidates += [source] if source else []
+        candidates += [(*source, name) for name in known if name in ID_COLUMNS]
+        candidates += [(LINE,)] if LINE in known else []
     problems = []
     for columns in candidates:
         try:
@@ -101,21 +98,18 @@ def join_rows(
         except ValueError as error:
             problems.append(str(error))
     else:
-        raise ValueError(problems[0])
+        missing = f"Expected a column of {', '.join(map(repr, tried))} in each row, to tell which rows belong together"
+        raise ValueError(problems[0] if problems else f"{missing}: {_NAME_ANOTHER}.")
     matched = sorted(key for key in keys[0] if all(key in other for other in keys[1:]))
     if not matched:
         raise ValueError(
             f"Expected {' and '.join(names)} to have examples in common, but there is none by column "
-            f"{', '.join(columns)!r}."
+            f"{', '.join(columns)!r}: {_NAME_ANOTHER}."
         )
-    joined = Joined(
-        ", ".join(columns),
-        tuple(tuple(own[key] for key in matched) for own in keys),
-        tuple(_unmatched(keys, names)),
-    )
+    joined = tuple(tuple(own[key] for key in matched) for own in keys)
     if id_column is None and columns == (LINE,):
         _check_lines(joined, (source_column, *ID_COLUMNS))
-    return joined
+    return Joined(", ".join(columns), joined, tuple(_unmatched(keys, names)))
 
 
 def _by_key(rows: Iterable[Row], columns: tuple[str, ...], name: str) -> dict[tuple[str, ...], Row]:
@@ -129,16 +123,16 @@ def _by_key(rows: Iterable[Row], columns: tuple[str, ...], name: str) -> dict[tu
         if key in found:
             raise ValueError(
                 f"Expected column {', '.join(columns)!r} to identify the rows of {name}, but {_short(key[-1])!r} comes "
-                "twice: name another with `id_column` (--id-column)."
+                f"twice: {_NAME_ANOTHER}."
             )
         found[key] = row
     return found
 
 
-def _check_lines(joined: Joined, columns: Iterable[str]) -> None:
+def _check_lines(joined: Iterable[Sequence[Row]], columns: Iterable[str]) -> None:
     """Refuses rows of the same line that are not about the same text."""
     for column in columns:
-        for first, *others in zip(*joined.rows, strict=True):
+        for first, *others in zip(*joined, strict=True):
             for other in others:
                 if column in first and column in other and str(first[column]) != str(other[column]):
                     raise ValueError(
@@ -158,9 +152,9 @@ def _unmatched(keys: Sequence[dict[tuple[str, ...], Row]], names: Sequence[str])
             groups.setdefault((has[0], ", ".join(lacks)), []).append(_short(key[-1]))
     problems = []
     for (has_it, lack_it), alone in groups.items():
-        problems += [f"{has_it}: no partner in {lack_it} for {key!r}" for key in alone[:NAMED]]
-        if len(alone) > NAMED:
-            problems.append(f"{has_it}: no partner in {lack_it} for {len(alone) - NAMED} more")
+        shown = [repr(key) for key in alone[:NAMED]]
+        shown += [f"{len(alone) - NAMED} more"] if len(alone) > NAMED else []
+        problems += [f"{has_it}: no partner in {lack_it} for {what}" for what in shown]
     return problems
 
 

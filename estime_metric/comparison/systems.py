@@ -127,9 +127,10 @@ def _rows(result: EstimeResult) -> list[Row]:
         for measure in result.measures
         for layer in result.layers
     }
+    shared = {"signature": result.signature}
     return [
-        {"order": index, "signature": result.signature, **{name: values[index] for name, values in columns.items()}}
-        for index in range(len(result))
+        {"order": order, **shared, **dict(zip(columns, values, strict=True))}
+        for order, values in enumerate(zip(*columns.values(), strict=True))
     ]
 
 
@@ -146,19 +147,18 @@ def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
 
 
 def _system(name: str, rows: Sequence[Row]) -> System:
-    """Means of what stands beside the scores; of several layers the first, since layers do not differ in these."""
-    means = {}
-    tokens: list[float] = []
+    """Means of what is reported beside the scores; of several layers the first, since layers do not differ in these."""
+    values = {}
     for measure in BESIDE:
         column = next((key for key in rows[0] if key.split("@")[0] == measure), None)
-        values = [] if column is None else [_number(row, column) for row in rows]
-        if measure == "tokens":
-            tokens = values
-        if measure == "coverage":  # nothing of a blank summary was checked
-            values = [0.0 if math.isnan(value) else value for value in values]
-        known = [value for value in values if not math.isnan(value)]
+        values[measure] = [] if column is None else [_number(row, column) for row in rows]
+    # Nothing of a blank summary was checked.
+    values["coverage"] = [0.0 if math.isnan(value) else value for value in values["coverage"]]
+    means = {}
+    for measure, found in values.items():
+        known = [value for value in found if not math.isnan(value)]
         means[measure] = math.fsum(known) / len(known) if known else math.nan
-    return System(name, tokens.count(0.0), means)
+    return System(name, values["tokens"].count(0.0), means)
 
 
 def _number(row: Row, column: str) -> float:

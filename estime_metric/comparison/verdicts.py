@@ -14,9 +14,9 @@ from estime_metric.config import LOW_COVERAGE
 from estime_metric.inputs import check_choice
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.meta.checks import Floats
-from estime_metric.meta.paired import LEVEL, PairedComparison, PairedTest, paired_bootstrap
+from estime_metric.meta.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap
 
-#: Measures whose means stand beside the scores, since they can explain a difference.
+#: Measures whose means are reported beside the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")
 
 #: Fewer examples than this are called few.
@@ -25,7 +25,7 @@ SMALL_SAMPLE = 30
 
 @dataclass(frozen=True)
 class System:
-    """What stands beside the scores of a system.
+    """What is reported beside the scores of a system.
 
     Attributes:
         name: its name.
@@ -112,6 +112,8 @@ class Ranked:
 class Comparison:
     """Several systems over the examples that all of them have.
 
+    A measure that was not compared raises ValueError.
+
     Attributes:
         systems: the systems, in the order given.
         pairs: measure (``alarms``, or ``alarms@12`` of several layers) -> the pairs of systems that were tested.
@@ -137,12 +139,8 @@ class Comparison:
     def pair(self, measure: str, first: str | None = None, second: str | None = None) -> Pair:
         """The comparison of two systems by a measure, in the order in which it was made.
 
-        Args:
-            measure: a key of ``pairs``.
-            first, second: names of two systems, in either order; may be left out where just two were compared.
-
-        Raises:
-            ValueError: the measure or this pair was not compared.
+        ``first`` and ``second`` are their names in either order, which may be left out where just two were compared;
+        ValueError if this pair was not compared.
         """
         check_choice("measure", measure, self.pairs)
         found = self.pairs[measure]
@@ -164,23 +162,17 @@ class Comparison:
         return self.pair(measure, first, second).verdict
 
     def ranking(self, measure: str) -> list[Ranked]:
-        """The systems from the best mean to the worst; those of which most was not checked come last.
-
-        Raises:
-            ValueError: the measure was not compared.
-        """
-        clusters, names = self.clusters(measure), [system.name for system in self.systems]
+        """The systems from the best mean to the worst; those of which most was not checked come last."""
+        clusters, known = self.clusters(measure), self._known(measure)
         found = []
-        for system in self._order(measure):
+        for place in self._order(measure):
+            system, values = self.systems[place], known[place]
             wins = np.zeros(3, dtype=int)
             for pair in self.pairs[measure]:
                 counts = (pair.test.better_first, pair.test.ties, pair.test.better_second)
                 if system in (pair.first, pair.second):
                     wins += counts if system is pair.first else counts[::-1]
-            values = self._known(measure)[names.index(system.name)]
-            mean = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)
-            if len(values):
-                mean = paired_bootstrap(values, np.zeros(len(values)), **self.options)
+            mean = paired_bootstrap(values, np.zeros(len(values)), **self.options) if len(values) else NOTHING
             own = tuple(number for number, cluster in enumerate(clusters, start=1) if system.name in cluster)
             won, tied, lost = wins.tolist()
             found.append(Ranked(system, mean.difference, mean.low or 0.0, mean.high or 0.0, won, tied, lost, own))
@@ -191,11 +183,9 @@ class Comparison:
 
         Two systems share a cluster exactly where they cannot be told apart, so a system can be in several. One of which
         most was not checked is in none. Empty with a baseline: not every two systems are compared then.
-
-        Raises:
-            ValueError: the measure was not compared.
         """
-        order = [system.name for system in self._order(measure) if system.unchecked is None]
+        ranked = [self.systems[place] for place in self._order(measure)]
+        order = [system.name for system in ranked if system.unchecked is None]
         found = [tuple(order)] if self.baseline is None else []
         for pair in self.pairs[measure]:
             if pair.better is not None:
@@ -221,11 +211,10 @@ class Comparison:
         if self.matched_by == LINE:
             notes.append(
                 "Rows were matched by line, which is right only if the files list the same sources in the same order; "
-                "keep a column 'id' to be sure."
+                "keep a column 'id' to be sure, or name another with `id_column` (--id-column)."
             )
-        least = math.ceil(
-            1 - math.log2(LEVEL)
-        )  # of k examples that differ, the least p-value of all swaps is 2 / 2 ** k
+        # Of k examples that differ, the least p-value of all swaps is 2 / 2 ** k.
+        least = math.ceil(1 - math.log2(LEVEL))
         for measure, pairs in self.pairs.items():
             differing = [pair.test.better_first + pair.test.better_second for pair in pairs]
             few = [number for number in differing if 0 < number < least]
@@ -255,33 +244,7 @@ class Comparison:
     def to_rows(self) -> list[dict[str, Any]]:
         """One flat row for each measure and pair of systems, for a file or a data frame."""
         return [
-            _without_nan(
-                {
-                    "measure": measure,
-                    "system_a": pair.first.name,
-                    "system_b": pair.second.name,
-                    "examples": pair.test.examples,
-                    "left_out": pair.test.left_out,
-                    "mean_a": pair.test.mean_first,
-                    "mean_b": pair.test.mean_second,
-                    "difference": pair.test.bootstrap.difference,
-                    "low": pair.test.bootstrap.low,
-                    "high": pair.test.bootstrap.high,
-                    "p_bootstrap": pair.test.bootstrap.p_value,
-                    "p_randomization": pair.test.randomization.p_value,
-                    "p_holm": pair.test.p_value,
-                    "a_better": pair.test.better_first,
-                    "ties": pair.test.ties,
-                    "b_better": pair.test.better_second,
-                    "better": pair.better,
-                    "blank_a": pair.first.blank,
-                    "blank_b": pair.second.blank,
-                    **{f"{name}_a": value for name, value in pair.first.means.items()},
-                    **{f"{name}_b": value for name, value in pair.second.means.items()},
-                    "verdict": pair.verdict,
-                    "signature": self.signature,
-                }
-            )
+            _without_nan(_numbers(measure, pair) | {"verdict": pair.verdict, "signature": self.signature})
             for measure, pairs in self.pairs.items()
             for pair in pairs
         ]
@@ -294,26 +257,7 @@ class Comparison:
             "matched_by": self.matched_by,
             "baseline": self.baseline,
             **self.options,
-            "rankings": {
-                measure: [
-                    _without_nan(
-                        {
-                            "system": one.system.name,
-                            "mean": one.mean,
-                            "low": one.low,
-                            "high": one.high,
-                            "won": one.won,
-                            "tied": one.tied,
-                            "lost": one.lost,
-                            "clusters": one.clusters,
-                            "blank": one.system.blank,
-                            **one.system.means,
-                        }
-                    )
-                    for one in self.ranking(measure)
-                ]
-                for measure in self.pairs
-            },
+            "rankings": {measure: [_place(one) for one in self.ranking(measure)] for measure in self.pairs},
             "clusters": {measure: self.clusters(measure) for measure in self.pairs},
             "pairs": self.to_rows(),
             "notes": self.notes,
@@ -325,12 +269,11 @@ class Comparison:
         scores = self.scores[measure]
         return scores[:, ~np.isnan(scores).any(axis=0)]
 
-    def _order(self, measure: str) -> list[System]:
-        """The best mean first, what was not checked last."""
+    def _order(self, measure: str) -> list[int]:
+        """Indices of the systems: the best mean first, what was not checked last."""
         direction = -1.0 if higher_is_better(measure) else 1.0
         means = direction * self._known(measure).sum(axis=1)
-        order = sorted(range(len(means)), key=lambda place: (self.systems[place].unchecked is not None, means[place]))
-        return [self.systems[place] for place in order]
+        return sorted(range(len(means)), key=lambda place: (self.systems[place].unchecked is not None, means[place]))
 
 
 def higher_is_better(measure: str) -> bool:
@@ -344,6 +287,26 @@ def higher_is_better(measure: str) -> bool:
         listed = ", ".join(HIGHER_IS_BETTER)
         raise ValueError(f"Expected argument `measures` to name some of {listed}, but got {measure!r}.")
     return HIGHER_IS_BETTER[base]
+
+
+def _numbers(measure: str, pair: Pair) -> dict[str, Any]:
+    test, first, second = pair.test, pair.first, pair.second
+    return {
+        "measure": measure, "system_a": first.name, "system_b": second.name, "examples": test.examples,
+        "left_out": test.left_out, "mean_a": test.mean_first, "mean_b": test.mean_second,
+        "difference": test.bootstrap.difference, "low": test.bootstrap.low, "high": test.bootstrap.high,
+        "p_bootstrap": test.bootstrap.p_value, "p_randomization": test.randomization.p_value, "p_holm": test.p_value,
+        "a_better": test.better_first, "ties": test.ties, "b_better": test.better_second, "better": pair.better,
+        "blank_a": first.blank, "blank_b": second.blank,
+        **{f"{name}_a": value for name, value in first.means.items()},
+        **{f"{name}_b": value for name, value in second.means.items()},
+    }  # fmt: skip
+
+
+def _place(one: Ranked) -> dict[str, Any]:
+    numbers = {"mean": one.mean, "low": one.low, "high": one.high, "won": one.won, "tied": one.tied, "lost": one.lost}
+    system = {"clusters": one.clusters, "blank": one.system.blank, **one.system.means}
+    return _without_nan({"system": one.system.name, **numbers, **system})
 
 
 def _without_nan(row: dict[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_lines_of_different_tables_are_refused() -> None:
         ([{"x": 1}], [{"x": 1}], {}, "Expected a column of 'source', 'id', .* name another with `id_column`"),
         ([{"id": 1}] * 2, [{"id": 1}], {}, "'id' to identify the rows of A, but '1' comes twice"),
         ([{"id": 1}], [{"id": None}], {}, r"column 'id' in each row of B, but line \? has none"),
-        ([{"id": 1}], [{"id": 2}], {}, "A and B to have examples in common, but there is none by column 'id'"),
+        ([{"id": 1}], [{"id": 2}], {}, "A and B to have examples in common, but there is none by column 'id': name"),
         ([{"id": 1}], [{"id": 1}], {"id_column": "key"}, "column 'key' in each row of A"),
     ],
 )

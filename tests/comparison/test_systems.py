@@ -26,18 +26,19 @@ def scores() -> np.ndarray:
     return np.stack([rng.poisson(hard * factor) for factor in (0.3, 0.95, 2.2, 1.0, 1.3)])
 
 
-def files_of(folder: Path, scores: np.ndarray, shuffled: bool) -> list[Path]:
+def files_of(folder: Path, scores: np.ndarray, shuffled: bool, key: str = "id") -> list[Path]:
+    """A file for each system, in an order of its own where shuffled; ``line`` numbers its rows and identifies none."""
     paths = []
     for name, values in zip(NAMES, scores, strict=True):
         rows = [
-            {"id": f"d{index}", "alarms": int(value), "tokens": 40 + len(name), "coverage": 0.9, "signature": "s"}
+            {key: f"d{index}", "alarms": int(value), "tokens": 40 + len(name), "coverage": 0.9, "signature": "s"}
             | {"copied": 0.1 * len(name), "copied_density": 2.0}
             for index, value in enumerate(values)
         ]
         if shuffled:
             random.Random(name).shuffle(rows)
         paths.append(folder / f"{name}{'-shuffled' * shuffled}.jsonl")
-        paths[-1].write_text("\n".join(map(json.dumps, rows)))
+        paths[-1].write_text("\n".join(json.dumps({"line": line} | row) for line, row in enumerate(rows, start=1)))
     return paths
 
 
@@ -63,14 +64,16 @@ def by_hand(scores: np.ndarray, pairs: list[tuple[int, int]]) -> tuple[dict, lis
     return corrected, [one for one in alike if not any(one < other for other in alike)]
 
 
-def test_every_two_of_five_systems(scores: np.ndarray, tmp_path: Path) -> None:
-    options = ["--measures", "alarms", "-n", N, "--confidence", CONFIDENCE, "--seed", SEED]
+@pytest.mark.parametrize(("key", "given"), [("id", []), ("source", []), ("url", ["--id-column", "url"])])
+def test_every_two_of_five_systems(scores: np.ndarray, tmp_path: Path, key: str, given: list[str]) -> None:
+    options = ["--measures", "alarms", "-n", N, "--confidence", CONFIDENCE, "--seed", SEED, *given]
     found = []
     for shuffled in (False, True):
         out = tmp_path / "out.json"
-        run_command("compare", *files_of(tmp_path, scores, shuffled), *options, "-o", out, "--overwrite")
+        run_command("compare", *files_of(tmp_path, scores, shuffled, key), *options, "-o", out, "--overwrite")
         found.append(json.loads(out.read_text().replace("-shuffled", "")))
     assert found[0] == found[1]
+    assert found[0]["matched_by"] == key
 
     pairs = list(itertools.combinations(range(5), 2))
     corrected, clusters = by_hand(scores, pairs)
@@ -119,7 +122,7 @@ def test_one_file_of_all_systems_gives_the_same_table(scores: np.ndarray, tmp_pa
     paths = files_of(tmp_path, scores, shuffled=False)
     together = tmp_path / "all.jsonl"
     rows = [(path.stem, json.loads(line)) for path in paths for line in path.read_text().splitlines()]
-    together.write_text("\n".join(json.dumps({"line": n, "by": name} | row) for n, (name, row) in enumerate(rows)))
+    together.write_text("\n".join(json.dumps(row | {"line": n, "by": name}) for n, (name, row) in enumerate(rows)))
     for ending in (".md", ".tex", ".csv"):
         out = [tmp_path / f"{name}{ending}" for name in ("several", "one")]
         run_command("compare", *paths, "-n", 100, "-o", out[0])
@@ -140,7 +143,7 @@ def test_the_plot_shows_every_system(scores: np.ndarray, tmp_path: Path) -> None
     rows = [[json.loads(line) for line in path.read_text().splitlines()] for path in paths]
     axes = plot_copying(compare_rows(*rows, names=NAMES, n=100), "alarms").axes[0]
     assert {text.get_text() for text in axes.texts} == set(NAMES)
-    points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[0].get_offsets().tolist()}
+    points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[-1].get_offsets().tolist()}
     assert points == {(round(0.1 * len(n), 6), round(float(s.mean()), 6)) for n, s in zip(NAMES, scores, strict=True)}
     bare = [[{name: value for name, value in row.items() if name != "copied"} for row in side] for side in rows]
     with pytest.raises(ValueError, match="Expected a column 'copied' for the plot, but A has none"):
