@@ -28,16 +28,11 @@ app = console.make_app(
     f"Errors are one line and exit status 2; with {console.TRACEBACK}=1 in the environment they show their traceback.",
     version=f"estime-metric {__version__}",
 )
-console.add(app, score.score)
-console.add(app, explain.explain)
-console.add(app, demo.demo)
-console.add(app, compare.compare)
-console.add(app, calibrate.calibrate)
-console.add(app, corrupt.corrupt)
-console.add(app, coherence.coherence)
-console.add(app, meta_evaluate.meta_evaluate)
-console.add(app, verify.verify)
-console.add(app, register.register)
+for _command in (
+    score.score, explain.explain, demo.demo, compare.compare, calibrate.calibrate, corrupt.corrupt, coherence.coherence,
+    meta_evaluate.meta_evaluate, verify.verify, register.register,
+):  # fmt: skip
+    console.add(app, _command)
 app.command(benchmark.app)
 app.register_install_completion_command(help="Install completion for the shell in use.")
 

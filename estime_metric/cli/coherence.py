@@ -42,8 +42,7 @@ def coherence(
         Parameter(help="Folder or Hub name of a trained classifier (python -m estime_metric.studies.coherence.train)."),
     ] = None,
     bartscore_model: Annotated[
-        str | None,
-        Parameter(help="Sequence-to-sequence model, Hub name or folder. (default: facebook/bart-large-cnn)"),
+        str | None, Parameter(help="Sequence-to-sequence model, Hub name or folder. (default: facebook/bart-large-cnn)")
     ] = None,
     tagger: Annotated[
         str | None, Parameter(help="'nltk': the entity graph links nouns. (default: content words, no data needed)")
@@ -76,7 +75,11 @@ def coherence(
     found = scoring.coherence_scores([row[summary_column] for row in rows], asked, sources=sources, options=needed)
     signature = scoring.coherence_signature(asked, needed)
     if output is not None:
-        written = _output_rows(lines, rows, found, (source_column, summary_column))
+        written = []  # as `estime score` writes them: line, further columns, measures
+        for index, (line, row) in enumerate(zip(lines, rows, strict=True)):
+            others = {name: value for name, value in row.items() if name not in (source_column, summary_column)}
+            measured = {name: files.plain(float(scores[index])) for name, scores in found.items()}
+            written.append({"line": line, **others, **measured})
         files.write_rows(output, written, {"signature": signature})
     elif len(rows) <= LISTED:
         _print_rows(lines, [row[summary_column] for row in rows], found)
@@ -111,34 +114,13 @@ def _read(
     return lines, rows, problems
 
 
-def _output_rows(
-    lines: Sequence[int],
-    rows: Sequence[Mapping[str, Any]],
-    found: Mapping[str, NDArray[Any]],
-    texts: Sequence[str],
-) -> list[files.Row]:
-    """As ``estime score`` writes them: line, further columns, measures."""
-    return [
-        {
-            "line": line,
-            **{name: value for name, value in row.items() if name not in texts},
-            **{name: files.plain(float(scores[index])) for name, scores in found.items()},
-        }
-        for index, (line, row) in enumerate(zip(lines, rows, strict=True))
-    ]
-
-
 def _print_rows(lines: Sequence[int], summaries: Sequence[str], found: Mapping[str, NDArray[Any]]) -> None:
     from estime_metric.tables import Cell, Column, Section, Table
 
     columns = (Column("line", text=True), Column("summary", text=True), *(Column(name) for name in found))
-    rows: list[tuple[Cell, ...]] = [
-        (line, _beginning(summaries[index]), *(float(scores[index]) for scores in found.values()))
-        for index, line in enumerate(lines)
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for index, line in enumerate(lines):
+        text = " ".join(summaries[index].split())
+        beginning = text if len(text) <= 36 else f"{text[:35]}…"
+        rows.append((line, beginning, *(float(scores[index]) for scores in found.values())))
     print_table(Table("coherence", "", columns, (Section("", tuple(rows)),)))
-
-
-def _beginning(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 36 else f"{line[:35]}…"

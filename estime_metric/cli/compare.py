@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
-from estime_metric.cli.screen import print_table
+from estime_metric.cli.screen import print_sections, print_table
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER, RECOMMENDED
 
 if TYPE_CHECKING:
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
 PLOTS = (".png", ".svg", ".pdf")
+
+#: What is said of each of two systems.
+BESIDE = {
+    "tokens": "{:.1f} tokens a summary", "coverage": "{:.0%} of them checked", "copied": "{:.0%} copied",
+    "copied_density": "density {:.1f}",
+}  # fmt: skip
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=2))
@@ -30,7 +37,7 @@ class ComparedOptions(options.MeasureOptions):
         str | None,
         Parameter(
             help=f"What is compared, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
-            f"(default: {RECOMMENDED}, alarms, alarm_rate)",
+            f"(default: {RECOMMENDED}, alarms, alarm_rate)"
         ),
     ] = None
 
@@ -89,10 +96,9 @@ def compare(
     """
     if not paths:
         raise ValueError("Expected a file for each system, or one file of all systems, but got none.")
-    if output is not None:
-        files.check_writable(output, paths, overwrite=overwrite, endings=WRITABLE)
-    if plot is not None:
-        files.check_writable(plot, paths, overwrite=overwrite, endings=PLOTS)
+    for path, endings in ((output, WRITABLE), (plot, PLOTS)):
+        if path is not None:
+            files.check_writable(path, paths, overwrite=overwrite, endings=endings)
     from estime_metric.comparison import compare_rows, plot_copying, read_systems  # imports pandas and scipy: slow
     from estime_metric.comparison.verdicts import higher_is_better
 
@@ -128,13 +134,13 @@ def compare(
 
 def _write(output: Path, found: "Comparison") -> None:
     from estime_metric.comparison import to_table
-    from estime_metric.tables import to_latex, to_markdown
+    from estime_metric.tables import FORMATS
 
     ending = output.suffix.lower()
     if ending == ".json":
         files.write_text(output, json.dumps(found.to_dict(), ensure_ascii=False, indent=2) + "\n")
     elif ending in (".md", ".tex"):
-        files.write_text(output, (to_markdown if ending == ".md" else to_latex)(to_table(found)))
+        files.write_text(output, FORMATS[ending](to_table(found)))
     else:
         files.write_rows(output, found.to_rows())
 
@@ -144,17 +150,12 @@ def _print(found: "Comparison", paths: Sequence[str]) -> None:
 
     table = to_table(found)
     if len(found.systems) > 2 or found.baseline is not None:
-        for section in table.sections:
-            print_table(replace(table, title=section.title, sections=(replace(section, title=""),)))
+        print_sections(table)
         say("\n".join([*table.notes, found.signature]))
         return
     for system, path in zip(found.systems, paths, strict=True):
-        means: dict[str, Any] = {name: value for name, value in system.means.items() if value == value}
         known = [f"{found.examples} summaries, {system.blank} blank"]
-        known += [f"{means['tokens']:.1f} tokens a summary"] if "tokens" in means else []
-        known += [f"{means['coverage']:.0%} of them checked"] if "coverage" in means else []
-        known += [f"{means['copied']:.0%} copied"] if "copied" in means else []
-        known += [f"density {means['copied_density']:.1f}"] if "copied_density" in means else []
+        known += [shown.format(system.means[name]) for name, shown in BESIDE.items() if not isnan(system.means[name])]
         say(f"{system.name}  {path}  ({', '.join(known)})")
     say(f"matched by column {found.matched_by!r}")
     print_table(table)

@@ -16,7 +16,6 @@ from estime_metric.cli.console import say, warn
 Errors = Annotated[
     str, Parameter(alias="-n", help="Errors per summary, comma-separated; one corrupted copy for each number.")
 ]
-Seed = Annotated[int, Parameter(help="Another seed picks other words.")]
 Order = Annotated[str, Parameter(help="sequential: each error sees those before it; clean: each sees the clean text.")]
 
 
@@ -45,7 +44,7 @@ def corrupt(
     source_column: options.SourceColumn = "source",
     summary_column: options.SummaryColumn = "summary",
     errors: Errors = "3",
-    seed: Seed = 0,
+    seed: Annotated[int, Parameter(help="Another seed picks other words.")] = 0,
     order: Order = "sequential",
     quiet: options.Quiet = False,
     model: GeneratorOptions = GeneratorOptions(),
@@ -64,36 +63,25 @@ def corrupt(
     from estime_metric.studies.subtle_errors import SubtleErrors  # imports torch: slow
     from estime_metric.studies.subtle_errors.dataset import labelled_rows
 
-    generator = SubtleErrors(
-        n_errors=numbers[-1],
-        seed=seed,
-        order=order,
-        **model.given(),
-    )
+    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.given())
     corrupted = generator(pairs.summaries, progress=not quiet)
-    signature = generator.signature
     short = [(line, one) for line, one in zip(pairs.lines, corrupted, strict=True) if one.n_missing]
     for line, one in short:
-        had = f"{len(one.errors)} of {numbers[-1]} errors"
-        warn(f"line {line}: too few whole words, {had} put in")
+        warn(f"line {line}: too few whole words, {len(one.errors)} of {numbers[-1]} errors put in")
     rows = labelled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
-    files.write_rows(output, rows, {"signature": signature})
+    files.write_rows(output, rows, {"signature": generator.signature})
     if not files.is_standard(output):
         clean = sum(row["label"] for row in rows)
         say(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")
-        say(signature)
+        say(generator.signature)
         say(f"wrote {len(rows)} rows to {output}")
     return 1 if short or pairs.problems else 0
 
 
 def parse_numbers(text: str) -> tuple[int, ...]:
-    """``"1,3"`` as ``(1, 3)``, ascending.
-
-    Raises:
-        ValueError: it is no list of different integers from 1 on.
-    """
+    """``"1,3"`` as ``(1, 3)``, ascending; ValueError if it is no list of integers from 1 on."""
     try:
         numbers = sorted({int(part) for part in text.split(",")})
     except ValueError as error:

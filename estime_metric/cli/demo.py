@@ -15,8 +15,7 @@ def demo(
     model: Annotated[
         list[str] | None,
         Parameter(
-            alias="-m",
-            help="Encoder to offer, the first one selected; may be repeated. (default: embedded-small)",
+            alias="-m", help="Encoder to offer, the first one selected; may be repeated. (default: embedded-small)"
         ),
     ] = None,
     host: Annotated[str, Parameter(help="Address to listen on; 0.0.0.0 for all of them.")] = "127.0.0.1",

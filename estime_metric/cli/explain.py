@@ -88,26 +88,18 @@ def explain(
 
 
 def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
-    """The pairs on some lines, in the order asked for; all where none is named.
-
-    Raises:
-        ValueError: there is no valid pair on a line; the message says why.
-    """
+    """The pairs on some lines, in the order asked for; all where none is named."""
     if not rows:
         return pairs
-    chosen = []
+    chosen = files.Pairs()
     for row in rows:
         if row not in pairs.lines:
             why = [problem for problem in pairs.problems if problem.startswith(f"line {row}:")]
             found = f"of {len(pairs.lines)} pairs, the last on line {pairs.lines[-1]}" if pairs.lines else "of no pairs"
             raise ValueError(why[0] if why else f"Expected --row to be the line of a pair, but got {row} {found}.")
-        chosen.append(pairs.lines.index(row))
-    return files.Pairs(
-        lines=[pairs.lines[index] for index in chosen],
-        sources=[pairs.sources[index] for index in chosen],
-        summaries=[pairs.summaries[index] for index in chosen],
-        others=[pairs.others[index] for index in chosen],
-    )
+        index = pairs.lines.index(row)
+        chosen.add(row, pairs.sources[index], pairs.summaries[index], pairs.others[index])
+    return chosen
 
 
 def _check_number(pairs: files.Pairs, output: Path | None, file: Path | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ from cyclopts import Parameter
 from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
-from estime_metric.cli.screen import print_table
+from estime_metric.cli.screen import print_sections
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
 
 if TYPE_CHECKING:
@@ -28,8 +27,7 @@ NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHE
 
 def meta_evaluate(
     scores: Annotated[
-        Path,
-        Parameter(help="CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure."),
+        Path, Parameter(help="CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure.")
     ],
     judgements: Annotated[Path, Parameter(help="CSV, JSON Lines or Parquet, a row for each summary.")],
     /,
@@ -38,12 +36,12 @@ def meta_evaluate(
         str | None,
         Parameter(
             help="Columns of scores, comma-separated. (default: all that hold numbers, but for "
-            f"{', '.join(NOT_MEASURES)})",
+            f"{', '.join(NOT_MEASURES)})"
         ),
     ] = None,
-    judgement: Annotated[
+    qualities: Annotated[
         str | None,
-        Parameter(help="Columns of judgements, comma-separated. (default: all that hold numbers)"),
+        Parameter(name="--judgements", help="Columns of judgements, comma-separated. (default: all that hold numbers)"),
     ] = None,
     lower: Annotated[
         str | None,
@@ -54,7 +52,7 @@ def meta_evaluate(
         str | None,
         Parameter(
             help="Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. "
-            "(default: document, doc, doc_id, document_id)",
+            "(default: document, doc, doc_id, document_id)"
         ),
     ] = None,
     system_column: Annotated[
@@ -63,18 +61,14 @@ def meta_evaluate(
     ] = None,
     level: Annotated[str, Parameter(help="summary, system, pairwise, intra_system, or all.")] = "all",
     method: Annotated[
-        str,
-        Parameter(
-            help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.",
-        ),
+        str, Parameter(help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.")
     ] = "spearman,kendall_b",
     resample: Annotated[str, Parameter(help="What the intervals resample: documents, systems or both.")] = "both",
     n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples or permutations.")] = 1000,
     confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
     seed: options.Seed = 0,
     significance: Annotated[
-        str | None,
-        Parameter(help="Also test every two measures: permutation, bootstrap or williams."),
+        str | None, Parameter(help="Also test every two measures: permutation, bootstrap or williams.")
     ] = None,
     drop_missing: Annotated[bool, Parameter(help="Leave out, and name, what only one of the tables holds.")] = False,
     output: Annotated[
@@ -93,7 +87,7 @@ def meta_evaluate(
     stated = dict.fromkeys(options.parse_names(lower) or (), False)
     stated |= dict.fromkeys(options.parse_names(higher) or (), True)
     grids = read_grids(
-        scores, judgements, measures=options.parse_names(measures), qualities=options.parse_names(judgement),
+        scores, judgements, measures=options.parse_names(measures), qualities=options.parse_names(qualities),
         directions={**HIGHER_IS_BETTER, **stated}, not_measures=NOT_MEASURES, document=_name_pair(document_column),
         system=_name_pair(system_column), missing="drop" if drop_missing else "error",
     )  # fmt: skip
@@ -104,25 +98,20 @@ def meta_evaluate(
     if significance is not None and len(known) < 2:
         raise ValueError(f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}.")
     asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
-    agreement = evaluate_all(grids, resample=resample, n=n, confidence=confidence, seed=seed, **asked)
-    tables = [_agreement_table(agreement, grids, resample, n, confidence)]
-    frames = {"agreement": agreement}
+    resampling: dict[str, Any] = {"resample": resample, "confidence": confidence}
+    frames = {"agreement": evaluate_all(grids, n=n, seed=seed, **resampling, **asked)}
+    tables = [_agreement_table(frames["agreement"], grids, n, **resampling)]
     if significance is not None:
-        extra: dict[str, dict[str, Any]] = {
-            "permutation": {"n": n, "seed": seed},
-            "bootstrap": {"n": n, "seed": seed, "resample": resample, "confidence": confidence},
-        }
-        found = compare_all(grids, test=significance, **extra.get(significance, {}), **asked)
-        tables.append(_difference_table(found, significance))
-        frames["differences"] = found
+        asked |= {} if significance == "williams" else {"n": n, "seed": seed}
+        asked |= resampling if significance == "bootstrap" else {}
+        frames["differences"] = compare_all(grids, test=significance, **asked)
+        tables.append(_difference_table(frames["differences"], significance))
     if output is not None:
         _write(output, tables, frames)
     for line in dict.fromkeys(line for grid in grids for line in grid.dropped):
         warn(f"left out: {line}")
     for table in tables:
-        for section in table.sections:
-            title = f"{table.title}: {section.title}"
-            print_table(replace(table, title=title, sections=(replace(section, title=""),)))
+        print_sections(table, f"{table.title}: ")
         say("\n".join([*table.notes, ""]))
     if output is not None:
         say(f"written: {output}")
@@ -162,22 +151,19 @@ def _check_output(output: Path | None, significance: str | None, inputs: list[Pa
 
 def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> None:
     """CSV is tidy, with all numbers; Markdown and LaTeX are the tables on the screen."""
-    from estime_metric.tables import to_latex, to_markdown, write_table
+    from estime_metric.tables import FORMATS, write_table
 
-    formats = {".md": to_markdown, ".tex": to_latex}
+    tidy = {name: frame.to_csv(index=False, lineterminator="\n") for name, frame in frames.items()}
     ending = output.suffix.lower()
-    if ending == ".csv":
-        files.write_text(output, frames["agreement"].to_csv(index=False, lineterminator="\n"))
-    elif ending:
-        files.write_text(output, formats[ending](tables[0]))
-    else:
-        for table in tables:
-            write_table(table, output)
-            tidy = frames[table.name].to_csv(index=False, lineterminator="\n")
-            files.write_text(output / f"{table.name}.csv", tidy)
+    if ending:
+        files.write_text(output, tidy["agreement"] if ending == ".csv" else FORMATS[ending](tables[0]))
+        return
+    for table in tables:
+        write_table(table, output)
+        files.write_text(output / f"{table.name}.csv", tidy[table.name])
 
 
-def _agreement_table(found: DataFrame, grids: list[Grid], resample: str, n: int, confidence: float) -> Table:
+def _agreement_table(found: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
     from estime_metric.meta import LEVELS
     from estime_metric.tables import Column, Section, Table
@@ -187,77 +173,49 @@ def _agreement_table(found: DataFrame, grids: list[Grid], resample: str, n: int,
     for level in levels:
         columns += [Column("value", group=level), Column(f"{confidence:.0%}", group=level, text=True)]
     sections = []
-    for (judgement, method), part in found.groupby(["judgement", "method"], sort=False):
+    for names, part in found.groupby(["judgement", "method"], sort=False):
         rows = []
         for measure, of_measure in part.groupby("measure", sort=False):
-            cells: list[Any] = [measure]
-            for row in of_measure.itertuples():
-                cells += [row.value, _interval(row.low, row.high)]
-            rows.append(tuple(cells))
-        sections.append(Section(f"{judgement}, {method}", tuple(rows)))
+            cells = ((row.value, _interval(row)) for row in of_measure.itertuples())
+            rows.append((measure, *(cell for pair in cells for cell in pair)))
+        sections.append(Section(", ".join(names), tuple(rows)))
     documents, systems = grids[0].scores.shape
-    notes = [
-        f"{documents} documents, {systems} systems; intervals from {n} resamples of "
-        f"{'documents and systems' if resample == 'both' else resample}. Higher is better.",
-        *(f"{level}: {LEVELS[level]}." for level in levels),
-        *_left_out(found),
-    ]
-    return Table("agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes))
-
-
-def _left_out(found: DataFrame) -> list[str]:
-    """What of the values rests on fewer documents, systems or resamples than there are."""
-    notes = []
-    for row in found.itertuples():
+    resampled = "documents and systems" if resample == "both" else resample
+    intervals = f"intervals from {n} resamples of {resampled}"
+    notes = [f"{documents} documents, {systems} systems; {intervals}. Higher is better."]
+    notes += [f"{level}: {LEVELS[level]}." for level in levels]
+    for row in found.itertuples():  # what rests on fewer documents, systems or resamples than there are
         name = f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
         if row.left_out:
             notes.append(f"{name}: {row.left_out} of {row.groups} groups are constant and left out.")
         if row.undefined:
             notes.append(f"{name}: {row.undefined} resamples have no value and are left out.")
-    return notes
+    return Table("agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes))
 
 
 def _difference_table(found: DataFrame, test: str) -> Table:
     """Rows are pairs of measures; a section for each judgement, level and method."""
-    from estime_metric.tables import Column, Section, Table
+    from estime_metric.tables import Column, Section, Table, p_value
 
-    intervals = test == "bootstrap"
-    columns = (
-        Column("first", text=True),
-        Column("second", text=True),
-        Column("first", group="value"),
-        Column("second", group="value"),
-        Column("difference"),
-        *([Column("interval", text=True)] if intervals else []),
-        Column("alone", group="p", decimals=4),
-        Column("Holm", group="p", decimals=4),
-    )
+    columns = [Column("first", text=True), Column("second", text=True), Column("first", "value")]
+    columns += [Column("second", "value"), Column("difference"), Column("interval", text=True)]
+    columns += [Column("alone", "p", 4), Column("Holm", "p", 4)]
+    bounded = test == "bootstrap"
+    shown = [column for column in columns if bounded or column.name != "interval"]
     sections = []
-    for (judgement, level, method), part in found.groupby(["judgement", "level", "method"], sort=False):
-        rows = [
-            (
-                row.first,
-                row.second,
-                row.first_value,
-                row.second_value,
-                row.difference,
-                *([_interval(row.low, row.high)] if intervals else []),
-                _p_value(row.p_value),
-                _p_value(row.p_holm),
-            )
-            for row in part.itertuples()
-        ]
-        sections.append(Section(f"{judgement}, {level}, {method}", tuple(rows)))
+    for names, part in found.groupby(["judgement", "level", "method"], sort=False):
+        rows = []
+        for row in part.itertuples():
+            cells = [row.first, row.second, row.first_value, row.second_value, row.difference]
+            cells += [_interval(row)] if bounded else []
+            rows.append((*cells, p_value(row.p_value), p_value(row.p_holm)))
+        sections.append(Section(", ".join(names), tuple(rows)))
     notes = ("p is two-sided; Holm: corrected for the pairs of its section.",)
-    return Table("differences", f"Differences between measures, {test} test", columns, tuple(sections), notes)
+    return Table("differences", f"Differences between measures, {test} test", tuple(shown), tuple(sections), notes)
 
 
-def _interval(low: float, high: float) -> str:
+def _interval(row: Any) -> str:
     """``[-.12,.30]``: short, and never broken in two on a narrow screen."""
     from estime_metric.tables import interval
 
-    return interval(low, high).replace("0.", ".").replace(" ", "")
-
-
-def _p_value(value: float) -> float | str:
-    return "<.0001" if value < 1e-4 else value
+    return interval(row.low, row.high).replace("0.", ".").replace(" ", "")

@@ -25,11 +25,7 @@ PositiveCount = Annotated[int, Parameter(validator=Number(gte=1))]
 PairsFile = Annotated[Path, Parameter(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")]
 
 Layers = Annotated[
-    str | None,
-    Parameter(
-        alias="-l",
-        help="Hidden layers, for example 21 or 12,21,24, or 'all'. (default: by model)",
-    ),
+    str | None, Parameter(alias="-l", help="Hidden layers, for example 21 or 12,21,24, or 'all'. (default: by model)")
 ]
 
 

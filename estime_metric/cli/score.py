@@ -6,7 +6,7 @@ import math
 import os
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich import box
@@ -55,8 +55,7 @@ def score(
     resume: Annotated[bool, Parameter(help="Resume the output of a stopped run, if there is one.")] = False,
     overwrite: options.Overwrite = False,
     dry_run: Annotated[
-        bool,
-        Parameter(help="Count the work, time a few pairs, and print what the job would take; write nothing."),
+        bool, Parameter(help="Count the work, time a few pairs, and print what the job would take; write nothing.")
     ] = False,
     keep_texts: Annotated[bool, Parameter(help="Write the sources and summaries beside the scores.")] = False,
     prefix: Annotated[str, Parameter(help="Prefix of the output columns, such as estime_.")] = "",
@@ -113,16 +112,10 @@ def score(
     if ray is not None and (dry_run or int(os.environ.get("WORLD_SIZE", "1")) > 1):
         raise ValueError("Expected --ray without torchrun and without --dry-run: Ray has processes of its own.")
     job = Job(
-        inputs=(Path(EXAMPLES),) if example else expand(inputs),
-        output=output,
-        source_column=source_column,
-        summary_column=summary_column,
-        prefix=prefix,
-        keep_texts=keep_texts,
-        with_signature=with_signature,
-        look_ahead=look_ahead,
-        threshold=None if threshold is None else _parse_threshold(threshold),
-    )
+        inputs=(Path(EXAMPLES),) if example else expand(inputs), output=output, source_column=source_column,
+        summary_column=summary_column, prefix=prefix, keep_texts=keep_texts, with_signature=with_signature,
+        look_ahead=look_ahead, threshold=None if threshold is None else _parse_threshold(threshold),
+    )  # fmt: skip
     given = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
     if dry_run:
         return _estimate(job, given, quiet)
@@ -135,8 +128,7 @@ def score(
     team = Team.of_environment()
     if team is None:
         return _run(job, given, existing, quiet, Workers())
-    if "device" not in given:
-        given = {**given, **_own_device()}
+    given = {**_own_device(), **given}
     status = _run(job, given, existing, quiet or team.rank > 0, team)
     if status < 128:  # no signal has ended a process: all come to this
         team.leave()
@@ -145,7 +137,7 @@ def score(
     return status
 
 
-def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, workers: Workers) -> int:
+def _run(job: Job, given: dict[str, Any], existing: str, quiet: bool, workers: Workers) -> int:
     from estime_metric.scorer import EstimeScorer  # brings torch, which takes its time
 
     first = workers.rank == 0  # the others score, and say nothing but errors
@@ -175,15 +167,11 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, workers
         tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001) as bar,
     ):
         try:
+            scorer = EstimeScorer(**given)
             report = score_files(
-                job,
-                EstimeScorer(**given),  # type: ignore[arg-type]
-                existing=existing,
-                on_start=on_start,
-                on_chunk=on_chunk,
-                stop=lambda: stop.asked,
+                job, scorer, existing=existing, on_start=on_start, on_chunk=on_chunk, stop=lambda: stop.asked,
                 workers=workers,
-            )
+            )  # fmt: skip
             bar.refresh()
         except BaseException:
             bar.close()
@@ -210,15 +198,11 @@ def _run(job: Job, given: dict[str, object], existing: str, quiet: bool, workers
     return 1 if report.totals.skipped else 0
 
 
-def _estimate(job: Job, given: dict[str, object], quiet: bool) -> int:
+def _estimate(job: Job, given: dict[str, Any], quiet: bool) -> int:
     from estime_metric.scorer import EstimeScorer
 
     with tqdm(unit="pair", desc="counting", disable=quiet, dynamic_ncols=True, delay=0.001) as bar:
-        found = estimate_job(
-            job,
-            EstimeScorer(**given),  # type: ignore[arg-type]
-            on_chunk=lambda pairs: bar.update(len(pairs)),
-        )
+        found = estimate_job(job, EstimeScorer(**given), on_chunk=lambda pairs: bar.update(len(pairs)))
     say(f"{found.pairs} pairs of {found.sources} different sources, {found.skipped} rows skipped")
     say(f"{found.tokens} tokens in {found.windows} windows ({found.positions} positions), equal texts counted once")
     say(f"longest source: {found.longest} tokens, {_duration(found.longest_seconds)} of the time below")
@@ -251,15 +235,13 @@ def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
     first = chunks[0][1]
     measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *first.config.measures)))
     judged = any("verdict" in others for pairs, _ in chunks for others in pairs.others)
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, expand=True)
     several = len(first.layers) > 1
     for name in ("line", *(["layer"] if several else []), *measures):
         table.add_column(name, justify="right", no_wrap=True)
     if judged:
         table.add_column("verdict", no_wrap=True)
-    table.add_column("summary", no_wrap=True, overflow="ellipsis")
-    table.columns[-1].ratio = 1
-    table.expand = True
+    table.add_column("summary", no_wrap=True, overflow="ellipsis", ratio=1)
     for layer in first.layers:
         for pairs, result in chunks:
             values = [result.values(name, layer).tolist() for name in measures]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -18,18 +18,11 @@ if TYPE_CHECKING:
     from estime_metric.tables import Cell, Column, Table
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Columns of one group as one column of the screen: ``.393 .193``.
-
-    Attributes:
-        heading: the group's name over those of its columns.
-        cells: one for each row.
-        text: the column is aligned to the left.
-    """
+class _Block(NamedTuple):
+    """Columns of one group as one column of the screen: ``.393 .193``; the group's name over those of its columns."""
 
     heading: str
-    cells: tuple[str, ...]
+    cells: list[str]
     text: bool
 
 
@@ -38,8 +31,8 @@ def print_table(
 ) -> None:
     """Prints a table without its notes, as several below each other where the screen is too narrow for one.
 
-    The columns of a group share one; the columns of text on the left stand in every part. No text is taken as markup,
-    and control characters are escaped.
+    The columns of a group share one; the columns of text on the left are repeated in every part. No text is taken as
+    markup, and control characters are escaped.
 
     Args:
         table: the table.
@@ -55,37 +48,38 @@ def print_table(
         console.print(_grid(table, part, dim))
 
 
-def _parts(
-    table: Table, keys: Sequence[_Block], others: Sequence[_Block], console: Console
-) -> Iterator[Sequence[_Block]]:
+def print_sections(table: Table, before: str = "") -> None:
+    """Prints each section as a table of its own, whose title is the section's, with ``before`` in front."""
+    for section in table.sections:
+        print_table(replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),)))
+
+
+def _parts(table: Table, keys: list[_Block], others: list[_Block], console: Console) -> Iterator[list[_Block]]:
     """As many blocks together as the screen is wide enough for, the keys in each part; at least one of the others."""
-    part: list[_Block] = []
+    part = list(keys)
     boundless = console.options.update(max_width=10_000)
     for block in others:
-        wider = [*keys, *part, block]
-        if part and console.measure(_grid(table, wider, None), options=boundless).maximum > console.width:
-            yield [*keys, *part]
-            part = []
+        wide = console.measure(_grid(table, [*part, block], None), options=boundless).maximum > console.width
+        if wide and len(part) > len(keys):
+            yield part
+            part = list(keys)
         part.append(block)
-    yield [*keys, *part]
+    yield part
 
 
 def _grid(table: Table, blocks: Sequence[_Block], dim: Callable[[tuple[Cell, ...]], bool] | None) -> Grid:
     grid = Grid(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for block in blocks:
-        grid.add_column(
-            Text(block.heading), justify="left" if block.text else "right", vertical="bottom", overflow="fold"
-        )
-    index = 0
+        justify = "left" if block.text else "right"
+        grid.add_column(Text(block.heading), justify=justify, vertical="bottom", overflow="fold")  # type: ignore[arg-type]
+    lines = zip(*(block.cells for block in blocks), strict=True)
     for number, section in enumerate(table.sections):
-        if section.title:
-            grid.add_row(Text(printable(section.title), style="italic"), end_section=False)
-        for row in section.rows:
-            style = "dim" if dim is not None and dim(row) else ""
-            grid.add_row(*(Text(block.cells[index], style=style) for block in blocks))
-            index += 1
-        if number < len(table.sections) - 1:
+        if number:
             grid.add_section()
+        if section.title:
+            grid.add_row(Text(printable(section.title), style="italic"))
+        for row, cells in zip(section.rows, lines, strict=False):
+            grid.add_row(*map(Text, cells), style="dim" if dim is not None and dim(row) else "")
     return grid
 
 
@@ -96,19 +90,16 @@ def _blocks(table: Table) -> list[_Block]:
     rows = [row for section in table.sections for row in section.rows]
     blocks, start = [], 0
     for group, size in table.groups:
-        columns = table.columns[start : start + size]
-        shown = [
-            [printable(column.name), *(_shown(row[start + offset], column) for row in rows)]
-            for offset, column in enumerate(columns)
-        ]
+        columns = list(enumerate(table.columns))[start : start + size]
+        shown = [[printable(column.name), *(_shown(row[index], column) for row in rows)] for index, column in columns]
         widths = [max(map(len, texts)) if size > 1 else 0 for texts in shown]
         lines = [
             " ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
             for texts in zip(*shown, strict=True)
         ]
         heading = f"{printable(group)}\n{lines[0]}".strip("\n")
-        cells = tuple(EMPTY if set(line) <= {EMPTY, " "} else line for line in lines[1:])
-        blocks.append(_Block(heading, cells, all(column.text for column in columns)))
+        cells = [EMPTY if set(line) <= {EMPTY, " "} else line for line in lines[1:]]
+        blocks.append(_Block(heading, cells, all(column.text for _, column in columns)))
         start += size
     return blocks
 

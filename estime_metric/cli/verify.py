@@ -16,6 +16,8 @@ from estime_metric.examples import PATH as EXAMPLES
 #: Numbers of the example pairs, recorded with ``estime verify --record``; see `_measure`.
 GOLDEN = EXAMPLES.parent / "golden.json"
 
+_COUNTS = ("alarms", "winners", "overlap", "unsupported")
+
 
 def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False) -> int:
     """Score the example pairs with the encoders of the package and compare with the numbers recorded at release.
@@ -50,13 +52,9 @@ def _measure() -> dict[str, Any]:
     for model in embedded.PATHS:
         encoders[model] = {}
         for unit in ("token", "word"):
-            scorer = EstimeScorer(model=model, unit=unit, device="cpu")
-            result = scorer.score(pairs.summaries, pairs.sources)
-            encoders[model] |= {"revision": result.config.revision, "layer": result.layers[0]}
-            encoders[model][unit] = {
-                measure: [int(value) for value in result.values(measure)]
-                for measure in ("alarms", "winners", "overlap", "unsupported")
-            }
+            result = EstimeScorer(model=model, unit=unit, device="cpu").score(pairs.summaries, pairs.sources)
+            counts = {name: result.values(name).int().tolist() for name in _COUNTS}
+            encoders[model] |= {"revision": result.config.revision, "layer": result.layers[0], unit: counts}
     versions = f"torch {version('torch')}, transformers {version('transformers')}"
     return {"versions": versions, "encoders": encoders}
 
@@ -65,5 +63,7 @@ def _flat(nested: Any, name: str = "") -> dict[str, Any]:
     """Nested dictionaries as one, the names joined by commas."""
     if not isinstance(nested, dict):
         return {name: nested}
-    leaves = (_flat(inner, f"{name}, {key}" if name else key) for key, inner in nested.items())
-    return {full: leaf for one in leaves for full, leaf in one.items()}
+    leaves: dict[str, Any] = {}
+    for key, inner in nested.items():
+        leaves |= _flat(inner, f"{name}, {key}" if name else key)
+    return leaves

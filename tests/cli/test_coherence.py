@@ -40,7 +40,8 @@ def test_the_screen_shows_every_score(table: Path) -> None:
 
 def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "scores.csv"
-    shown = run(table, "-o", out, "--measures", "entity_graph,random", "--seed", 3).stdout
+    out.write_text("old")
+    shown = run(table, "-o", out, "--overwrite", "--measures", "entity_graph,random", "--seed", 3).stdout
     assert f"written: {out}" in shown
     rows = csv_rows(out)
     assert list(rows[0]) == ["line", "id", "entity_graph", "random"]
@@ -51,25 +52,14 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
     assert [json.loads(line)["random"] for line in streamed] == [float(row["random"]) for row in rows]
 
 
-def test_nothing_is_overwritten_unasked(table: Path, tmp_path: Path) -> None:
-    before = table.read_text()
-    assert "to be another file than the input" in run(table, "-o", table, status=2).stderr
-    assert "another file" in run(table, "-o", table, "--overwrite", status=2).stderr
-    assert table.read_text() == before
-    out = tmp_path / "out.jsonl"
-    out.write_text("precious")
-    assert "replace it with --overwrite" in run(table, "-o", out, status=2).stderr
-    assert out.read_text() == "precious"
-    run(table, "-o", out, "--overwrite")
-    assert json.loads(out.read_text().splitlines()[0])["line"] == 1
-
-
-def test_rows_without_a_summary_are_named(table: Path) -> None:
+def test_rows_without_a_summary_are_named_and_columns_of_the_user_not_replaced(table: Path) -> None:
     table.write_text(table.read_text() + '\n{"text": 1}\n{bad')
     shown = run(table, status=1)
     assert "skipped line 3: column 'summary' should hold a text, but holds None" in shown.stderr
     assert "skipped line 4: is not JSON" in shown.stderr
     assert "2 summaries scored, 2 rows skipped" in shown.stdout
+    table.write_text(json.dumps({"summary": "A text.", "entity_graph": 7}))
+    assert "no column 'entity_graph' in summaries.jsonl" in run(table, status=2).stderr
 
 
 def test_a_classifier(table: Path, bert_folder: str, tmp_path: Path) -> None:
@@ -95,11 +85,6 @@ def test_what_is_needed_is_said(table: Path, options: list[str], message: str) -
     shown = run(table, *options, status=2)
     assert message in shown.stderr
     assert "Traceback" not in shown.output
-
-
-def test_columns_of_the_user_are_not_replaced(table: Path) -> None:
-    table.write_text(json.dumps({"summary": "A text.", "entity_graph": 7}))
-    assert "no column 'entity_graph' in summaries.jsonl" in run(table, status=2).stderr
 
 
 def test_an_encoder_without_a_head_is_no_classifier(table: Path, bert_folder: str) -> None:

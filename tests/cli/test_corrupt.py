@@ -43,20 +43,6 @@ def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Pa
     assert shown.stderr == ""
 
 
-def test_nothing_is_overwritten_unasked(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    before = table.read_text()
-    for options in ([], ["--overwrite"]):
-        shown = run(table, "-o", table, "-m", bert_folder, "-q", *options, status=2)
-        assert "to be another file than the input" in shown.stderr
-    assert table.read_text() == before
-    out = tmp_path / "labelled.jsonl"
-    out.write_text("precious")
-    assert "labelled.jsonl exists" in run(table, "-o", out, "-m", bert_folder, "-q", status=2).stderr
-    assert out.read_text() == "precious"
-    assert f"wrote 6 rows to {out}" in run(table, "-o", out, "-m", bert_folder, "-q", "--overwrite").stdout
-    assert len(out.read_text().splitlines()) == 6
-
-
 def test_the_bar_is_on_stderr(table: Path, bert_folder: str, tmp_path: Path) -> None:
     shown = run(table, "-o", tmp_path / "out.jsonl", "-m", bert_folder)
     assert "3/3" in shown.stderr
@@ -70,7 +56,8 @@ def test_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None
 
 def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "labelled.csv"
-    run(table, "-o", out, "-m", bert_folder, "-q")
+    out.write_text("old")
+    assert f"wrote 6 rows to {out}" in run(table, "-o", out, "-m", bert_folder, "-q", "--overwrite").stdout
     for row in csv_rows(out):
         for error in json.loads(row["errors"]):
             assert row["summary"][error["start"] : error["end"]] == error["replacement"]

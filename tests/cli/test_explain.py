@@ -65,24 +65,12 @@ def test_all_pairs_of_a_file_or_those_of_some_rows(table: Path, bert_folder: str
 
 def test_a_page_holds_all_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "pairs.html"
-    assert run(table, "-m", bert_folder, "-o", out, *SHORT, status=1).stdout == f"wrote 3 pairs to {out}\n"
+    out.write_text("old")
+    shown = run(table, "-m", bert_folder, "-o", out, "--overwrite", *SHORT, status=1)
+    assert shown.stdout == f"wrote 3 pairs to {out}\n"
     page = out.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert re.findall("<h2>(.*?)</h2>", page) == ["line 2", "line 3", "line 4"]
-
-
-def test_nothing_is_overwritten_unasked(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    before = table.read_text()
-    for options in ([], ["--overwrite"]):
-        shown = run(table, "-r", 2, "-m", bert_folder, "-o", table, *options, *SHORT, status=2)
-        assert "to be another file than the input" in shown.stderr
-    assert table.read_text() == before
-    out = tmp_path / "page.html"
-    out.write_text("precious")
-    assert "page.html exists" in run(table, "-r", 2, "-m", bert_folder, "-o", out, *SHORT, status=2).stderr
-    assert out.read_text() == "precious"
-    assert "wrote 1 pair to" in run(table, "-r", 2, "-m", bert_folder, "-o", out, "--overwrite", *SHORT).stdout
-    assert out.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
 @pytest.mark.slow

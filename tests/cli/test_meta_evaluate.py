@@ -30,19 +30,10 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
         writer.writerow(["doc", "system", "alarms", "soft", "text"])
         for row, column in cells:
             writer.writerow([f"d{row}", f"s{column}", -grid.scores[row, column], other.scores[row, column], "a text"])
-    judgements.write_text(
-        "\n".join(
-            json.dumps(
-                {
-                    "doc_id": f"d{row}",
-                    "system": f"s{column}",
-                    "consistency": grid.judgements[row, column],
-                    "fluency": other.judgements[row, column],
-                }
-            )
-            for row, column in cells
-        )
-    )
+    with judgements.open("w") as stream:
+        for row, column in cells:
+            qualities = {"consistency": grid.judgements[row, column], "fluency": other.judgements[row, column]}
+            stream.write(json.dumps({"doc_id": f"d{row}", "system": f"s{column}", **qualities}) + "\n")
     return scores, judgements
 
 
@@ -68,7 +59,7 @@ def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_pat
 
 
 def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
-    shown = run(*tables, "--measures", "soft", "--judgement", "fluency", "--level", "system", "--method", "kendall_b")
+    shown = run(*tables, "--measures", "soft", "--judgements", "fluency", "--level", "system", "--method", "kendall_b")
     grid = made_up(seed=1)
     value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("soft"))
@@ -82,7 +73,7 @@ def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path
     scores, judgements = tables
     table = read_table(scores)
     table.assign(inconsistency=table["alarms"], mine=-table["alarms"]).to_csv(scores, index=False)
-    options = ["--judgement", "fluency", "--level", "system", "-n", 20, "--significance", "permutation"]
+    options = ["--judgements", "fluency", "--level", "system", "-n", 20, "--significance", "permutation"]
     asked = run(scores, judgements, *options, status=2)
     assert "direction of each measure, but mine may be better higher or lower" in asked.stderr
     assert "(--higher, --lower)" in asked.stderr
@@ -117,7 +108,7 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
 
 
 def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    options = ["--judgement", "fluency", "--level", "summary", "--method", "spearman", "-n", 40]
+    options = ["--judgements", "fluency", "--level", "summary", "--method", "spearman", "-n", 40]
     run(*tables, *options, "--resample", "documents", "--significance", "bootstrap", "-o", tmp_path / "out")
     row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
     read = read_table(tables[0]), read_table(tables[1])
@@ -136,7 +127,7 @@ def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path]
         single.to_csv(folder / f"my-{name}.csv", index=False)
     table[["doc", "system", "alarms", "soft"]].to_csv(folder / "both.csv", index=False)
     out = tmp_path / "out.csv"
-    options = ["--judgement", "fluency", "--level", "system", "-n", 5, "-o", out]
+    options = ["--judgements", "fluency", "--level", "system", "-n", 5, "-o", out]
     run(folder, judgements, *options, "--higher", "my-soft", "--lower", "my-alarms")
     assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "my-alarms", "my-soft"]
     run(folder, judgements, "--measures", "my-soft", "--higher", "my-soft", *options, "--overwrite")
@@ -160,7 +151,7 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
 def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores = tmp_path / "flat.csv"
     scores.write_text("doc,system,flat\n" + "".join(f"d{d},s{s},{s % 2}\n" for d in range(9) for s in range(6)))
-    shown = run(scores, tables[1], "--higher", "flat", "--judgement", "fluency", "--method", "kendall_b", "-n", 5)
+    shown = run(scores, tables[1], "--higher", "flat", "--judgements", "fluency", "--method", "kendall_b", "-n", 5)
     assert "flat, fluency, intra_system, kendall_b: 6 of 6 groups are constant and left out." in shown.stdout
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("flat"))
     assert line.rstrip().endswith("–")
@@ -171,6 +162,7 @@ def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> 
     ("options", "message"),
     [
         (["--measures", "rouge"], "to have a column 'rouge', but its columns are doc, system, alarms, soft, text"),
+        (["--measures", "soft", "--significance", "permutation"], "two measures or more for --significance, but there"),
         (["--measures", "text"], "Expected column 'text' of `scores` to hold numbers, but got 'a text' at (d0, s0)"),
         (["--lower", "rouge"], "Expected --lower and --higher to name measures (alarms, soft), but got 'rouge'"),
         (["--level", "document"], "`levels` to be one of summary, system, pairwise, intra_system, but got 'document'"),
@@ -198,17 +190,6 @@ def test_what_cannot_be_done_is_said_in_one_line(tables: tuple[Path, Path], opti
     assert "Traceback" not in shown.output
 
 
-def test_a_stray_word_in_a_column_of_numbers_is_an_error(tables: tuple[Path, Path]) -> None:
-    scores, judgements = tables
-    lines = scores.read_text().splitlines()
-    lines[5] = "d0,s4,oops,1,a text"
-    scores.write_text("\n".join(lines))
-    assert (
-        "column 'alarms' of `scores` to hold numbers, but got 'oops' at (d0, s4)"
-        in run(scores, judgements, status=2).stderr
-    )
-
-
 @pytest.mark.slow
 def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores = tmp_path / "scores-of-estime.csv"
@@ -217,35 +198,17 @@ def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Pat
     out = tmp_path / "out.csv"
     run(scores, tables[1], "--level", "system", "-n", 5, "-o", out)
     assert set(read_table(out)["measure"]) == {"alarms", "soft"}
-    run(
-        scores,
-        tables[1],
-        "--measures",
-        "tokens",
-        "--higher",
-        "tokens",
-        "--level",
-        "system",
-        "-n",
-        5,
-        "-o",
-        out,
-        "--overwrite",
-    )
+    options = ["--measures", "tokens", "--higher", "tokens", "--level", "system", "-n", 5, "-o", out, "--overwrite"]
+    run(scores, tables[1], *options)
     assert set(read_table(out)["measure"]) == {"tokens"}
 
 
 @pytest.mark.slow
 def test_tables_are_readable_at_80_columns(tables: tuple[Path, Path]) -> None:
-    options = ["--judgement", "fluency", "--method", "kendall_b", "-n", 20, "--significance", "bootstrap"]
+    options = ["--judgements", "fluency", "--method", "kendall_b", "-n", 20, "--significance", "bootstrap"]
     wide = run_command("meta-evaluate", *tables, *options, columns=200).stdout
     narrow = run_command("meta-evaluate", *tables, *options, columns=80).stdout
     assert all(len(line) <= 80 for line in narrow.splitlines() if not line.endswith("."))
     numbers = re.compile(r"-?\d*\.\d+|\[\S+\]")
     assert sorted(numbers.findall(narrow)) == sorted(numbers.findall(wide))
     assert wide.count("alarms") < narrow.count("alarms")
-
-
-def test_a_single_measure_has_no_rival(tables: tuple[Path, Path]) -> None:
-    shown = run(*tables, "--measures", "soft", "--significance", "permutation", status=2)
-    assert "two measures or more for --significance, but there is only 'soft'" in shown.stderr

@@ -56,6 +56,15 @@ def test_a_file_that_exists_is_refused_before_anything_is_read(
     assert (tmp_path / name).read_text() == "mine"
 
 
+@pytest.mark.parametrize("command", ["score", "explain", "corrupt", "compare", "calibrate", "coherence"])
+def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("mine")
+    for options in ([], ["--overwrite"], *([["--resume"]] if command == "score" else [])):
+        assert "another file than the input" in run_command(command, path, "-o", path, *options, status=2).stderr
+    assert path.read_text() == "mine"
+
+
 @pytest.fixture
 def judged(tmp_path: Path) -> list[Path]:
     rows = [{"document": row // 3, "system": row % 3, "soft": row % 7, "fluency": row % 5} for row in range(12)]

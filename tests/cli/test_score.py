@@ -76,7 +76,8 @@ def test_scores_go_to_a_file_beside_the_further_columns(
     table: Path, bert_folder: str, tmp_path: Path, ending: str
 ) -> None:
     out = tmp_path / f"scores.{ending}"
-    run("score", table, "-m", bert_folder, "-q", "-l", "2,1", "-o", out, *SHORT, status=1)
+    shown = run("score", table, "-m", bert_folder, "-q", "-l", "2,1", "-o", out, *SHORT, status=1)
+    assert f"wrote 2 rows to {out}" in shown.stdout
     with out.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream)) if ending == "csv" else [json.loads(line) for line in stream]
     assert [(str(row["line"]), row["id"]) for row in rows] == [("1", "a"), ("4", "c")]
@@ -87,12 +88,6 @@ def test_scores_go_to_a_file_beside_the_further_columns(
         assert [float(row[f"winners@{layer}"]) for row in rows] == expected.values("winners", layer).tolist()
     assert files.read_signature(out) == expected.signature
     assert not any("summary" in row or "source" in row for row in rows)
-
-
-def test_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
-    shown = run("score", table, "-m", bert_folder, "-q", "-o", "-", *SHORT, status=1)
-    assert [json.loads(line)["id"] for line in shown.stdout.splitlines()] == ["a", "c"]
-    assert shown.stderr.splitlines()[-1].startswith("ESTIME|model:")
 
 
 def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> None:
@@ -120,10 +115,7 @@ def test_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
         (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
         (["--measures", "rouge"], "`measures` to be one of"),
         (["-o", "scores.xlsx"], "to end in .jsonl or .csv or .parquet"),
-        (
-            ["--source-column", "text"],
-            "Expected a column 'text' in pairs.jsonl, but its columns are id, source",
-        ),
+        (["--source-column", "text"], "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
         (["--summary-column", "text"], "name the right one with --summary-column."),
     ],
 )
@@ -168,28 +160,14 @@ def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
     assert "|dtype:float32|version" in signature
 
 
-def test_standard_input_is_json_lines(table: Path, bert_folder: str) -> None:
+def test_standard_input_is_json_lines_and_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
     typed = table.read_bytes()
     for name in ("-", "/dev/stdin"):
         shown = run_command("score", name, "-m", bert_folder, "-q", "-o", "-", *SHORT, status=1, stdin=typed)
         assert [json.loads(line)["id"] for line in shown.stdout.splitlines()] == ["a", "c"]
+        assert shown.stderr.splitlines()[-1].startswith("ESTIME|model:")
     shown = run_command("score", "-", "-m", bert_folder, "-q", *SHORT, status=2, stdin="\n")
     assert "no pair on standard input" in shown.stderr
-
-
-def test_the_input_is_never_overwritten(table: Path, bert_folder: str) -> None:
-    before = table.read_bytes()
-    for option in ("--overwrite", "--resume"):
-        shown = run("score", table, "-o", table, option, "-m", bert_folder, status=2)
-        assert "another file than the input" in shown.stderr
-    assert table.read_bytes() == before
-
-
-def test_it_says_what_it_wrote_and_refuses_to_replace_it(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    out = tmp_path / "scores.jsonl"
-    options = ["-m", bert_folder, "-q", *SHORT]
-    assert f"wrote 2 rows to {out}" in run("score", table, "-o", out, *options, status=1).stdout
-    assert "exists: replace it with --overwrite" in run("score", table, "-o", out, *options, status=2).stderr
 
 
 @pytest.mark.parametrize("output", ["nowhere/x.jsonl", "/proc/x.jsonl", ".jsonl"])
