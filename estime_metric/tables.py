@@ -19,7 +19,7 @@ from estime_metric import files
 #: A value in a table: text, a number, or ``None`` where there is none.
 Cell = str | int | float | None
 
-#: What stands on paper and screen where there is no value (``None`` or NaN).
+#: Printed where there is no value (``None`` or NaN).
 EMPTY = "–"
 
 _LATEX = {
@@ -37,7 +37,7 @@ class Column:
     Args:
         name: its heading.
         group: heading over it and its neighbours of the same group; none where empty.
-        decimals: digits after the point of a float; integers and text stay as they are.
+        decimals: digits after the point of a float; integers and text are printed as they are.
         text: the column holds text and is aligned to the left; numbers go to the right.
     """
 
@@ -193,11 +193,14 @@ def to_latex(table: Table) -> str:
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
 
+#: Ending of a file -> what writes a table in that format.
+FORMATS = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}
+
+
 def write_table(table: Table, folder: Path) -> list[Path]:
     """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made if missing; gives the paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {folder / f"{table.name}.md": to_markdown(table), folder / f"{table.name}.csv": to_csv(table)}
-    texts[folder / f"{table.name}.tex"] = to_latex(table)
+    texts = {folder / f"{table.name}{ending}": write(table) for ending, write in FORMATS.items()}
     for path, text in texts.items():
         files.write_text(path, text)
     return list(texts)

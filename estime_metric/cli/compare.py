@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
 PLOTS = (".png", ".svg", ".pdf")
 
-#: What is said of each of two systems.
+#: How the means of each of two systems are shown.
 BESIDE = {
     "tokens": "{:.1f} tokens a summary", "coverage": "{:.0%} of them checked", "copied": "{:.0%} copied",
     "copied_density": "density {:.1f}",

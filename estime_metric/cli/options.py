@@ -1,4 +1,4 @@
-"""The options that several commands share; those of the measure stand here alone.
+"""The options that several commands share; those of the measure are defined here alone.
 
 A command takes a group of options as one keyword argument, ``options: MeasureOptions = MeasureOptions()``, and passes
 ``**options.given()`` on. Command-line names and help are derived from the fields.

@@ -7,9 +7,8 @@ refused.
 
 from __future__ import annotations
 
-from estime_metric.comparison.reading import read_systems
 from estime_metric.comparison.report import plot_copying, to_table
-from estime_metric.comparison.rows import Joined, Row, join_rows
+from estime_metric.comparison.rows import Joined, Row, join_rows, read_systems
 from estime_metric.comparison.systems import DEFAULT_MEASURES, compare_results, compare_rows
 from estime_metric.comparison.verdicts import SMALL_SAMPLE, Comparison, Pair, Ranked, System
 from estime_metric.config import LOW_COVERAGE

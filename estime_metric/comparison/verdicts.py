@@ -190,7 +190,7 @@ class Comparison:
         for pair in self.pairs[measure]:
             if pair.better is not None:
                 two = {pair.first.name, pair.second.name}
-                # A cluster with both becomes two with one of them; a cluster within another goes.
+                # A cluster with both becomes two with one of them; a cluster within another is dropped.
                 split = [
                     tuple(name for name in one if name != without)
                     for one in found
@@ -201,7 +201,7 @@ class Comparison:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader has to know of these numbers, one sentence each."""
+        """What you need to know about these numbers, one sentence each."""
         notes = []
         if self.examples < SMALL_SAMPLE:
             notes.append(
@@ -220,8 +220,8 @@ class Comparison:
             few = [number for number in differing if 0 < number < least]
             if few and len(pairs) == 1:
                 notes.append(
-                    f"{measure}: only {few[0]} of {self.examples} examples differ; at least {least} have to for "
-                    "significance."
+                    f"{measure}: only {few[0]} of {self.examples} examples differ; significance needs at least "
+                    f"{least}."
                 )
             elif few:
                 notes.append(

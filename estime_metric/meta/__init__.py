@@ -29,7 +29,6 @@ from estime_metric.meta.correlations import (
     correlation,
     group_values,
 )
-from estime_metric.meta.evaluation import TESTS, compare_all, evaluate_all
 from estime_metric.meta.grid import Grid, join
 from estime_metric.meta.lengths import (
     agreement_by_length_difference,
@@ -47,7 +46,7 @@ from estime_metric.meta.paired import (
     paired_bootstrap,
 )
 from estime_metric.meta.reading import read_grids, read_table
-from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups
+from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups, evaluate_all
 from estime_metric.meta.shuffle import (
     LengthCurve,
     ShuffledText,
@@ -59,8 +58,10 @@ from estime_metric.meta.shuffle import (
 from estime_metric.meta.significance import (
     ALTERNATIVES,
     SWAPS,
+    TESTS,
     Difference,
     bootstrap_difference,
+    compare_all,
     permutation_test,
     williams,
     williams_test,

@@ -1,7 +1,7 @@
 """Bootstrap intervals of the correlations: which value would another choice of documents or systems have given?
 
-A resample takes as many documents as there are, with replacement, or as many systems, or both. ``both`` is crossed: the
-drawn systems stand over all drawn documents (BOOT-BOTH of Deutsch, Dror & Roth 2021; the intervals of Steen & Markert
+A resample takes as many documents as there are, with replacement, or as many systems, or both. ``both`` is crossed:
+every drawn system with every drawn document (BOOT-BOTH of Deutsch, Dror & Roth 2021; the intervals of Steen & Markert
 2022, Table 3). Intervals over documents alone hold for these systems, those over both for others of their kind; they
 are wider.
 
@@ -13,6 +13,7 @@ resamples nor several statistics from one draw.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,8 @@ RESAMPLES = ("documents", "systems", "both")
 
 #: Numbers in the weights of the resamples that are computed together: 8 MB of float64.
 _TOGETHER = 1_000_000
+
+_AGREEMENT = ["measure", "judgement", "level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
 
 Samples = tuple[Floats | None, Floats | None]
 
@@ -109,7 +112,24 @@ def bootstrap(
             low, high, undefined = interval(samples, confidence)
             one = values[method]
             rows.append((level, method, one.value, low, high, one.groups, one.left_out, undefined))
-    return pd.DataFrame(rows, columns=["level", "method", "value", "low", "high", "groups", "left_out", "undefined"])
+    return pd.DataFrame(rows, columns=_AGREEMENT[2:])
+
+
+def evaluate_all(
+    grids: Iterable[Grid],
+    *,
+    levels: Iterable[str] = tuple(LEVELS),
+    methods: Iterable[str] = tuple(METHODS),
+    **options: Any,
+) -> pd.DataFrame:
+    """The agreement of every measure with its judgements.
+
+    Takes a grid for each measure and judgement, and the options of `bootstrap`, whose seed gives all measures the same
+    resamples. Returns one row for each grid, level and method: ``measure``, ``judgement``, and `bootstrap`'s columns.
+    """
+    options |= {"levels": list(levels), "methods": list(methods)}
+    parts = [bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement) for grid in grids]
+    return pd.concat(parts)[_AGREEMENT].reset_index(drop=True) if parts else pd.DataFrame(columns=_AGREEMENT)
 
 
 def bootstrap_groups(

@@ -15,19 +15,22 @@ Three ways, first measure minus second:
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from estime_metric.inputs import check_choice, integer
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.concordance import METHODS, Tally, mean_over_groups, tally
-from estime_metric.meta.correlations import LEVELS, correlate, tolerance
+from estime_metric.meta.correlations import LEVELS, UndefinedCorrelationError, correlate, tolerance
 from estime_metric.meta.grid import Grid
-from estime_metric.meta.paired import p_of_sign
+from estime_metric.meta.paired import holm, p_of_sign
 from estime_metric.meta.resampling import draw, interval, resampled
 
 #: What a permutation swaps as a whole.
@@ -41,6 +44,15 @@ _ROUNDING = 1e-12
 
 #: Swaps of summaries that are computed together: weights of 16 MB.
 _TOGETHER = 500_000
+
+
+#: Paired tests of `compare_all`.
+TESTS = ("permutation", "bootstrap", "williams")
+
+_DIFFERENCES = [
+    "first", "second", "judgement", "level", "method", "first_value", "second_value", "difference", "low", "high",
+    "p_value", "p_holm", "note",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,7 @@ def bootstrap_difference(
     """Interval of the difference of two measures' correlations.
 
     Args:
-        first, second: the measures beside the same judgements of the same summaries.
+        first, second: two measures, with the same judgements of the same summaries.
         level, method: one of `LEVELS` and of `METHODS`.
         resample, n, confidence, seed: as in `bootstrap`.
 
@@ -116,7 +128,7 @@ def permutation_test(
     """Paired permutation test of two measures' correlations.
 
     Args:
-        first, second: the measures beside the same judgements of the same summaries.
+        first, second: two measures, with the same judgements of the same summaries.
         level, method: one of `LEVELS` and of `METHODS`.
         swap: what keeps together: each of the ``summaries`` alone, those of one of the ``documents`` or ``systems``.
         alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
@@ -159,7 +171,7 @@ def williams_test(
     """Williams test of two measures' correlations with the judgements.
 
     Args:
-        first, second: the measures beside the same judgements of the same summaries.
+        first, second: two measures, with the same judgements of the same summaries.
         level: ``"system"`` or ``"summary"``; the other levels are no single correlation.
         method: ``"pearson"``, or ``"spearman"`` as an approximation.
         alternative: as in `permutation_test`, and so are the errors.
@@ -214,6 +226,53 @@ def williams(
     return t, float(tails[alternative])
 
 
+def compare_all(
+    grids: Sequence[Grid],
+    *,
+    test: str = "permutation",
+    levels: Sequence[str] = tuple(LEVELS),
+    methods: Sequence[str] = ("kendall_b",),
+    **options: Any,
+) -> pd.DataFrame:
+    """A paired test of every two measures with the same judgements.
+
+    Args:
+        grids: one for each measure and judgement; those of one judgement hold the same summaries.
+        test: ``"permutation"``, ``"bootstrap"`` or ``"williams"`` (levels ``system`` and ``summary``, methods
+            ``pearson`` and ``spearman`` only).
+        levels, methods: some of `LEVELS` and of `METHODS`.
+        options: of `permutation_test`, `bootstrap_difference` or `williams_test`.
+
+    Returns:
+        one row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``, ``level``, ``method``,
+        ``first_value``, ``second_value``, ``difference``, ``low``, ``high`` (bootstrap only), ``p_value``, and
+        ``p_holm``, corrected by Holm's method for the pairs of that judgement, level and method. Where one of the two
+        has no value, ``note`` says so and the numbers are NaN.
+    """
+    check_choice("test", test, TESTS)
+    tests: dict[str, Callable[..., Difference]] = dict(
+        zip(TESTS, (permutation_test, bootstrap_difference, williams_test), strict=True)
+    )
+    rows: list[dict[str, Any]] = []
+    for judgement in dict.fromkeys(grid.judgement for grid in grids):
+        rivals = [grid for grid in grids if grid.judgement == judgement]
+        for level, method, (first, second) in itertools.product(levels, methods, itertools.combinations(rivals, 2)):
+            row = {"first": first.measure, "second": second.measure, "judgement": judgement, "note": ""}
+            rows.append(row | {"level": level, "method": method})
+            try:
+                found = tests[test](first, second, level=level, method=method, **options)
+            except UndefinedCorrelationError:
+                rows[-1]["note"] = "one of the two has no value"
+            else:
+                rows[-1] |= {"first_value": found.first, "second_value": found.second, "difference": found.difference}
+                rows[-1] |= {"low": found.low, "high": found.high, "p_value": found.p_value}
+    table = pd.DataFrame(rows, columns=_DIFFERENCES)
+    known = table.dropna(subset="p_value")
+    for _, together in known.groupby(["judgement", "level", "method"]):
+        table.loc[together.index, "p_holm"] = holm(together["p_value"])
+    return table
+
+
 def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
     check_choice("level", level, LEVELS)
     check_choice("method", method, METHODS)
@@ -225,7 +284,7 @@ def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
             )
     if not np.array_equal(first.judgements, second.judgements):
         raise ValueError(
-            f"Expected both measures to stand beside the same judgements, but {first.judgement!r} of {first.measure!r} "
+            f"Expected both measures to have the same judgements, but {first.judgement!r} of {first.measure!r} "
             f"and {second.judgement!r} of {second.measure!r} differ."
         )
 

@@ -71,22 +71,6 @@ def test_a_classifier(table: Path, bert_folder: str, tmp_path: Path) -> None:
     assert found == pytest.approx(classifier.score(TEXTS).tolist(), abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--measures", "grammar"], "`measures` to name some of entity_graph, classifier, bartscore, length, random"),
-        (["--measures", "classifier"], "`classifier` to name a trained classifier, since the measure 'classifier'"),
-        (["--measures", "bartscore"], "There is no summary in"),
-        (["--summary-column", "text"], "There is no summary in"),
-        (["-o", "out.xlsx"], "Expected the output to end in"),
-    ],
-)
-def test_what_is_needed_is_said(table: Path, options: list[str], message: str) -> None:
-    shown = run(table, *options, status=2)
-    assert message in shown.stderr
-    assert "Traceback" not in shown.output
-
-
 def test_an_encoder_without_a_head_is_no_classifier(table: Path, bert_folder: str) -> None:
     shown = run(table, "--measures", "classifier", "--classifier", bert_folder, "--device", "cpu", status=2)
     assert "has no trained head" in shown.stderr

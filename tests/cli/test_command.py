@@ -75,6 +75,69 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], message: str) 
     assert message in ran.stderr
 
 
+#: command, options beside those that work, what is said
+REFUSED = [
+    ("score", "--layers 9", "`layers` to lie within 0..4"),
+    ("score", "--window 20 --margin 10", "`window` to be more than twice `margin`"),
+    ("score", "--unit sentence", "`unit` to be one of token, word, but got 'sentence'"),
+    ("score", "--measures rouge", "`measures` to be one of"),
+    ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
+    ("score", "--source-column text", "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
+    ("score", "--summary-column text", "name the right one with --summary-column."),
+    ("score", "--threshold high", "`threshold` to be a number or 'balanced', but got 'high'"),
+    ("explain", "--layer 9", "`layers` to lie within 0..4"),
+    ("explain", "-o x.docx", "to end in .html or .png or .svg or .pdf or .jsonl, but got 'x.docx'"),
+    ("explain", "-o no/where/x.html", "folder to exist"),
+    ("explain", "-o x.png", "one pair for a plot, but got 3: choose it with --row"),
+    ("explain", "--row 1", "line 1: is not JSON"),
+    ("explain", "--row 7", "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4"),
+    ("explain", "--source-column text", "Expected a column 'text' in pairs.jsonl"),
+    ("corrupt", "--order random", "`order` to be one of sequential, clean"),
+    ("corrupt", "--window 511", "`window` to be at most 510"),
+    ("corrupt", "--summary-column text", "Expected a column 'text' in pairs.jsonl"),
+    ("corrupt", "-m no/such/folder", 'model="embedded"'),
+    ("corrupt", "-o out.txt", "to end in .jsonl or .csv"),
+    *(("corrupt", f"--errors {errors}", "Expected --errors to be") for errors in ("0", "1,x", "-1")),
+    (
+        "coherence",
+        "--measures grammar",
+        "`measures` to name some of entity_graph, classifier, bartscore, length, random",
+    ),
+    ("coherence", "--measures classifier", "`classifier` to name a trained classifier, since the measure 'classifier'"),
+    ("coherence", "--measures bartscore --source-column text", "There is no summary in"),
+    ("coherence", "--summary-column text", "There is no summary in"),
+    ("coherence", "-o out.xlsx", "Expected the output to end in"),
+    ("compare", "--measures tokens", "`measures` to name some of alarms, inconsistency, alarm_rate"),
+    ("compare", "--measures soft", "a column 'soft' in "),
+    ("compare", "-n 0", "`n` to be at least 1"),
+    ("compare", "-o out.xlsx", "to end in .jsonl or .csv"),
+]
+
+
+@pytest.mark.parametrize(("command", "options", "message"), REFUSED)
+def test_what_cannot_be_done_is_said_in_one_line(
+    command: str, options: str, message: str, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    pairs, scored, out = (tmp_path / name for name in ("pairs.jsonl", "scored.jsonl", "out.jsonl"))
+    rows = [{"id": number, "source": "The cat sat on the mat.", "summary": "The cat sat."} for number in range(3)]
+    pairs.write_text("\n".join(["{bad", *map(json.dumps, rows)]))
+    scored.write_text(json.dumps({"line": 1, "id": "a", "alarms": 1, "signature": "s"}))
+    working = {
+        "score": [pairs, "-m", bert_folder, "-q"],
+        "explain": [pairs, "-m", bert_folder, "--window", "60", "--margin", "10"],
+        "corrupt": [pairs, "-m", bert_folder, "-q", "-o", out],
+        "coherence": [pairs],
+        "compare": [scored, scored],
+    }
+    shown = run_command(command, *working[command], *options.split(), status=2)
+    error = shown.stderr.splitlines()[-1]
+    assert error.startswith("error: ")
+    assert message in error
+    assert "Traceback" not in shown.output
+    assert not out.exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "message"),

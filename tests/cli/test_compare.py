@@ -94,23 +94,6 @@ def test_broken_rows_are_named_and_the_rest_is_compared(files: tuple[Path, Path]
     assert "B is better" in shown.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--measures", "tokens"], "`measures` to name some of alarms, inconsistency, alarm_rate"),
-        (["--measures", "soft"], "a column 'soft' in a.jsonl, but its columns are line, id, alarms"),
-        (["-n", "0"], "`n` to be at least 1"),
-        (["-o", "out.xlsx"], "to end in .jsonl or .csv"),
-    ],
-)
-def test_what_cannot_be_done_is_said(files: tuple[Path, Path], options: list[str], message: str) -> None:
-    shown = run(*files, *options, status=2)
-    assert message in shown.stderr
-    assert shown.stderr.startswith("error: ")
-    assert "Traceback" not in shown.output
-
-
 def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> None:
     bare = write(tmp_path / "bare.jsonl", [{"text": "x"}])
     shown = run(bare, files[0], status=2)

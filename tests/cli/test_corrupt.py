@@ -73,32 +73,3 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     assert "line 3: too few whole words, 0 of 3 errors put in" in shown.stderr
     assert "skipped line 4: has no column 'summary'" in shown.stderr
     assert "3 clean and 2 corrupted rows, 1 rows skipped" in shown.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--order", "random"], "`order` to be one of sequential, clean"),
-        (["--window", "511"], "`window` to be at most 510"),
-        (["--summary-column", "text"], "Expected a column 'text' in clean.jsonl"),
-        (["-m", "no/such/folder"], 'model="embedded"'),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_line(
-    table: Path, bert_folder: str, tmp_path: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    shown = run(table, "-o", tmp_path / "out.jsonl", "-m", bert_folder, "-q", *arguments, status=2)
-    assert message in shown.stderr.splitlines()[-1]
-    assert "Traceback" not in shown.output
-    assert not (tmp_path / "out.jsonl").exists()
-
-
-@pytest.mark.parametrize("numbers", ["0", "1,x", "", "-1"])
-def test_numbers_have_to_be_numbers(table: Path, tmp_path: Path, numbers: str) -> None:
-    run(table, "-o", tmp_path / "out.jsonl", "--errors", numbers, status=2)
-    assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_the_output_is_checked_first(table: Path, tmp_path: Path) -> None:
-    assert "to end in .jsonl or .csv" in run(table, "-o", tmp_path / "out.txt", status=2).stderr

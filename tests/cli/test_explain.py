@@ -95,29 +95,6 @@ def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--layer", "9"], "`layers` to lie within 0..4"),
-        (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
-        (["-o", "x.docx"], "to end in .html or .png or .svg or .pdf or .jsonl, but got 'x.docx'"),
-        (["-o", "no/where/x.html"], "folder to exist"),
-        (["-o", "x.png"], "one pair for a plot, but got 3: choose it with --row"),
-        (["--row", "1"], "line 1: is not JSON"),
-        (["--row", "7"], "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4"),
-        (["--source-column", "text"], "Expected a column 'text' in pairs.jsonl"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_line(
-    table: Path, bert_folder: str, arguments: list[str], message: str
-) -> None:
-    shown = run(table, "-m", bert_folder, *SHORT, *arguments, status=2)
-    error = shown.stderr.splitlines()[-1]
-    assert error.startswith("error: ")
-    assert message in error
-    assert "Traceback" not in shown.output
-
-
-@pytest.mark.parametrize(
     "arguments",
     [
         [],

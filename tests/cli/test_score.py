@@ -107,28 +107,6 @@ def test_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
     assert "2/2" not in shown.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--layers", "9"], "`layers` to lie within 0..4"),
-        (["--window", "20", "--margin", "10"], "`window` to be more than twice `margin`"),
-        (["--unit", "sentence"], "`unit` to be one of token, word, but got 'sentence'"),
-        (["--measures", "rouge"], "`measures` to be one of"),
-        (["-o", "scores.xlsx"], "to end in .jsonl or .csv or .parquet"),
-        (["--source-column", "text"], "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
-        (["--summary-column", "text"], "name the right one with --summary-column."),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_line(
-    table: Path, bert_folder: str, arguments: list[str], message: str
-) -> None:
-    shown = run("score", table, "-m", bert_folder, "-q", *arguments, status=2)
-    error = shown.stderr.splitlines()[-1]
-    assert error.startswith("error: ")
-    assert message in error
-    assert "Traceback" not in shown.output
-
-
 def test_a_missing_file_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
     for name in ("nothing.jsonl", "nothing.parquet"):
         said = run("score", tmp_path / name, "-m", "embedded-small", status=2).stderr
@@ -207,5 +185,3 @@ def test_a_threshold_flags_the_summaries_to_look_at(table: Path, bert_folder: st
     with out.open(encoding="utf-8", newline="") as stream:
         assert [row["flag"] for row in csv.DictReader(stream)] == [str(int(value == max(values))) for value in values]
     assert files.read_meta(out)["threshold"] == {"inconsistency": max(values)}
-    refused = run("score", table, "--threshold", "high", *options, status=2).stderr
-    assert "`threshold` to be a number or 'balanced', but got 'high'" in refused

@@ -21,7 +21,7 @@ def test_the_recorded_numbers_are_met() -> None:
 
 
 @pytest.mark.slow
-def test_none_of_them_hangs_on_rounding() -> None:
+def test_none_of_them_depends_on_rounding() -> None:
     pairs = [json.loads(line) for line in verify.EXAMPLES.read_text(encoding="utf-8").splitlines()]
     for model, unit in itertools.product(embedded.PATHS, ("token", "word")):
         scorer = EstimeScorer(model=model, unit=unit)

@@ -83,7 +83,7 @@ def test_blank_summaries_win_nothing() -> None:
 def test_few_examples_are_pointed_out() -> None:
     notes = compare_rows(rows([1, 2, 3, 4, 0]), rows([2, 3, 4, 5, 0])).notes
     assert notes[0].startswith("Few examples (5)")
-    assert notes[1] == "alarms: only 4 of 5 examples differ; at least 6 have to for significance."
+    assert notes[1] == "alarms: only 4 of 5 examples differ; significance needs at least 6."
     many = rows([0, 1] * 30), rows([1, 2] * 30)
     assert compare_rows(*many).notes == []
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.detection import Calibration
-from estime_metric.meta.plots.labels import labels_at_the_right
 from estime_metric.meta.plots.style import (
     COLOURS,
     GREY,
@@ -62,7 +62,7 @@ def plot_layers(
             ends.append((float(heights[last]), f"{label} (best: {layers[best]})", colour))
         if others is not None and label in others:
             axes.plot(layers, _curve(others[label], label, layers), color=colour, linewidth=0.9, linestyle="--")
-    labels_at_the_right(axes, ends)
+    _label_ends(axes, ends)
     make_grid(axes, "layer", statistic)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if others is not None and any(kinds):
@@ -91,7 +91,7 @@ def plot_length_curves(
             ends.append((float(curve.means[-1]), label, colour))
     if chance is not None:
         axes.axhline(chance, color=GREY, linewidth=0.8, linestyle=":")
-    labels_at_the_right(axes, ends)
+    _label_ends(axes, ends)
     make_grid(axes, x_label, y_label)
     set_title(axes, title)
     return figure
@@ -135,3 +135,22 @@ def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
             f"but got shape {heights.shape}."
         )
     return heights
+
+
+def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Names of curves beside their ends, spread out where they would overlap; an end is a height, name and colour."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high)
+    step = 0.062 * (high - low)
+    heights: list[float] = []
+    for height, _, _ in sorted(ends):
+        heights.append(max(height, heights[-1] + step) if heights else height)
+    ceiling = high
+    for number in reversed(range(len(heights))):
+        heights[number] = min(heights[number], ceiling)
+        ceiling = heights[number] - step
+    for height, (_, label, colour) in zip(heights, sorted(ends), strict=True):
+        axes.annotate(
+            label, (1.0, height), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points",
+            fontsize=TICK, color=colour, va="center", fontweight="bold", annotation_clip=False,
+        )  # fmt: skip
