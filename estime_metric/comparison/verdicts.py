@@ -220,8 +220,7 @@ class Comparison:
             few = [number for number in differing if 0 < number < least]
             if few and len(pairs) == 1:
                 notes.append(
-                    f"{measure}: only {few[0]} of {self.examples} examples differ; significance needs at least "
-                    f"{least}."
+                    f"{measure}: only {few[0]} of {self.examples} examples differ; significance needs at least {least}."
                 )
             elif few:
                 notes.append(
