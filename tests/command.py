@@ -1,4 +1,4 @@
-"""Runs ``estime`` in this process, as a test needs it: its exit status and what it says on either stream."""
+"""Runs ``estime`` in this process, or Python in another: the exit status and what is said on either stream."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import csv
 import io
 import os
 import resource
+import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -47,6 +49,17 @@ def run_command(*arguments: object, status: int | None = 0, columns: int = 80, s
     out, err = (stream.buffer.getvalue().decode() for stream in streams[:2])  # type: ignore[attr-defined]
     ran = Ran(code, out, err)
     assert status is None or code == status, ran.output
+    return ran
+
+
+def run_python(script: str, *arguments: object, status: int | None = 0, **environment: str) -> Ran:
+    """Runs a script in a process of its own, on one thread, with some changes of the environment."""
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    ran = Ran(run.returncode, run.stdout, run.stderr)
+    assert status is None or run.returncode == status, ran.output
     return ran
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from estime_metric.engine.masking import MaskedText, Window
 from estime_metric.engine.text import BoolArray, IntArray
 
-#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own, for the sake of less
-#: padding.
+#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own, for less padding.
 _BUSY = (500, 4_000)
 
 #: The share of padding at which such a batch ends.
@@ -38,24 +37,15 @@ class SpecialTokens:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Batch:
-    """One input of the encoder.
+    """One input of the encoder."""
 
-    Attributes:
-        ids: masked, padded token ids, int64 of shape (b, p).
-        attended: True where ``ids`` is no padding, of shape (b, p); ``None`` where there is no padding at all.
-        row, column: where to read hidden states, int64 of shape (r,) each.
-        target: row of the result that each goes to, int64 of shape (r,).
-        slot: number of each among the positions read in its window, int64 of shape (r,).
-        most: most positions read in one window.
-    """
-
-    ids: IntArray
-    attended: BoolArray | None
-    row: IntArray
+    ids: IntArray  # masked, padded token ids, of shape (b, p)
+    attended: BoolArray | None  # True where ``ids`` is no padding, of shape (b, p); ``None`` where nothing is padded
+    row: IntArray  # with ``column``: where to read hidden states, of shape (r,)
     column: IntArray
-    target: IntArray
-    slot: IntArray
-    most: int
+    target: IntArray  # row of the result that each goes to, of shape (r,)
+    slot: IntArray  # number of each among the positions read in its window, of shape (r,)
+    most: int  # positions read in one window, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +70,8 @@ def jobs_of(texts: Sequence[MaskedText]) -> list[Job]:
 def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range]:
     """Cuts a descending list of lengths into batches of at most ``budget`` positions, padding included.
 
-    A single input that is longer than the budget makes a batch of its own. A batch that is large enough to keep a
-    device busy also ends where more than a few percent of it would be padding. Where ``padded`` is False, inputs of one
-    length alone make a batch.
+    An input longer than the budget makes a batch of its own. A batch that is large enough to keep a device busy also
+    ends where more than a few percent of it would be padding. Where ``padded`` is False, a batch has one length.
 
     Example:
         >>> pack([5, 4, 4, 2, 1], budget=10)
@@ -132,12 +121,5 @@ def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
         column += [shift + position - window.start for position in window.read]
         target += [job.offset + wanted for wanted in window.rows]
         slot += range(len(window.read))
-    return Batch(
-        ids,
-        None if attended.all() else attended,
-        np.asarray(row, dtype=np.int64),
-        np.asarray(column, dtype=np.int64),
-        np.asarray(target, dtype=np.int64),
-        np.asarray(slot, dtype=np.int64),
-        max(len(job.window.read) for job in jobs),
-    )
+    read = (np.asarray(numbers, dtype=np.int64) for numbers in (row, column, target, slot))
+    return Batch(ids, None if attended.all() else attended, *read, max(len(job.window.read) for job in jobs))

@@ -29,24 +29,23 @@ class BlockTaps:
     count as equal here: `MaskedEncoder` refuses them by name.
 
     Args:
-        model: a base model of ``transformers``, without head, in eval mode.
+        model: a base model of ``transformers`` or one that ships, without head, in eval mode.
         blocks: how many blocks it runs.
         depth: the deepest layer that will be read.
         probe: token ids of shape (1, p) for the check.
+
+    Attributes:
+        kept: how many blocks are still run.
 
     Raises:
         ValueError: the model does not run its blocks in a way that can be followed.
     """
 
     def __init__(self, model: Any, blocks: int, depth: int, probe: Tensor) -> None:
-        self._model = model
-        self._blocks = blocks
+        self._model, self._blocks, self._depth = model, blocks, depth
         self._list = _block_list(model, blocks)
-        self._kept = blocks
-        self._depth = depth
-        self._in_tuple = False
-        self._fused = False
-        self._mask_by_key = False
+        self.kept = blocks
+        self._in_tuple = self._fused = self._mask_by_key = False
         try:
             expected = model(input_ids=probe, output_hidden_states=True).hidden_states
         except Exception as error:  # whatever an architecture that takes no plain input raises
@@ -55,16 +54,12 @@ class BlockTaps:
             raise _unreadable(model) from error
         whole = list(self._list)
         self._drop_above(max(depth, 1))
-        if not self._agrees(probe, expected, depth):
-            self._restore(whole)
-            if not self._agrees(probe, expected, depth):
+        if not self._agrees(probe, expected, exact=True):
+            self._list.extend(whole[len(self._list) :])
+            self._model.config.num_hidden_layers = self.kept = blocks
+            if not self._agrees(probe, expected, exact=True):
                 raise _unreadable(model)
-        self._fuse(probe, expected, depth)
-
-    @property
-    def kept(self) -> int:
-        """How many blocks are still run."""
-        return self._kept
+        self._fuse(probe, expected)
 
     def read(
         self,
@@ -101,7 +96,7 @@ class BlockTaps:
             nonlocal calls
             calls += 1
             self._in_tuple = isinstance(output, tuple)
-            if calls == self._kept < self._blocks and calls in layers:
+            if calls == self.kept < self._blocks and calls in layers:
                 taken[calls] = pick(output[0] if self._in_tuple else output)
 
         with ExitStack() as hooks:
@@ -126,43 +121,43 @@ class BlockTaps:
         """Whether padding, marked as such, leaves the states of all layers as they are.
 
         Fused blocks are given the mask in the shape in which attention takes it, if that does: from another shape
-        `transformers` makes it anew in each forward pass, and waits for the device to ask whether there is padding.
+        ``transformers`` makes it anew in each forward pass, and waits for the device to ask whether there is padding.
 
         Args:
             probe: token ids of shape (1, p).
             padding: the id of the padding.
         """
-        if self._fused:
-            self._mask_by_key = True
-            if self._padding_agrees(probe, padding):
-                return True
-            self._mask_by_key = False
+        self._mask_by_key = self._fused
+        if self._fused and self._padding_agrees(probe, padding):
+            return True
+        self._mask_by_key = False
         return self._padding_agrees(probe, padding)
 
     def _padding_agrees(self, probe: Tensor, padding: int) -> bool:
         probe = probe.to(next(self._model.parameters()).device)
-        size = probe.shape[1]
-        half = probe[:, : size // 2]
+        size, most = probe.shape[1] // 2, probe.shape[1]
         layers = range(self._depth + 1)
-        alone = self.read(half, None, layers, lambda hidden: hidden)
-        short = nn.functional.pad(half, (0, size - half.shape[1]), value=padding)
-        attended = torch.arange(size, device=probe.device) < torch.tensor(
-            [[size], [half.shape[1]]], device=probe.device
-        )
+        alone = self.read(probe[:, :size], None, layers, lambda hidden: hidden)
+        short = nn.functional.pad(probe[:, :size], (0, most - size), value=padding)
+        lengths = torch.tensor([[most], [size]], device=probe.device)
+        attended = torch.arange(most, device=probe.device) < lengths
+        found = self._try(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, :size])
+        return _all_near(found, alone)
+
+    def _try(self, *given: Any) -> list[Tensor]:
+        """As `read`; nothing where an architecture cannot be run so."""
         try:
-            padded = self.read(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, : half.shape[1]])
-        except Exception as error:  # whatever an architecture that knows no padding raises
+            return self.read(*given)
+        except Exception as error:  # whatever it raises
             if is_out_of_memory(error):
                 raise
-            return False
-        return all(_near(found, expected) for found, expected in zip(padded, alone, strict=True))
+            return []
 
-    def _fuse(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> None:
+    def _fuse(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
         """Runs the blocks by their parts, if that gives the same hidden states."""
-        self._fused = all(isinstance(block, FusedBlock) for block in self._list)
-        if self._fused:
-            return
-        if len(self._list) != self._kept or depth < self._kept or not all(map(FusedBlock.fits, self._list)):
+        self._fused = all(isinstance(block, FusedBlock) for block in self._list)  # of an encoder that ships
+        cut = len(self._list) != self.kept or self._depth < self.kept
+        if self._fused or cut or not all(map(FusedBlock.fits, self._list)):
             return
         whole, encoder = list(self._list), getattr(self._model, "encoder", None)
         biased = BiasedEncoder.fits(encoder)
@@ -174,16 +169,8 @@ class BlockTaps:
         column = torch.arange(probe.shape[1], device=probe.device)[1:]
         row = torch.zeros_like(column)
         only = ReadPositions(row, column, column - 1, len(column))
-        layers = range(depth + 1)
-        try:
-            found = self.read(probe, None, layers, lambda hidden: hidden)
-            found += self.read(probe, None, [depth], lambda hidden: hidden[row, column], only)
-        except (AttributeError, IndexError, RuntimeError, TypeError) as error:
-            if is_out_of_memory(error):
-                raise
-            found = []
-        wanted = [*(expected[layer] for layer in layers), expected[depth][row, column]]
-        if len(found) != len(wanted) or not all(map(_near, found, wanted)):
+        found = self._try(probe, None, [self._depth], lambda hidden: hidden[row, column], only)
+        if not self._agrees(probe, expected) or not _all_near(found, [expected[self._depth][row, column]]):
             for number, block in enumerate(whole):
                 self._list[number] = block
             if biased:
@@ -195,32 +182,26 @@ class BlockTaps:
             del self._list[depth:]
         else:  # one group of weights run again and again: nothing to drop, but fewer runs
             self._model.config.num_hidden_layers = depth
-        self._kept = depth
+        self.kept = depth
 
-    def _restore(self, whole: Sequence[nn.Module]) -> None:
-        self._list.extend(whole[len(self._list) :])
-        self._model.config.num_hidden_layers = self._blocks
-        self._kept = self._blocks
-
-    def _agrees(self, probe: Tensor, expected: Sequence[Tensor], depth: int) -> bool:
-        layers = range(depth + 1)
-        try:
-            found = self.read(probe, None, layers, lambda hidden: hidden)
-        except Exception as error:  # whatever an architecture raises that runs otherwise
-            if is_out_of_memory(error):
-                raise
-            return False
-        return all(torch.allclose(found[k], expected[k], rtol=1e-3, atol=1e-3, equal_nan=True) for k in layers)
+    def _agrees(self, probe: Tensor, expected: Sequence[Tensor], exact: bool = False) -> bool:
+        found = self._try(probe, None, range(self._depth + 1), lambda hidden: hidden)
+        return _all_near(found, expected[: self._depth + 1], exact)
 
 
-def _near(found: Tensor, expected: Tensor) -> bool:
+def _all_near(found: Sequence[Tensor], expected: Sequence[Tensor], exact: bool = False) -> bool:
     """Whether hidden states (..., d) agree but for rounding, by how long their difference is at each position.
 
-    In bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half of them.
+    In bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half of them; where the
+    same operations ran (``exact``) there is none.
     """
-    near = 1e-3 if expected.dtype == torch.float32 else 0.1
-    found, expected = (states.float().nan_to_num() for states in (found, expected))
-    return bool(((found - expected).norm(dim=-1) <= near * expected.norm(dim=-1).clamp(min=1)).all())
+
+    def near(one: Tensor, another: Tensor) -> bool:
+        most = 1e-3 if exact or another.dtype == torch.float32 else 0.1
+        one, another = (states.float().nan_to_num() for states in (one, another))
+        return bool(((one - another).norm(dim=-1) <= most * another.norm(dim=-1).clamp(min=1)).all())
+
+    return len(found) == len(expected) and all(map(near, found, expected))
 
 
 def _unreadable(model: nn.Module) -> ValueError:
@@ -233,11 +214,8 @@ def _unreadable(model: nn.Module) -> ValueError:
 def _block_list(model: nn.Module, blocks: int) -> nn.ModuleList:
     """The list of blocks: the outermost of the right length, or ALBERT's groups, which are run again and again."""
     lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
-    for candidate in lists:
-        if len(candidate) == blocks:
-            return candidate
     if lists:
-        return lists[0]
+        return next((candidate for candidate in lists if len(candidate) == blocks), lists[0])
     raise ValueError(
         f"Expected argument `model` to name an encoder made of a list of blocks, but {type(model).__name__} has none."
     )

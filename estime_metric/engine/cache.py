@@ -56,8 +56,7 @@ class SourceCache:
     Args:
         memory_bytes: most bytes of embeddings held in memory.
         folder: where entries are kept on disk; made if there is none. ``None`` for memory only.
-        folder_bytes: most bytes in the folder. It is checked after every 64th part of that, so each process that
-            writes may exceed it by as much.
+        folder_bytes: most bytes in the folder, which each process that writes may exceed by a 64th part.
 
     Attributes:
         hits, misses: how often an entry was and was not found.
@@ -75,10 +74,7 @@ class SourceCache:
     """
 
     def __init__(
-        self,
-        memory_bytes: int = 0,
-        folder: str | os.PathLike[str] | None = None,
-        folder_bytes: int = FOLDER_BYTES,
+        self, memory_bytes: int = 0, folder: str | os.PathLike[str] | None = None, folder_bytes: int = FOLDER_BYTES
     ) -> None:
         self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
         self.folder = None if folder is None else Path(folder).expanduser()
@@ -252,16 +248,11 @@ class SourceCache:
 def recall(cache: SourceCache | None, sources: Sequence[EncodedUnits], signature: str) -> tuple[Known, Keys]:
     """What the cache has of some sources, still on the CPU, and the keys of those that it lacks.
 
-    Args:
-        cache: the cache, if there is one.
-        sources: the sources to look up.
-        signature: the complete signature of the configuration.
+    ``signature`` is the complete one of the configuration.
     """
     known: Known = {}
     missing: Keys = []
-    if cache is None:
-        return known, missing
-    for source in sources:
+    for source in sources if cache is not None else ():
         units = source.units
         key = source_key(signature, units.tokens, units.first, units.stop, units.index)
         found = cache.get(key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from torch import Tensor
 
@@ -20,11 +21,9 @@ _TOKENIZED_AT_ONCE = 256
 
 @dataclass(eq=False, slots=True)
 class EncodedUnits:
-    """Units of a text that are masked by one schedule.
+    """Units of a text that are masked by one schedule, and their embeddings.
 
-    Attributes:
-        units: the units.
-        embeddings: of shape (l, n, d); ``None`` until they are encoded, and again once they are matched.
+    These are of shape (l, n, d); ``None`` until they are encoded, and again once they are matched.
     """
 
     units: Units
@@ -33,20 +32,12 @@ class EncodedUnits:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SummaryUnits:
-    """A summary under way.
-
-    Attributes:
-        units: its units.
-        checked: which of them occur in the source, bool of shape (n,).
-        encoded: the sets of units that are encoded: those that are checked (unit ``token``), all (unit ``word``), or
-            one after the other.
-        rows: the rows of the result that it fills.
-    """
+    """A summary under way."""
 
     units: Units
-    checked: BoolArray
-    encoded: tuple[EncodedUnits, ...]
-    rows: list[int]
+    checked: BoolArray  # which units occur in the source, of shape (n,)
+    encoded: tuple[EncodedUnits, ...]  # the units checked (unit ``token``), all (``word``), or these and all
+    rows: list[int]  # of the result that it fills
 
 
 _Group = tuple[EncodedUnits, list[SummaryUnits]]
@@ -54,17 +45,11 @@ _Group = tuple[EncodedUnits, list[SummaryUnits]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Chunk:
-    """Sources, each with some of its summaries. A source's embeddings are kept while summaries of it are left.
-
-    Attributes:
-        groups: each source with its summaries.
-        sources: the sources that have to be encoded: units of a summary are compared with them, in no earlier chunk.
-        carried: the source whose summaries go on in the next chunk, if there is one.
-    """
+    """Sources, each with some of its summaries. A source's embeddings are kept while summaries of it are left."""
 
     groups: list[_Group]
-    sources: list[EncodedUnits]
-    carried: EncodedUnits | None
+    sources: list[EncodedUnits]  # those to encode: units of a summary are compared with them, in no earlier chunk
+    carried: EncodedUnits | None  # the source that has more summaries in the next chunk, if there is one
 
     @property
     def rows(self) -> int:
@@ -94,10 +79,8 @@ def chunks(
     """Tokenizes the texts, source by source, and cuts the work into chunks.
 
     Args:
-        predictions: the summaries.
-        sources: one source for each.
-        config: the configuration.
-        tokenizer: the encoder's tokenizer.
+        predictions, sources: the summaries and a source for each.
+        config, tokenizer: the configuration and the encoder's tokenizer.
         max_units: units that are encoded in one chunk; it ends with the summary that reaches that number.
         every_unit: encode all units of a summary, also those that do not occur in the source.
     """
@@ -135,10 +118,9 @@ def _chunk(groups: list[_Group], before: EncodedUnits | None, carried: EncodedUn
 def _summaries(
     source: Units, summaries: dict[str, list[int]], config: EstimeConfig, tokenizer: Tokenizer, every_unit: bool
 ) -> Iterator[SummaryUnits]:
-    """Tokenizes the summaries of one source and finds what is to be checked in each."""
-    texts = list(summaries)
-    for start in range(0, len(texts), _TOKENIZED_AT_ONCE):
-        some = {text: summaries[text][0] for text in texts[start : start + _TOKENIZED_AT_ONCE]}
+    """Tokenizes the summaries of one source and finds what has to be checked in each."""
+    texts = iter(summaries)
+    while some := {text: summaries[text][0] for text in islice(texts, _TOKENIZED_AT_ONCE)}:
         for text, units in zip(some, _units_of("summary", some, config, tokenizer), strict=True):
             checked = occurring(units, source)
             if config.unit == "word":

@@ -19,11 +19,18 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.ahead import ahead_of
 from estime_metric.engine.batching import Batch, Job, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
-from estime_metric.engine.budget import bytes_per_position, default_budget
 from estime_metric.engine.fused import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
-from estime_metric.engine.memory import few_kernels_kept, is_out_of_memory, put, put_all, return_memory
+from estime_metric.engine.memory import (
+    bytes_per_position,
+    default_budget,
+    few_kernels_kept,
+    is_out_of_memory,
+    put,
+    put_all,
+    return_memory,
+)
 from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
 from estime_metric.engine.shipped import load_shipped
 
@@ -39,6 +46,7 @@ class MaskedEncoder:
         tokenizer: its own fast tokenizer.
         depth: the deepest layer that can be read; the blocks above it are gone.
         device: where it runs.
+        itemsize: bytes of one number of a hidden state.
     """
 
     def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
@@ -49,6 +57,7 @@ class MaskedEncoder:
         self._model = pretrained.model.to(device).requires_grad_(False)
         self._input_embeddings: torch.nn.Embedding = pretrained.model.get_input_embeddings()
         self._dtype = pretrained.dtype
+        self.itemsize = self._dtype.itemsize
         special = self.info.special
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
         with few_kernels_kept(), inference_context(device):  # the probe may be the first to use oneDNN
@@ -59,11 +68,6 @@ class MaskedEncoder:
         self._lock = threading.Lock()
         self._most_positions = sys.maxsize  # in a forward pass: fewer where memory ran out
         self._bytes_per_position = bytes_per_position(self._model.config, self.itemsize)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one number of a hidden state."""
-        return self._dtype.itemsize
 
     @classmethod
     def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
@@ -86,9 +90,8 @@ class MaskedEncoder:
             encoder = cls(pretrained, max(resolved.layer_tuple), device)
         except (MemoryError, RuntimeError) as error:
             if is_out_of_memory(error):
-                raise MemoryError(
-                    f"There is not enough memory on {device} for the encoder {config.model!r}."
-                ) from error
+                said = f"There is not enough memory on {device} for the encoder {config.model!r}."
+                raise MemoryError(said) from error
             raise
         del pretrained
         return_memory()  # the blocks above
@@ -105,20 +108,18 @@ class MaskedEncoder:
         """Hidden states at the masked positions of many texts.
 
         The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
-        so memory is bounded however long a text is. Where memory runs out, the budget is halved and the batch tried
-        again until it fits, with a warning; it stays so until the encoder is loaded anew. The budget never changes what
-        is returned, rounding apart.
+        so memory is bounded however long a text is. Where memory runs out, the budget is halved, with a warning, until
+        the batch fits, and stays so. The budget never changes what is returned, rounding apart.
 
         Args:
             texts: texts with their windows.
             layers: layers to read, none deeper than ``depth``.
-            token_budget: most positions in a forward pass; ``None`` takes the device's default, on CUDA less where
-                little memory is free.
+            token_budget: most positions in a forward pass; ``None`` for `default_budget`.
             on_progress: called after each batch with the share of all positions that it was.
 
         Returns:
-            For each text a tensor of shape (l, wanted, d) in the encoder's dtype on its device, ``l`` in the order of
-            ``layers``, rows in the order of the wanted positions.
+            For each text a tensor of shape (l, wanted, d) in the encoder's dtype on its device; rows as the wanted
+            positions.
 
         Raises:
             FloatingPointError: a hidden state is not finite, as happens where float16 overflows.
@@ -186,10 +187,10 @@ class MaskedEncoder:
         row, column, target, slot = put_all([batch.row, batch.column, batch.target, batch.slot], self.device)
         ids = put(batch.ids, self.device)  # (b, p)
         attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
-        states = self._taps.read(
-            ids, attended, layers, lambda hidden: hidden[row, column], ReadPositions(row, column, slot, batch.most)
-        )
-        for number, state in enumerate(states):
+        only = ReadPositions(row, column, slot, batch.most)
+        for number, state in enumerate(
+            self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], only)
+        ):
             flat[number].index_copy_(0, target, state)
 
 

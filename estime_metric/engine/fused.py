@@ -34,18 +34,12 @@ _FARTHEST = 128
 
 
 class ReadPositions(NamedTuple):
-    """The positions that are read, in ascending order of the window; all of it known before the device is asked.
+    """The positions that are read, in ascending order of the window; all of it known before the device is asked."""
 
-    Attributes:
-        row, column: window and column of each, int64 of shape (r,).
-        slot: number of each among those of its window, int64 of shape (r,).
-        most: most of them in one window.
-    """
-
-    row: Tensor
+    row: Tensor  # window of each, int64 of shape (r,)
     column: Tensor
-    slot: Tensor
-    most: int
+    slot: Tensor  # number of each among those of its window
+    most: int  # of them in one window
 
 
 class EncoderOutput(NamedTuple):
@@ -61,7 +55,7 @@ class FusedBlock(nn.Module):
 
     Args:
         block: the block.
-        in_tuple: return the hidden states in a tuple, as the block does.
+        in_tuple: return the hidden states in a tuple.
 
     Attributes:
         only: the positions that are read; ``None`` for all. At other positions the output means nothing.
@@ -87,11 +81,8 @@ class FusedBlock(nn.Module):
     ) -> Tensor | tuple[Tensor]:
         """Hidden states of shape (b, p, d) in and out.
 
-        Args:
-            hidden_states: the block's input.
-            attention_mask: of a shape that broadcasts to (b, h, p, p): bool, False at padding, or numbers that are
-                added to the scores.
-            others, named: of no concern to an encoder without a cache.
+        The mask broadcasts to (b, h, p, p): bool, False at padding, or numbers that are added to the scores. Other
+        arguments are of no concern to an encoder without a cache.
         """
         states = self._everywhere(hidden_states, attention_mask)
         return (states,) if self._in_tuple else states
@@ -99,8 +90,7 @@ class FusedBlock(nn.Module):
     def _everywhere(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
         keys, values = self._by_head(self.key(hidden)), self._by_head(self.value(hidden))
         if self.only is None:
-            context = self._attend(self.query(hidden), keys, values, mask)
-            return self._after_attention(context, hidden)
+            return self._after_attention(self._attend(self.query(hidden), keys, values, mask), hidden)
         row, column, slot, most = self.only
         read = hidden[row, column]  # (r, d)
         queries = hidden.new_zeros(hidden.shape[0], most, keys.shape[1] * keys.shape[3])  # (b, q, d)
@@ -162,7 +152,8 @@ class PositionBias(nn.Module):
         share = torch.log(distance.float() / exact) / math.log(_FARTHEST / exact)  # of the way to the last bucket
         far = (exact + (share * (half - exact)).long()).clamp(max=half - 1)
         bucket = torch.where(distance < exact, distance, far) + half * (behind < 0)
-        return self.table(bucket).permute(2, 0, 1)[None].contiguous()
+        bias: Tensor = self.table(bucket).permute(2, 0, 1)[None].contiguous()
+        return bias
 
 
 class BiasedEncoder(nn.Module):

@@ -1,6 +1,6 @@
-"""Loads an encoder from the Hub, a folder or the package, and states the info that the measure needs of it.
+"""Loads an encoder from the Hub, a folder or the package, and states what the measure needs to know of it.
 
-The only module of the engine that imports ``transformers``: in the functions that need it, for it takes seconds.
+The only module of the engine that imports ``transformers``: within functions, since that takes seconds.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class EncoderUnavailableError(OSError):
     """
 
 
+_SHARD_INDEX = "model.safetensors.index.json"
+
 #: Files of a folder that decide on tokens or weights.
 _CONTENT_NAMES = (
     *("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
-    *("vocab.txt", "vocab.json", "entity_vocab.json", "merges.txt", "adapter_config.json"),
-    "model.safetensors.index.json",
+    *("vocab.txt", "vocab.json", "entity_vocab.json", "merges.txt", "adapter_config.json", _SHARD_INDEX),
 )
 _CONTENT_SUFFIXES = (".safetensors", ".model")
-_SHARD_INDEX = "model.safetensors.index.json"
 
 #: Seconds after which the Hub counts as out of reach, and for how long that is believed.
 _CONNECTION_SECONDS = 3.0
@@ -57,26 +57,15 @@ _FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, Safetenso
 
 @dataclass(frozen=True)
 class EncoderInfo:
-    """What the measure needs to know of an encoder.
+    """What the measure needs to know of an encoder."""
 
-    Attributes:
-        name: as the user gave it.
-        revision: the Hub's commit, or ``sha256-`` and twelve digits of the content of a local folder.
-        blocks: blocks of the whole model.
-        width: width of its hidden states.
-        positions: longest input, special tokens included; ``None`` where there is no limit.
-        special: its special tokens.
-        layer: the layer that is read where the configuration names none: ``estime_layer`` of the model's
-            ``config.json``, else the one at the paper's relative depth.
-    """
-
-    name: str
-    revision: str
-    blocks: int
-    width: int
-    positions: int | None
+    name: str  # as the user gave it
+    revision: str  # the Hub's commit, or ``sha256-`` and twelve digits of the content of a local folder
+    blocks: int  # of the whole model
+    width: int  # of its hidden states
+    positions: int | None  # longest input, special tokens included; ``None`` where there is no limit
     special: SpecialTokens
-    layer: int
+    layer: int  # read by default: ``estime_layer`` of ``config.json``, else the one at the paper's relative depth
 
     def resolve(self, config: EstimeConfig) -> EstimeConfig:
         """``config`` with revision and layers filled in.
@@ -103,22 +92,13 @@ class EncoderInfo:
 
 @dataclass(frozen=True, eq=False)
 class Pretrained:
-    """A whole model without its prediction head, its dtype, its tokenizer and the info.
+    """A loaded model and its fast tokenizer."""
 
-    Attributes:
-        model: the model without its prediction head.
-        dtype: of its weights.
-        tokenizer: its fast tokenizer.
-        info: what the measure needs to know of it.
-        headed: the same model with its prediction head, of which ``model`` is a part; ``None`` where the checkpoint
-            has none.
-    """
-
-    model: Any
+    model: Any  # without its prediction head
     dtype: torch.dtype
     tokenizer: Any
     info: EncoderInfo
-    headed: Any
+    headed: Any  # the model with its prediction head, of which ``model`` is a part; ``None`` where it has none
 
     def with_head(self) -> Any:
         """The model with its prediction head.
@@ -134,13 +114,13 @@ class Pretrained:
         return self.headed
 
     def save(self, folder: str | Path) -> None:
-        """Writes it as a folder that `transformers` reads, which knows nothing of int8 weights."""
+        """Writes it as a folder that ``transformers`` reads, which knows nothing of int8 weights."""
         (self.model if self.headed is None else self.headed).save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
 
 def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
-    """Loads tokenizer and weights: safetensors only, no code from the Hub, no head, on the CPU, in eval mode.
+    """Loads tokenizer and weights with ``transformers``: safetensors only, no foreign code, on the CPU, in eval mode.
 
     Raises:
         EncoderUnavailableError: the model cannot be loaded.
@@ -177,10 +157,10 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
 
 @contextmanager
 def explained(model: str) -> Iterator[None]:
-    """Turns what is raised where ``model`` cannot be loaded into an error that says what to do.
+    """Turns what is raised inside, where ``model`` cannot be loaded, into an error that says what to do.
 
     Raises:
-        EncoderUnavailableError, MemoryError: in place of what is raised inside.
+        EncoderUnavailableError, MemoryError: in place of what was raised.
     """
     try:
         yield
@@ -193,18 +173,12 @@ def explained(model: str) -> Iterator[None]:
 
 
 def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
-    """What the measure needs to know of an encoder without its head."""
+    """What the measure needs to know of a model without its head."""
     config = base.config
     blocks = int(config.num_hidden_layers)
-    return EncoderInfo(
-        name=name,
-        revision=revision,
-        blocks=blocks,
-        width=int(config.hidden_size),
-        positions=_positions(base, config),
-        special=_special_tokens(tokenizer),
-        layer=int(getattr(config, "estime_layer", default_layer(blocks))),
-    )
+    layer = int(getattr(config, "estime_layer", default_layer(blocks)))
+    special, positions = _special_tokens(tokenizer), _positions(base, config)
+    return EncoderInfo(name, revision, blocks, int(config.hidden_size), positions, special, layer)
 
 
 def revision_of(model: str, revision: str | None) -> str:
@@ -243,7 +217,7 @@ def location(model: str) -> tuple[str, ...]:
 def _sources(model: str, revision: str | None) -> dict[str, Any]:
     """What every call that fetches files is told: the revision, and to stay offline where the Hub does not answer.
 
-    Left alone, `transformers` asks for each file again and again, for half a minute.
+    Left alone, ``transformers`` asks for each file again and again, for half a minute.
     """
     from huggingface_hub import constants
 
@@ -265,11 +239,7 @@ def _hub_answers(period: int) -> bool:
 
 
 def _check_shards(source: str, wanted: dict[str, Any]) -> None:
-    """Refuses an index that names weights in another format than safetensors.
-
-    Raises:
-        OSError: it does.
-    """
+    """Refuses an index that names weights in another format than safetensors."""
     from transformers.utils import cached_file
 
     path = cached_file(source, _SHARD_INDEX, **wanted, _raise_exceptions_for_missing_entries=False)
@@ -299,19 +269,14 @@ class _UnsuitableError(ValueError):
 def _check_tokenizer(model: str, tokenizer: Any) -> None:
     """Refuses a tokenizer that the measure cannot use."""
     if tokenizer.mask_token_id is None:
-        raise _UnsuitableError(
-            f"Expected argument `model` to name an encoder with a mask token, but {model!r} has none."
-        )
-    if not tokenizer.is_fast:
-        raise _UnsuitableError(
-            f"Expected argument `model` to name an encoder with a fast tokenizer, which tells the characters of each "
-            f"token, but {model!r} has none."
-        )
-    # Where a folder holds no tokenizer, `transformers` 5 makes up an empty one without a word.
-    if len(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)) < 2:
-        raise _UnsuitableError(
-            f"Expected argument `model` to name an encoder with its tokenizer, but {model!r} has none."
-        )
+        lacks = "a mask token"
+    elif not tokenizer.is_fast:
+        lacks = "a fast tokenizer, which tells the characters of each token"
+    elif len(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)) < 2:
+        lacks = "its tokenizer"  # where a folder holds none, `transformers` 5 makes up an empty one without a word
+    else:
+        return
+    raise _UnsuitableError(f"Expected argument `model` to name an encoder with {lacks}, but {model!r} has none.")
 
 
 def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, Any]) -> None:
@@ -332,8 +297,7 @@ def _positions(base: nn.Module, config: Any) -> int | None:
         return None
     for name, module in base.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            unused = 0 if module.padding_idx is None else module.padding_idx + 1
-            return module.num_embeddings - unused
+            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
     return limit
 
 
@@ -342,13 +306,8 @@ def _special_tokens(tokenizer: Any) -> SpecialTokens:
     bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
     full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
     begin = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
-    padding = tokenizer.pad_token_id
-    return SpecialTokens(
-        before=tuple(full[:begin]),
-        after=tuple(full[begin + len(bare) :]),
-        mask=tokenizer.mask_token_id,
-        padding=0 if padding is None else padding,
-    )
+    before, after = tuple(full[:begin]), tuple(full[begin + len(bare) :])
+    return SpecialTokens(before, after, mask=tokenizer.mask_token_id, padding=tokenizer.pad_token_id or 0)
 
 
 def _content_files(folder: Path) -> list[Path]:

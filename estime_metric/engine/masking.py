@@ -6,7 +6,7 @@ one input of the encoder; every wanted position is masked in exactly one window.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -19,8 +19,7 @@ class Window:
     """One input of the encoder, in positions of the text.
 
     Attributes:
-        start: first position that the window holds.
-        stop: one past the last position.
+        start, stop: first position that the window holds, and one past the last.
         masked: positions that are masked, ascending.
         read: those masked positions whose hidden state is read, ascending.
         rows: for each of ``read``, its index among the wanted positions.
@@ -111,7 +110,12 @@ def plan_token_windows(
         1 6 (2, 5)
     """
     check_schedule(window, margin, distance)
-    _check_wanted(length, wanted)
+    for before, position in pairwise([-1, *wanted]):
+        if not before < position < length:
+            raise ValueError(
+                f"Expected argument `wanted` to ascend strictly within range({length}), "
+                f"but got {position} after {before}."
+            )
     windows: list[Window] = []
     done = bytearray(len(wanted))
     first = 0
@@ -134,17 +138,6 @@ def plan_token_windows(
         while first < len(wanted) and done[first]:
             first += 1
     return windows
-
-
-def _check_wanted(length: int, wanted: Sequence[int]) -> None:
-    before = -1
-    for position in wanted:
-        if not before < position < length:
-            raise ValueError(
-                f"Expected argument `wanted` to ascend strictly within range({length}), "
-                f"but got {position} after {before}."
-            )
-        before = position
 
 
 def plan_word_windows(
@@ -205,9 +198,8 @@ def plan_word_windows(
     return windows
 
 
-def _groups_apart(indices: Sequence[int], distance: int) -> list[list[int]]:
+def _groups_apart(indices: Sequence[int], distance: int) -> Iterator[list[int]]:
     """Rows of ``indices`` in groups whose members are at least ``distance`` apart, formed greedily."""
-    groups = []
     left = list(range(len(indices)))
     while left:
         group: list[int] = []
@@ -215,9 +207,8 @@ def _groups_apart(indices: Sequence[int], distance: int) -> list[list[int]]:
         for row in left:
             apart = not group or indices[row] - indices[group[-1]] >= distance
             (group if apart else rest).append(row)
-        groups.append(group)
+        yield group
         left = rest
-    return groups
 
 
 def _check_words(length: int, words: Sequence[tuple[int, int]], indices: Sequence[int]) -> None:

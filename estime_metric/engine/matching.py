@@ -89,8 +89,7 @@ class MatchedPair:
     """A summary, its source and their matches.
 
     Attributes:
-        source: the source.
-        summary: the summary.
+        source, summary: the two.
         checked: matches of the units that are checked; with words that overlap nowhere, of all.
         every: matches of all units; of those that are checked where no others were encoded.
     """
@@ -103,12 +102,53 @@ class MatchedPair:
 
 def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
     """The matches of every pair of a chunk whose units have been encoded; one product for each source."""
-    groups = [_Group.of(source, summaries) for source, summaries in chunk.groups if summaries]
+    groups = [(source, summaries, _arrays(source, summaries)) for source, summaries in chunk.groups if summaries]
     if not groups:
         return []
-    device = groups[0].embeddings[0].device
-    positions = iter(put_all([array for group in groups for array in group.arrays], device))
-    return [pair for group in groups for pair in group.match([next(positions) for _ in group.arrays], normalize)]
+    device = _embeddings(groups[0][1])[0].device
+    positions = iter(put_all([array for *_, arrays in groups for array in arrays], device))
+    return [
+        pair
+        for source, summaries, arrays in groups
+        for pair in _match_group(source, summaries, [next(positions) for _ in arrays], normalize)
+    ]
+
+
+def _embeddings(summaries: Sequence[SummaryUnits]) -> list[Tensor]:
+    """Those of all sets of units of the summaries, one after the other."""
+    return [one.embeddings for summary in summaries for one in summary.encoded if one.embeddings is not None]
+
+
+def _arrays(source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> list[NDArray[Any]]:
+    """What the device has to know of a source and some of its summaries; int64 of shape (n,) each.
+
+    Ids of the sets of units, ids of the source, and where the units are words the rows of those that occur in the
+    source. A source without embeddings: no unit of any of these summaries was encoded; a later chunk may still need it.
+    """
+    ids = np.concatenate([one.units.ids for summary in summaries for one in summary.encoded])
+    arrays = [ids, source.units.ids[:0] if source.embeddings is None else source.units.ids]
+    if source.units.of_words:
+        arrays.append(np.flatnonzero(np.concatenate([summary.checked for summary in summaries])))
+    return arrays
+
+
+def _match_group(
+    source: EncodedUnits, summaries: Sequence[SummaryUnits], positions: Sequence[Tensor], normalize: bool
+) -> list[MatchedPair]:
+    """The matches of a source and some of its summaries; ``positions`` are their `_arrays` on the device."""
+    ids, source_ids, *overlapping = positions
+    embeddings = torch.cat(_embeddings(summaries), dim=1)
+    of_source = embeddings[:, :0] if source.embeddings is None else source.embeddings
+    found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
+    matched = iter(found.split([len(one.units) for summary in summaries for one in summary.encoded]))
+    by_summary = [[next(matched) for _ in summary.encoded] for summary in summaries]
+    checked = [of[0] for of in by_summary]
+    if overlapping:
+        checked = found.only(overlapping[0]).split([int(summary.checked.sum()) for summary in summaries])
+    return [
+        MatchedPair(source, summary, some if len(some) else of[0], of[-1])
+        for summary, of, some in zip(summaries, by_summary, checked, strict=True)
+    ]
 
 
 def matches_to_host(pairs: Sequence[MatchedPair]) -> list[MatchedPair]:
@@ -137,10 +177,8 @@ def match(
     source are walked through in chunks, so memory does not grow with their product.
 
     Args:
-        summary: embeddings of summary units, of shape (l, s, d).
-        source: embeddings of all source units, of shape (l, t, d).
-        summary_ids: int64 of shape (s,).
-        source_ids: int64 of shape (t,).
+        summary, source: embeddings of summary units, of shape (l, s, d), and of all source units, of shape (l, t, d).
+        summary_ids, source_ids: int64 of shape (s,) and (t,).
         normalize: scale embeddings to length one first (appendix C).
         chunk: most dot products held at once.
 
@@ -158,52 +196,6 @@ def match(
         for part, ids in zip(torch.split(summary, height, dim=1), torch.split(summary_ids, height), strict=True)
     ]
     return parts[0] if len(parts) == 1 else Matches.cat(parts)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Group:
-    """A source and some of its summaries.
-
-    Attributes:
-        source, summaries: what is matched.
-        sets: the sets of units of the summaries, one after the other.
-        embeddings: of these sets.
-        arrays: what the device has to know: ids of the sets, ids of the source, and where the units are words the rows
-            of those that occur in the source; int64 of shape (n,) each.
-    """
-
-    source: EncodedUnits
-    summaries: Sequence[SummaryUnits]
-    sets: list[EncodedUnits]
-    embeddings: list[Tensor]
-    arrays: list[NDArray[Any]]
-
-    @classmethod
-    def of(cls, source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> _Group:
-        sets = [encoded for summary in summaries for encoded in summary.encoded]
-        embeddings = [encoded.embeddings for encoded in sets if encoded.embeddings is not None]
-        # A source without embeddings: no unit of any summary in this chunk was encoded; a later one may still need it.
-        source_ids = source.units.ids[:0] if source.embeddings is None else source.units.ids
-        arrays = [np.concatenate([encoded.units.ids for encoded in sets]), source_ids]
-        if source.units.of_words:
-            arrays.append(np.flatnonzero(np.concatenate([summary.checked for summary in summaries])))
-        return cls(source, summaries, sets, embeddings, arrays)
-
-    def match(self, positions: Sequence[Tensor], normalize: bool) -> list[MatchedPair]:
-        """The matches of each pair; ``positions`` are ``arrays`` on the device."""
-        ids, source_ids, *overlapping = positions
-        embeddings = torch.cat(self.embeddings, dim=1)
-        of_source = embeddings[:, :0] if self.source.embeddings is None else self.source.embeddings
-        found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
-        matched = iter(found.split([len(encoded.units) for encoded in self.sets]))
-        by_summary = [[next(matched) for _ in summary.encoded] for summary in self.summaries]
-        checked = [of[0] for of in by_summary]
-        if overlapping:
-            checked = found.only(overlapping[0]).split([int(summary.checked.sum()) for summary in self.summaries])
-        return [
-            MatchedPair(self.source, summary, some if len(some) else of[0], of[-1])
-            for summary, of, some in zip(self.summaries, by_summary, checked, strict=True)
-        ]
 
 
 def _match_rows(

@@ -1,4 +1,4 @@
-"""Memory: how numbers reach a device, what a lack of it looks like, how it goes back to the system."""
+"""Memory: how numbers reach a device, what a lack of it looks like, how much a forward pass may take of it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,19 @@ _PHRASES = (
     "could not create a primitive",
 )
 _UNSUPPORTED = "could not create a primitive descriptor"  # what oneDNN says of a product that it does not have
+_ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
 
 #: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and what they may hold.
 _KERNEL_LIMITS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 _KERNELS_KEPT = 64
 
-_ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
+#: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
+#: caches; a GPU needs them to be busy.
+_BUDGETS = {"cpu": 2_000, "cuda": 65_536}
+_BUDGET_ELSEWHERE = 16_384
+
+#: Length of a window at which attention is counted.
+_LENGTH = 512
 
 
 def put(values: NDArray[Any] | Tensor, device: torch.device) -> Tensor:
@@ -89,3 +96,26 @@ def return_memory() -> None:
         torch.cuda.empty_cache()
     with contextlib.suppress(OSError, TypeError, AttributeError):  # another C library than glibc
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def default_budget(device: torch.device, bytes_per_position: int) -> int:
+    """Positions in a forward pass: what suits the device; on CUDA at most half of its free memory.
+
+    What torch holds there without using it is free too.
+    """
+    default = _BUDGETS.get(device.type, _BUDGET_ELSEWHERE)
+    if device.type != "cuda":
+        return default
+    free = torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return min(default, max(_BUDGETS["cpu"], free // 2 // bytes_per_position))
+
+
+def bytes_per_position(config: Any, itemsize: int) -> int:
+    """Memory that one position takes within a block, by the ``transformers`` configuration; an overestimate.
+
+    Hidden states, queries, keys, values and the wide layer twice over, and attention as if it were written out.
+    """
+    width = config.hidden_size
+    wide = getattr(config, "intermediate_size", 4 * width)
+    heads = getattr(config, "num_attention_heads", width // 64)
+    return int(itemsize * (8 * width + 2 * wide + 2 * heads * _LENGTH))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -12,60 +13,50 @@ from typing import Any
 
 import torch
 
+#: Where torch has a setting for each backend (since 2.9), the settings that reach a device's products.
+_SETTINGS = {"cuda": (("cuda", "matmul"), ("cudnn", "conv")), "cpu": (("mkldnn", "matmul"), ("mkldnn", "conv"))}
+
 #: The product that is timed, and how often.
 _SIZE = 512
 _TRIALS = 5
 
-#: Where torch has a setting for each backend (since 2.9), the settings that reach a device's products.
-_SETTINGS = {"cuda": (("cuda", "matmul"), ("cudnn", "conv")), "cpu": (("mkldnn", "matmul"), ("mkldnn", "conv"))}
+# The settings belong to the process: calls that overlap share one change, so none leaves another's setting behind.
+_LOCK = threading.Lock()
+_INSIDE: dict[str, int] = defaultdict(int)  # by type of device
+_BEFORE: dict[str, list[tuple[Any, str]]] = {}
 
 
-class _FullPrecision:
-    """Holds the settings of a device at full precision while somebody is inside, and restores them after the last.
-
-    The settings belong to the process: calls that overlap share one guard, so none leaves another's setting behind.
-    """
-
-    def __init__(self, device_type: str) -> None:
-        self._type = device_type
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._before: list[tuple[Any, str]] = []
-        self._legacy: str | None = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._raise()
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._restore()
-
-    def _raise(self) -> None:
-        if hasattr(torch.backends, "fp32_precision"):
-            settings: list[Any] = [getattr(getattr(torch.backends, a), b) for a, b in _SETTINGS.get(self._type, ())]
-            self._before = [(one, one.fp32_precision) for one in settings if one.fp32_precision not in ("none", "ieee")]
-            for setting, _ in self._before:
-                setting.fp32_precision = "ieee"
-        else:
-            self._legacy = torch.get_float32_matmul_precision()
-            torch.set_float32_matmul_precision("highest")
-
-    def _restore(self) -> None:
-        for setting, precision in self._before:
-            setting.fp32_precision = precision
-        self._before = []
-        if self._legacy is not None:
-            torch.set_float32_matmul_precision(self._legacy)
-            self._legacy = None
+@contextmanager
+def _full_precision(device_type: str) -> Iterator[None]:
+    """Holds the settings of a device at full precision while somebody is inside, and restores them after the last."""
+    with _LOCK:
+        if not _INSIDE[device_type]:
+            _BEFORE[device_type] = _raise(device_type)
+        _INSIDE[device_type] += 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _INSIDE[device_type] -= 1
+            if not _INSIDE[device_type]:
+                for setting, precision in _BEFORE.pop(device_type):
+                    if setting is None:
+                        torch.set_float32_matmul_precision(precision)
+                    else:
+                        setting.fp32_precision = precision
 
 
-_GUARDS: dict[str, _FullPrecision] = {}
-_GUARDS_LOCK = threading.Lock()
+def _raise(device_type: str) -> list[tuple[Any, str]]:
+    """Sets full precision; returns what was changed with its value before, ``None`` for torch's old interface."""
+    if not hasattr(torch.backends, "fp32_precision"):
+        before = torch.get_float32_matmul_precision()
+        torch.set_float32_matmul_precision("highest")
+        return [(None, before)]
+    settings: list[Any] = [getattr(getattr(torch.backends, a), b) for a, b in _SETTINGS.get(device_type, ())]
+    lower = [(one, one.fp32_precision) for one in settings if one.fp32_precision not in ("none", "ieee")]
+    for setting, _ in lower:
+        setting.fp32_precision = "ieee"
+    return lower
 
 
 @contextmanager
@@ -75,17 +66,12 @@ def inference_context(device: torch.device) -> Iterator[None]:
     New tensors are on the CPU where no device is named, and of several CUDA devices ``device`` is the one in use, for
     memory that is pinned too.
     """
-    with _GUARDS_LOCK:
-        guard = _GUARDS.setdefault(device.type, _FullPrecision(device.type))
-    autocast = torch.autocast(device.type, enabled=False)
-    with guard, torch.inference_mode(), autocast, cpu_by_default(), _in_use(device):
-        yield
-
-
-def _in_use(device: torch.device) -> AbstractContextManager[Any]:
+    in_use: AbstractContextManager[Any] = nullcontext()
     if device.type == "cuda" and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        return torch.cuda.device(device)
-    return nullcontext()
+        in_use = torch.cuda.device(device)
+    autocast = torch.autocast(device.type, enabled=False)
+    with _full_precision(device.type), torch.inference_mode(), autocast, cpu_by_default(), in_use:
+        yield
 
 
 def cpu_by_default() -> AbstractContextManager[Any]:

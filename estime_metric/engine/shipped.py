@@ -36,10 +36,12 @@ class ShippedTokenizer:
     """A tokenizer as the engine asks for it; a special token that a text spells out is split like any text."""
 
     def __init__(self, folder: Path) -> None:
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.encode_special_tokens = True
         settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-        ids = {name: self._tokenizer.token_to_id(token) for name, token in settings.items() if name.endswith("_token")}
+        ids: dict[str, int] = {
+            name: self._tokenizer.token_to_id(token) for name, token in settings.items() if name.endswith("_token")
+        }
         self.all_special_ids: list[int] = sorted(set(ids.values()))
         self.mask_token_id: int = ids["mask_token"]
         self.pad_token_id: int = ids["pad_token"]
@@ -49,7 +51,10 @@ class ShippedTokenizer:
         """Ids and spans of one text or several; other options of ``transformers`` are ignored."""
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)
-        found = {"input_ids": [one.ids for one in encoded], "offset_mapping": [one.offsets for one in encoded]}
+        found: dict[str, list[Any]] = {
+            "input_ids": [one.ids for one in encoded],
+            "offset_mapping": [one.offsets for one in encoded],
+        }
         return {name: values[0] for name, values in found.items()} if isinstance(text, str) else found
 
     def get_vocab(self) -> dict[str, int]:
@@ -119,10 +124,11 @@ def _parts(weights: Mapping[str, Tensor], eps: float) -> nn.Module:
             parent = parent.get_submodule(part)
         bias = weights.get(name.removesuffix("weight") + "bias")
         if bias is None:
-            parent.add_module(own, nn.Embedding.from_pretrained(weight))
+            parent.add_module(own, nn.Embedding.from_pretrained(weight))  # type: ignore[no-untyped-call]
             continue
-        norm = weight.ndim == 1
-        made = nn.LayerNorm(len(weight), eps, device="meta") if norm else nn.Linear(*weight.T.shape, device="meta")
+        made: Any = nn.LayerNorm(len(weight), eps, device="meta")
+        if weight.ndim > 1:
+            made = nn.Linear(weight.shape[1], len(weight), device="meta")
         made.weight, made.bias = (nn.Parameter(values, requires_grad=False) for values in (weight, bias))
         parent.add_module(own, made)
     return root

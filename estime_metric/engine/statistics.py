@@ -28,7 +28,7 @@ def count_statistics(
 
     Args:
         pairs: the pairs with their matches.
-        config: the configuration; its measures say what has to be known of all units.
+        config: its measures say what has to be known of all units.
         input_embeddings: token ids on the device, int64 of shape (n,) -> the context-free embeddings that ``soft``
             compares, of shape (n, d).
 
@@ -139,7 +139,7 @@ def _order(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
     """Concordant less discordant pairs of units, and how many positions are matched; int64 of shape (2, l)."""
     units = best_at.shape[1]
     height = max(1, chunk // max(1, units))
-    order = torch.zeros_like(best_at[:, 0] if units else best_at.sum(-1))
+    order = best_at.new_zeros(len(best_at))
     for start in range(0, units, height):
         for layer, positions in enumerate(best_at):
             signs = torch.sign(positions[None, start:] - positions[start : start + height, None])

@@ -16,18 +16,14 @@ MOST_HELD = 2
 
 
 class EncoderStore:
-    """The ``most`` encoders that were asked for last, by model, revision, dtype and device.
+    """The ``MOST_HELD`` encoders that were asked for last, by model, revision, dtype and device.
 
     A deeper encoder serves who reads a layer below, and takes the place of one that is not deep enough. A revision that
     is left open or names a branch stands for one commit until everything is let go. Threads may share a store: while
     one loads the others wait.
-
-    Args:
-        most: encoders held at once.
     """
 
-    def __init__(self, most: int = MOST_HELD) -> None:
-        self.most = most
+    def __init__(self) -> None:
         self._held: dict[Hashable, MaskedEncoder] = {}  # the one asked for last at the end
         self._revisions: dict[Hashable, str] = {}
         self._lock = threading.Lock()
@@ -51,7 +47,7 @@ class EncoderStore:
                 encoder, resolved = MaskedEncoder.load(config)
             self._held.pop(origin, None)
             self._held[origin] = encoder
-            while len(self._held) > self.most:
+            while len(self._held) > MOST_HELD:
                 del self._held[next(iter(self._held))]
         return encoder, resolved
 
@@ -67,12 +63,7 @@ _STORE = EncoderStore()
 
 
 def shared_encoder(config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-    """The encoder of this process that ``config`` asks for, and ``config`` with revision and layers filled in.
-
-    Raises:
-        EncoderUnavailableError: the model cannot be loaded; the message says what to do.
-        ValueError: the model has no mask token, a layer is out of its range, or the window exceeds its positions.
-    """
+    """`EncoderStore.get` of this process."""
     return _STORE.get(config)
 
 

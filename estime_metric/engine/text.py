@@ -38,26 +38,17 @@ class Tokenizer(Protocol):
 class Units:
     """The units of one text.
 
-    Attributes:
-        tokens: ids of all tokens of the text, int64 of shape (p,). No special tokens are added, and where the text
-            spells one out it is split like any text, as far as the tokenizer can: a Unigram model may still know it
-            as one piece.
-        first, stop: the tokens of each unit are ``tokens[first:stop]``; int64 of shape (n,) each.
-        spans: start and end of each unit in the text, in characters, int64 of shape (n, 2).
-        index: number of each unit in the text, parts of speech that are left out counted too; int64 of shape (n,).
-        names: what makes two units the same for Eq. 1's ``t_i in T``: token ids, or the words as they are written;
-            of shape (n,).
-        known: False where the unit may not be checked: a token id that is a special one, most often the unknown
-            token; bool of shape (n,).
+    No special tokens are added, and where the text spells one out it is split like any text, as far as the tokenizer
+    can: a Unigram model may still know it as one piece.
     """
 
-    tokens: IntArray
-    first: IntArray
+    tokens: IntArray  # ids of all tokens of the text, of shape (p,)
+    first: IntArray  # the tokens of each unit are ``tokens[first:stop]``, of shape (n,)
     stop: IntArray
-    spans: IntArray
-    index: IntArray
-    names: NDArray[Any]
-    known: BoolArray
+    spans: IntArray  # start and end of each unit in the text, in characters, of shape (n, 2)
+    index: IntArray  # number of each unit in the text, parts of speech that are left out counted too, of shape (n,)
+    names: NDArray[Any]  # what makes units the same for Eq. 1's ``t_i in T``: token ids, or words as written, (n,)
+    known: BoolArray  # False where a unit may not be checked: a special token, most often the unknown one, (n,)
 
     @property
     def ids(self) -> IntArray:
@@ -74,15 +65,8 @@ class Units:
 
     def only(self, kept: BoolArray) -> Units:
         """These units without those where ``kept`` is False; the text around them stays."""
-        return Units(
-            self.tokens,
-            self.first[kept],
-            self.stop[kept],
-            self.spans[kept],
-            self.index[kept],
-            self.names[kept],
-            self.known[kept],
-        )
+        kept_of = (field[kept] for field in (self.first, self.stop, self.spans, self.index, self.names, self.known))
+        return Units(self.tokens, *kept_of)
 
 
 def units_of(texts: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:
@@ -103,13 +87,6 @@ def units_of(texts: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer) -
 def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
     """Splits each text into the encoder's own tokens, whole: no truncation, no special tokens.
 
-    Args:
-        texts: any strings, empty ones included.
-        tokenizer: a fast tokenizer.
-
-    Returns:
-        The units of each text, in the order of ``texts``.
-
     Source: Vasilyev & Bohannon 2021, section 2.
     """
     units = []
@@ -127,34 +104,27 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
     The text is brought into Unicode form NFKD first; the spans are those of the text as it came. A word in which the
     tokenizer finds no token at all (a lone control character, say) is left out.
 
-    Args:
-        texts: any strings, empty ones included.
-        tokenizer: a fast tokenizer.
-        splitter: text -> its words in order.
-
     Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens is read at its neighbour's position.
     """
-    return [_words_of(text, tokenizer, splitter) for text in texts]
-
-
-def _words_of(text: str, tokenizer: Tokenizer, splitter: Splitter) -> Units:
-    words, spans = locate_in(text, splitter)
-    pieces = {
-        word: np.asarray(ids, dtype=np.int64)
-        for word, (ids, _) in zip(dict.fromkeys(words), encode(list(dict.fromkeys(words)), tokenizer), strict=True)
-    }
-    sizes = np.asarray([len(pieces[word]) for word in words], dtype=np.int64)
-    stop = np.cumsum(sizes)
-    units = Units(
-        tokens=np.concatenate([np.empty(0, np.int64), *(pieces[word] for word in words)]),
-        first=stop - sizes,
-        stop=stop,
-        spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
-        index=np.arange(len(words), dtype=np.int64),
-        names=np.asarray(words, dtype=object),
-        known=np.ones(len(words), dtype=np.bool_),
-    )
-    return units.only(sizes > 0)
+    units = []
+    for text in texts:
+        words, spans = locate_in(text, splitter)
+        different = list(dict.fromkeys(words))
+        encoded = zip(different, encode(different, tokenizer), strict=True)
+        pieces = {word: np.asarray(ids, dtype=np.int64) for word, (ids, _) in encoded}
+        sizes = np.asarray([len(pieces[word]) for word in words], dtype=np.int64)
+        stop = np.cumsum(sizes)
+        whole = Units(
+            tokens=np.concatenate([np.empty(0, np.int64), *(pieces[word] for word in words)]),
+            first=stop - sizes,
+            stop=stop,
+            spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
+            index=np.arange(len(words), dtype=np.int64),
+            names=np.asarray(words, dtype=object),
+            known=np.ones(len(words), dtype=np.bool_),
+        )
+        units.append(whole.only(sizes > 0))
+    return units
 
 
 def leave_out_tags(
@@ -168,21 +138,18 @@ def leave_out_tags(
     """The units whose part of speech is kept (appendix E). A token has the tag of the word in which it begins.
 
     Args:
-        text: the text of ``units``.
-        units: its units.
-        splitter, tagger: the words of the text and their tags.
+        text, units: the text and its units.
+        splitter, tagger: what gives the words of the text and their tags.
         keep: tags of the units to keep, ``None`` for all; an empty set keeps none.
         drop: tags of the units to leave out, which wins over ``keep``; ``None`` or empty for none.
 
     Source: Vasilyev & Bohannon 2021, appendix E.
     """
     words, spans = locate_in(text, splitter)
-    tags = tags_of(words, tagger)
-    kept_word = np.asarray(
-        [(keep is None or tag in keep) and (drop is None or tag not in drop) for tag in tags], dtype=np.bool_
-    )
-    if not len(words):
+    kept = [(keep is None or tag in keep) and (drop is None or tag not in drop) for tag in tags_of(words, tagger)]
+    if not kept:
         return units.only(np.zeros(len(units), dtype=np.bool_))
+    kept_word = np.asarray(kept, dtype=np.bool_)
     if units.of_words:  # numbered as these are
         return units.only(kept_word[units.index])
     starts = np.asarray([start for start, _ in spans], dtype=np.int64)

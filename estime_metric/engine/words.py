@@ -1,6 +1,6 @@
 """Text -> words, with their positions and parts of speech.
 
-Word splitters and taggers are plain callables; NLTK's are looked up by name and need the extra ``words``.
+Word splitters and taggers are plain callables; NLTK's are looked up by name and need the extra ``nltk``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}
 def split_words(text: str) -> list[str]:
     """The default splitter: runs of letters and digits, held together by inner hyphens, apostrophes, points and
     commas; any other character is a word of its own. Marks stay with the character before them, so that an accented
-    letter is one whether it is decomposed or not. It needs no data and knows no language.
+    letter is one whether it is decomposed or not. It needs no data and depends on no language.
 
     Example:
         >>> split_words("It's 1,200 well-kept cars (U.S. made).")
@@ -53,11 +53,7 @@ def find_splitter(splitter: str | Splitter) -> Splitter:
     if splitter == "regex":
         return split_words
     nltk = _import_nltk()
-
-    def split(text: str) -> list[str]:
-        return list(_with_data(nltk.word_tokenize, text))
-
-    return split
+    return lambda text: list(_with_data(nltk.word_tokenize, text))
 
 
 def find_tagger(tagger: str | Tagger) -> Tagger:
@@ -69,11 +65,7 @@ def find_tagger(tagger: str | Tagger) -> Tagger:
     if not isinstance(tagger, str):
         return tagger
     nltk = _import_nltk()
-
-    def tag(words: list[str]) -> list[str]:
-        return [tag for _, tag in _with_data(nltk.pos_tag, words)]
-
-    return tag
+    return lambda words: [tag for _, tag in _with_data(nltk.pos_tag, words)]
 
 
 def tags_of(words: list[str], tagger: Tagger) -> list[str]:
@@ -105,8 +97,8 @@ def locate_words(text: str, words: Sequence[str]) -> list[Span]:
     cursor = 0
     for word in words:
         start, length = _find(text, word.strip(), cursor)
-        spans.append((start, start + length))
         cursor = start + length
+        spans.append((start, cursor))
     return spans
 
 
@@ -171,11 +163,7 @@ def _import_nltk() -> Any:
 
 
 def _with_data(function: Callable[[Any], Any], argument: Any) -> Any:
-    """Calls a function of NLTK; where its data are missing, says how to get them.
-
-    Raises:
-        LookupError: the data are missing.
-    """
+    """Calls a function of NLTK; where its data are missing, says how to get them."""
     try:
         return function(argument)
     except LookupError as error:

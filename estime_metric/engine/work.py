@@ -18,22 +18,14 @@ class Work:
     All of it grows in proportion to the texts: a long source takes ``distance * window / (window - 2 * margin)``
     positions a token, 10.3 by default, at most. Only the dot products of a pair, which take little beside that, grow
     with the product of both lengths.
-
-    Attributes:
-        tokens: tokens of the texts, equal ones of a call counted once.
-        windows: inputs of the encoder.
-        positions: tokens in all windows, special ones included.
-        cost: what time grows with: the products of each position with the weights and with its window's positions.
-        units: units embedded at once, at most.
-        longest: tokens and cost of the longest source.
     """
 
-    tokens: int = 0
-    windows: int = 0
-    positions: int = 0
-    cost: float = 0.0
-    units: int = 0
-    longest: tuple[int, float] = (0, 0.0)
+    tokens: int = 0  # of the texts, equal ones of a call counted once
+    windows: int = 0  # inputs of the encoder
+    positions: int = 0  # tokens in all windows, special ones included
+    cost: float = 0.0  # what time grows with: products of each position with the weights and its window's positions
+    units: int = 0  # embedded at once, at most
+    longest: tuple[int, float] = (0, 0.0)  # tokens and cost of the longest source
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -47,13 +39,7 @@ class Work:
 
 
 def work_of(chunks: Iterable[Chunk], config: EstimeConfig, info: EncoderInfo) -> Work:
-    """The work of some chunks, none of it cached.
-
-    Args:
-        chunks: tokenized, not encoded.
-        config: the configuration with nothing left open.
-        info: the encoder's size and special tokens.
-    """
+    """The work of some chunks, tokenized, not encoded, none of it cached; ``config`` has nothing left open."""
     work = Work()
     for chunk in chunks:
         encoded = chunk.sources + chunk.summaries

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,8 +16,6 @@ from estime_metric import scorer as scorer_module
 from estime_metric.engine import encoder as encoder_module
 from estime_metric.engine.ahead import ahead_of, run_ahead
 from tests.families import SENTENCES
-
-Force = Callable[[], None]
 
 
 def threads() -> list[str]:
@@ -34,33 +32,32 @@ def count(made: list[int], most: int = 100, fail_at: int = 100) -> Generator[int
 
 @pytest.mark.parametrize("most", [0, 1, 2, 50])
 def test_the_items_are_the_same(most: int) -> None:
-    assert list(run_ahead(count([], most))) == list(range(most))
+    variable = contextvars.ContextVar("variable", default=-1)
+    variable.set(7)  # the thread has the context of the caller
+    assert list(run_ahead(number + variable.get() for number in count([], most))) == list(range(7, 7 + most))
     assert not threads()
 
 
-def test_no_more_than_one_item_is_made_ahead() -> None:
+def test_one_item_is_made_ahead_and_no_more() -> None:
     made: list[int] = []
-    items = run_ahead(count(made))
-    assert made == []  # nothing before the first is asked for
-    for number in range(20):
-        assert next(items) == number
-        assert len(made) <= number + 2
-    items.close()
-
-
-def test_the_next_item_is_made_while_one_is_worked_on() -> None:
     second_is_made = threading.Event()
 
-    def two() -> Iterator[str]:
-        yield "first"
-        second_is_made.set()
-        yield "second"
+    def numbers() -> Iterator[int]:
+        for number in count(made):
+            if number == 1:
+                second_is_made.set()
+            yield number
 
-    items = run_ahead(two())
-    assert next(items) == "first"
-    assert second_is_made.wait(20)
-    assert next(items) == "second"
+    items = run_ahead(numbers())
+    assert made == []  # nothing before the first is asked for
+    assert next(items) == 0
+    assert second_is_made.wait(20)  # while the first is worked on
+    for number in range(1, 20):
+        assert next(items) == number
+        assert len(made) <= number + 2
+    assert len(threads()) == 1
     items.close()
+    assert not threads()
 
 
 def test_an_error_comes_after_the_items_before_it() -> None:
@@ -71,27 +68,10 @@ def test_an_error_comes_after_the_items_before_it() -> None:
     assert not threads()
 
 
-def test_closing_leaves_no_thread() -> None:
-    items = run_ahead(count([]))
-    assert next(items) == 0
-    assert len(threads()) == 1
-    items.close()
-    assert not threads()
-
-
-def test_the_thread_has_the_context_of_the_caller() -> None:
-    variable = contextvars.ContextVar("variable", default="none")
-    variable.set("the caller's")
-    assert list(run_ahead(variable.get() for _ in range(2))) == ["the caller's"] * 2
-
-
 def test_the_cpu_does_not_run_ahead() -> None:
     items = count([])
     assert ahead_of(torch.device("cpu"), items) is items
     assert ahead_of(torch.device("meta"), items) is not items
-
-
-# In the engine, on the CPU, where it has to be forced
 
 
 @pytest.fixture

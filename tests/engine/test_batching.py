@@ -59,22 +59,13 @@ def test_few_windows_of_many_lengths_are_hardly_padded() -> None:
     assert len(batches) < 10
 
 
-def test_jobs_are_all_windows_longest_first() -> None:
-    texts = [masked_text(12), masked_text(0), masked_text(70, first_id=2000), masked_text(9, [3], first_id=3000)]
+@pytest.mark.parametrize("budget", [1, 40, 200, 10_000])
+def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
+    texts = [masked_text(12), masked_text(0), masked_text(70, first_id=2000), masked_text(9, [3, 8], first_id=3000)]
     jobs = jobs_of(texts)
     assert len(jobs) == sum(len(text.windows) for text in texts)
     assert all(len(a.window) >= len(b.window) for a, b in pairwise(jobs))
-    offsets = {1000: 0, 2000: 12, 3000: 82}
-    for job in jobs:
-        assert job.offset == offsets[int(job.ids[0])]
-    targets = [job.offset + row for job in jobs for row in job.window.rows]
-    assert sorted(targets) == list(range(83))
-
-
-@pytest.mark.parametrize("budget", [1, 40, 200, 10_000])
-def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
-    texts = [masked_text(12), masked_text(70, first_id=2000), masked_text(9, [3, 8], first_id=3000)]
-    jobs = jobs_of(texts)
+    assert all(job.offset == {1000: 0, 2000: 12, 3000: 82}[int(job.ids[0])] for job in jobs)
     ids_by_row = {}
     for numbers in pack([len(job.window) + SPECIAL.around for job in jobs], budget):
         chosen = [jobs[number] for number in numbers]
@@ -84,21 +75,22 @@ def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
             end = 1 + len(job.window)
             expected = job.ids[job.window.start : job.window.stop].copy()
             expected[[position - job.window.start for position in job.window.masked]] = SPECIAL.mask
-            assert batch.ids[row, 0] == 101
-            assert batch.ids[row, 1:end].tolist() == expected.tolist()
-            assert batch.ids[row, end : end + 2].tolist() == [102, 103]
-            assert (batch.ids[row, end + 2 :] == SPECIAL.padding).all()
-            if batch.attended is not None:
-                assert batch.attended[row].tolist() == [True] * (end + 2) + [False] * (batch.ids.shape[1] - end - 2)
+            padding = [SPECIAL.padding] * (batch.ids.shape[1] - end - 2)
+            assert batch.ids[row].tolist() == [101, *expected.tolist(), 102, 103, *padding]
+            if batch.attended is None:
+                assert not padding
             else:
-                assert end + 2 == batch.ids.shape[1]
+                assert batch.attended[row].tolist() == [True] * (end + 2) + [False] * len(padding)
         assert (batch.ids[batch.row, batch.column] == SPECIAL.mask).all()
+        assert batch.slot.tolist() == [slot for job in chosen for slot in range(len(job.window.read))]
+        assert batch.most == max(batch.slot) + 1
         for row, column, target in zip(batch.row, batch.column, batch.target, strict=True):
             job = chosen[row]
             assert target not in ids_by_row
             ids_by_row[int(target)] = int(job.ids[job.window.start + column - 1])
     expected = [*range(1000, 1012), *range(2000, 2070), 3003, 3008]
     assert [ids_by_row[row] for row in range(len(expected))] == expected
+    assert texts[0].ids.tolist() == list(range(1000, 1012))  # the text itself stays as it is
 
 
 def test_there_is_no_attention_mask_where_nothing_is_padded() -> None:
@@ -109,12 +101,6 @@ def test_there_is_no_attention_mask_where_nothing_is_padded() -> None:
     padded = assemble([*jobs, Job(short.ids, short.windows[0], 0)], SPECIAL).attended
     assert padded is not None
     assert padded.sum() == padded.size - 1
-
-
-def test_the_text_itself_stays_as_it_is() -> None:
-    text = masked_text(20)
-    assemble([Job(text.ids, window, 0) for window in text.windows], SPECIAL)
-    assert text.ids.tolist() == list(range(1000, 1020))
 
 
 def test_special_tokens_may_be_missing_on_a_side() -> None:

@@ -36,47 +36,28 @@ def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:
             torch.testing.assert_close(state, expected[layer][attended], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("depth", range(BLOCKS + 1))
-@torch.no_grad()
-def test_every_layer_is_the_hidden_state_of_that_number(family: str, folder: str, depth: int) -> None:
-    taps = BlockTaps(whole(folder), BLOCKS, depth, PROBE)
-    assert_reads(taps, whole(folder), depth)
-    assert taps.kept == max(depth, 1)
+def blocks_of(model: nn.Module) -> nn.ModuleList:
+    return next(module for module in model.modules() if isinstance(module, nn.ModuleList))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", range(BLOCKS + 1))
 @torch.no_grad()
-def test_the_blocks_above_are_gone(family: str, folder: str, depth: int) -> None:
-    model = whole(folder)
+def test_every_layer_is_read_and_the_blocks_above_are_gone(family: str, folder: str, depth: int) -> None:
+    model, kept = whole(folder), max(depth, 1)
     before = sum(weight.numel() for weight in model.parameters())
-    parts = [module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == BLOCKS]
-    a_block = sum(weight.numel() for weight in parts[0][-1].parameters()) if parts else 0
-    BlockTaps(model, BLOCKS, depth, PROBE)
+    a_block = sum(weight.numel() for weight in blocks_of(model)[-1].parameters())
+    assert a_block > 1000
+    taps = BlockTaps(model, BLOCKS, depth, PROBE)
+    assert taps.kept == kept
     gone = before - sum(weight.numel() for weight in model.parameters())
-    if family in SHARED_WEIGHTS:
-        assert gone == 0  # one block's weights serve for all: there is nothing to take off
-    else:
-        assert a_block > 1000
-        assert gone == (BLOCKS - max(depth, 1)) * a_block
-
-
-@torch.no_grad()
-def test_fewer_blocks_are_run(family: str, folder: str) -> None:
-    model = whole(folder)
-    runs = 0
-
-    def count(*_: object) -> None:
-        nonlocal runs
-        runs += 1
-
-    taps = BlockTaps(model, BLOCKS, 2, PROBE)
-    for blocks in [module for module in model.modules() if isinstance(module, nn.ModuleList)][:1]:
-        for block in blocks:
-            block.register_forward_hook(count)
-    taps.read(PROBE, None, [2], lambda hidden: hidden)
-    assert runs == 2
+    assert gone == (0 if family in SHARED_WEIGHTS else (BLOCKS - kept) * a_block)  # one block's weights serve for all
+    assert_reads(taps, whole(folder), depth)
+    runs: list[nn.Module] = []
+    for block in blocks_of(model):
+        block.register_forward_hook(lambda module, *_: runs.append(module))
+    taps.read(PROBE, None, [depth], lambda hidden: hidden)
+    assert len(runs) == depth
 
 
 @torch.no_grad()
@@ -88,14 +69,6 @@ def test_no_hook_is_left_behind(bert_folder: str) -> None:
     with pytest.raises(IndexError):
         taps.read(torch.tensor([[10**6]]), None, [3], lambda hidden: hidden)
     assert before == [(len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()]
-
-
-@torch.no_grad()
-def test_only_what_is_picked_is_kept(bert_folder: str) -> None:
-    taps = BlockTaps(whole(bert_folder), BLOCKS, 3, PROBE)
-    seen = []
-    taps.read(PROBE, None, [1, 3], lambda hidden: seen.append(hidden.shape) or hidden)
-    assert seen == [(1, 4, 32), (1, 4, 32)]
 
 
 @torch.no_grad()

@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers
 
-from estime_metric.engine.budget import bytes_per_position, default_budget
+from estime_metric.engine.memory import bytes_per_position, default_budget
 
 CUDA = torch.device("cuda", 0)
 GIGABYTE = 1 << 30
@@ -38,8 +38,7 @@ def test_a_gpu_gets_no_more_than_half_of_what_is_free(
 
 
 def test_elsewhere_memory_is_not_asked_for() -> None:
-    assert default_budget(torch.device("cpu"), 10**12) == 2_000
-    assert default_budget(torch.device("meta"), 10**12) == 16_384
+    assert [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")] == [2_000, 16_384]
 
 
 def test_bytes_of_a_position() -> None:

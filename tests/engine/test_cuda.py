@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.budget import default_budget
+from estime_metric.engine.memory import default_budget
 from tests.families import SENTENCES
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

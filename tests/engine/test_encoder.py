@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import textwrap
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,8 @@ from estime_metric.engine.encoder import MaskedEncoder, choose_device
 from estime_metric.engine.masking import MaskedText, plan_token_windows
 from estime_metric.engine.store import shared_encoder
 from estime_metric.engine.text import tokenize
-from tests.families import BLOCKS, SENTENCES, SHARED_WEIGHTS, WIDTH
+from tests.command import run_python
+from tests.families import BLOCKS, SENTENCES, WIDTH
 
 LAYERS = list(range(BLOCKS + 1))
 SETTING = {"window": 60, "margin": 10, "distance": 4}
@@ -82,19 +82,6 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str
 
 
 @pytest.mark.slow
-def test_only_the_blocks_that_are_read_are_in_memory(family: str, folder: str) -> None:
-    def size(layers: list[int]) -> int:
-        return sum(weight.numel() for weight in load(folder, layers=layers)._model.parameters())
-
-    sizes = [size([layer]) for layer in LAYERS]
-    if family in SHARED_WEIGHTS:
-        assert len(set(sizes)) == 1
-    else:
-        assert sizes[0] == sizes[1] < sizes[2] < sizes[3] < sizes[4]
-    assert size([0, 3]) == sizes[3]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("layers", [[0], [2], [4], [1, 3], [4, 0, 2]])
 def test_several_layers_in_one_run_are_those_of_single_runs(family: str, folder: str, layers: list[int]) -> None:
     encoder = get(folder)
@@ -107,30 +94,21 @@ def test_several_layers_in_one_run_are_those_of_single_runs(family: str, folder:
     assert_close(single.encode(texts, layers), [states[layers] for states in everything])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("budget", [1, 100, 2_000, 10**9])
-def test_the_budget_changes_nothing(family: str, folder: str, budget: int) -> None:
-    encoder = get(folder)
-    texts = masked_texts(encoder, TEXTS)
-    assert_close(encoder.encode(texts, LAYERS, token_budget=budget), encoder.encode(texts, LAYERS))
-
-
-def test_nothing_to_encode(bert_folder: str) -> None:
+@pytest.mark.parametrize("budget", [1, 100, 500, 10**9])
+def test_the_budget_is_kept_and_changes_nothing(bert_folder: str, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = get(bert_folder)
+    texts = masked_texts(encoder, TEXTS)
+    expected = encoder.encode(texts, LAYERS)
+    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
+    shares: list[float] = []
+    assert_close(encoder.encode(texts, LAYERS, token_budget=budget, on_progress=shares.append), expected)
+    assert len(sizes) == len(shares)
+    assert sum(shares) == pytest.approx(1.0)
+    longest = max(len(window) for text in texts for window in text.windows) + encoder.info.special.around
+    assert max(sizes) <= max(budget, longest)
     assert encoder.encode([], LAYERS) == []
     (states,) = encoder.encode([MaskedText(np.zeros(0, dtype=np.int64), [], 0)], LAYERS)
     assert states.shape == (len(LAYERS), 0, WIDTH)
-
-
-def test_progress_adds_up_to_one(bert_folder: str) -> None:
-    encoder = get(bert_folder)
-    shares: list[float] = []
-    encoder.encode(masked_texts(encoder, TEXTS), [1], token_budget=200, on_progress=shares.append)
-    assert len(shares) > 5
-    assert sum(shares) == pytest.approx(1.0)
-
-
-# What surrounds it
 
 
 def test_it_is_no_module_and_stays_as_it_is(bert_folder: str) -> None:
@@ -145,28 +123,31 @@ def test_it_is_no_module_and_stays_as_it_is(bert_folder: str) -> None:
     assert not any(weight.requires_grad for weight in encoder._model.parameters())
 
 
+@contextmanager
+def in_process(name: str, value: object) -> Iterator[None]:
+    """A setting of torch as the user has it; it is as he left it afterwards."""
+    getter, setter = getattr(torch, f"get_{name}"), getattr(torch, f"set_{name}")
+    before = getter()
+    setter(value)
+    try:
+        yield
+        assert getter() == value
+    finally:
+        setter(before)
+
+
 def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: str) -> None:
     encoder = get(bert_folder)
     texts = masked_texts(encoder, TEXTS[:2])
     expected = encoder.encode(texts, LAYERS)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        under_autocast = encoder.encode(texts, LAYERS)
-        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16  # still on
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("medium")
-    try:
-        in_medium = encoder.encode(texts, LAYERS)
-        assert torch.get_float32_matmul_precision() == "medium"  # as the user left it
-    finally:
-        torch.set_float32_matmul_precision(before)
-    with torch.enable_grad():
-        with_gradients = encoder.encode(texts, LAYERS)
-    torch.set_default_dtype(torch.float64)
-    try:
-        in_double = encoder.encode(texts, LAYERS)
-    finally:
-        torch.set_default_dtype(torch.float32)
-    for found in (under_autocast, in_medium, with_gradients, in_double):
+    for around in (
+        torch.autocast("cpu", dtype=torch.bfloat16), in_process("float32_matmul_precision", "medium"),
+        torch.enable_grad(), in_process("default_dtype", torch.float64),
+    ):  # fmt: skip
+        with around:
+            found = encoder.encode(texts, LAYERS)
+            autocast = (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+            assert autocast == isinstance(around, torch.autocast)  # still on
         for one, another in zip(found, expected, strict=True):
             assert one.dtype == torch.float32
             assert not one.requires_grad
@@ -186,18 +167,12 @@ def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> No
         assert (similar > 0.98).all()
 
 
-@pytest.mark.parametrize("device", ["gpu", "cuda:x", ""])
-def test_a_device_of_no_such_name(device: str) -> None:
-    with pytest.raises(ValueError, match=f"`device` to name a torch device, but got '{device}'"):
-        choose_device(device)
-
-
-def test_the_device_is_the_fastest_where_none_is_asked_for() -> None:
+def test_a_device_is_named_or_chosen() -> None:
     assert choose_device(None).type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert choose_device("cpu") == torch.device("cpu")
-
-
-# Memory
+    for device in ("gpu", "cuda:x", ""):
+        with pytest.raises(ValueError, match=f"`device` to name a torch device, but got '{device}'"):
+            choose_device(device)
 
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception) -> list[int]:
@@ -241,27 +216,22 @@ def test_out_of_memory_halves_the_budget_with_one_warning(
     assert_close(encoder.encode(texts, LAYERS, token_budget=100_000), expected)  # no second warning: it has learnt
 
 
-def test_one_window_that_does_not_fit_is_an_error(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = get(bert_folder)
-    monkeypatch.setattr(encoder, "_most_positions", sys.maxsize)
-    short_of_memory(monkeypatch, 20, torch.OutOfMemoryError("out of memory"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        with pytest.raises(torch.OutOfMemoryError):
-            encoder.encode(masked_texts(encoder, TEXTS), LAYERS)
-
-
 @pytest.mark.parametrize(
-    "text",
-    ["mat1 and mat2 shapes cannot be multiplied", "could not create a primitive descriptor for a matmul primitive"],
-)
-def test_another_error_is_not_taken_for_a_lack_of_memory(
-    bert_folder: str, monkeypatch: pytest.MonkeyPatch, text: str
+    "error",
+    [torch.OutOfMemoryError("out of memory"), RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
+     RuntimeError("could not create a primitive descriptor for a matmul primitive")],
+)  # fmt: skip
+def test_one_window_that_does_not_fit_and_other_errors_are_raised(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     encoder = get(bert_folder)
-    short_of_memory(monkeypatch, 20, RuntimeError(text))
-    with pytest.raises(RuntimeError, match=text):
-        encoder.encode(masked_texts(encoder, TEXTS), LAYERS)
+    monkeypatch.setattr(encoder, "_most_positions", sys.maxsize)
+    short_of_memory(monkeypatch, 20, error)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        with pytest.raises(type(error), match=str(error)):
+            encoder.encode(masked_texts(encoder, TEXTS), LAYERS)
+    assert (encoder._most_positions < sys.maxsize) == isinstance(error, torch.OutOfMemoryError)
 
 
 def test_a_lack_of_memory_while_loading_is_called_so(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,7 +257,7 @@ def test_a_lack_of_memory_while_loading_is_called_so(bert_folder: str, monkeypat
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
 def test_memory_does_not_grow_with_the_number_of_shapes() -> None:
-    script = textwrap.dedent("""
+    script = """
         import resource
         from pathlib import Path
         from estime_metric import EstimeScorer
@@ -308,20 +278,8 @@ def test_memory_does_not_grow_with_the_number_of_shapes() -> None:
         before = memory()
         score(range(90, 150))
         print(memory() - before)
-    """)
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script],
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert float(run.stdout) < 100, run.stdout  # MB
-
-
-def test_no_batch_exceeds_the_budget(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = get(bert_folder)
-    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
-    encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 10)]), [1], token_budget=500)
-    assert max(sizes) <= 500
-    assert len(sizes) > 20
+    """
+    assert float(run_python(script, PYTHONWARNINGS="ignore").stdout) < 100  # MB
 
 
 def test_the_default_budget_is_that_of_the_device(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:

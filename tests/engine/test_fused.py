@@ -66,12 +66,6 @@ def test_less_is_computed(bert_folder: str) -> None:
     assert rows == [len(only[0]), ids.numel()]
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@torch.no_grad()
-def test_lower_precision_keeps_it(bert_folder: str, dtype: torch.dtype) -> None:
-    assert BlockTaps(whole(bert_folder).to(dtype), BLOCKS, 3, PROBE)._fused
-
-
 @torch.no_grad()
 def test_a_block_that_only_looks_like_berts_is_run_as_it_is(bert_folder: str) -> None:
     model = whole(bert_folder)
@@ -146,7 +140,3 @@ def test_alarms_of_mpnet_are_those_of_the_plain_path(
         scorer.unload()
     assert alarms[0] == alarms[1]
     assert sum(alarms[0][0]) > 0
-
-
-def test_parts_are_looked_for_by_name() -> None:
-    assert not FusedBlock.fits(nn.Linear(2, 2))

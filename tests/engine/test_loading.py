@@ -8,10 +8,8 @@ import logging
 import os
 import shutil
 import socket
-import subprocess
-import sys
-import textwrap
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,9 +20,8 @@ import transformers
 from estime_metric import EncoderUnavailableError, EstimeConfig
 from estime_metric.config import default_layer
 from estime_metric.engine.loading import load_pretrained, location, revision_of
-from tests.families import BLOCKS, FAMILIES, POSITIONS, WIDTH, make_config, make_tokenizer, save_encoder
-
-OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+from tests.command import run_python
+from tests.families import BLOCKS, FAMILIES, POSITIONS, WIDTH, make_tokenizer, save_encoder
 
 
 @pytest.fixture
@@ -37,29 +34,24 @@ def load(folder: object):
     return load_pretrained(str(folder), None, torch.float32)
 
 
-def test_the_facts_of_every_family(family: str, folder: str) -> None:
+def test_what_is_read_off_every_family(family: str, folder: str) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    pretrained = load(folder)
-    info = pretrained.info
+    loaded = load(folder)
+    info, model = loaded.info, loaded.model
     assert (info.name, info.blocks, info.width) == (folder, BLOCKS, WIDTH)
-    assert info.positions == POSITIONS
-    assert info.layer == default_layer(BLOCKS)
-    assert info.special.before == (tokenizer.cls_token_id,)
-    assert info.special.after == (tokenizer.sep_token_id,)
-    assert info.special.mask == tokenizer.mask_token_id
-    assert info.special.padding == tokenizer.pad_token_id
+    assert (info.positions, info.layer) == (POSITIONS, default_layer(BLOCKS))
+    assert (info.special.before, info.special.after) == ((tokenizer.cls_token_id,), (tokenizer.sep_token_id,))
+    assert (info.special.mask, info.special.padding) == (tokenizer.mask_token_id, tokenizer.pad_token_id)
     assert info.revision.startswith("sha256-")
-
-
-@pytest.mark.slow
-def test_no_head_is_kept_and_the_model_is_in_eval_mode(family: str, folder: str) -> None:
-    model = load(folder).model
     assert not model.training
-    whole = transformers.AutoModelForMaskedLM.from_pretrained(folder)
-    assert type(model) is type(whole.base_model)
-    assert set(model.state_dict()) == set(whole.base_model.state_dict())
-    for name, weight in whole.base_model.state_dict().items():
+    whole = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model
+    assert type(model) is type(whole)
+    assert set(model.state_dict()) == set(whole.state_dict())
+    for name, weight in whole.state_dict().items():
         assert torch.equal(weight, model.state_dict()[name]), name
+    ids = torch.full((1, info.positions), 7)  # the longest window runs
+    with torch.no_grad():
+        assert model(input_ids=ids).last_hidden_state.shape == (1, POSITIONS, WIDTH)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -76,7 +68,7 @@ def test_weights_stored_in_half_are_read_in_float32(copy: Path) -> None:
     assert {weight.dtype for weight in load(copy).model.parameters()} == {torch.float32}
 
 
-@pytest.mark.parametrize("model", ["no-such-folder/here", "nobody/nothing-of-the-kind", "/no/such/folder"])
+@pytest.mark.parametrize("model", ["no-such-folder/here", "nobody/nothing-of-the-kind", "/no/such/folder", "x" * 500])
 def test_a_model_that_cannot_be_had(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(
@@ -89,52 +81,68 @@ def test_a_model_that_cannot_be_had(model: str, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 def test_the_default_model_offline_says_what_to_do(tmp_path: Path) -> None:
-    script = textwrap.dedent("""
+    script = """
         import estime_metric
         try:
             estime_metric.EstimeScorer().score(["a"], ["a"])
         except estime_metric.EncoderUnavailableError as error:
             print(error)
-    """)
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**OFFLINE, "HF_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    """
+    run = run_python(script, HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
     assert "bert-large-uncased-whole-word-masking" in run.stdout
     assert 'model="embedded"' in run.stdout
     assert len(run.stdout.strip().splitlines()) == 1
 
 
-def test_pickled_weights_are_refused(copy: Path) -> None:
+def pickled(copy: Path, shards: bool = False) -> None:
     weights = safetensors.torch.load_file(copy / "model.safetensors")
     (copy / "model.safetensors").unlink()
     torch.save(weights, copy / "pytorch_model.bin")
-    with pytest.raises(EncoderUnavailableError, match=r'(?s)safetensors.*model="embedded"'):
-        load(copy)
+    if shards:
+        index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "pytorch_model.bin")}
+        (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
 
 
-@pytest.mark.parametrize("file", ["model.safetensors", "config.json"])
-def test_a_folder_that_lacks_a_file(copy: Path, file: str) -> None:
-    (copy / file).unlink()
-    with pytest.raises(EncoderUnavailableError, match='model="embedded"'):
-        load(copy)
-
-
-def test_a_folder_without_a_tokenizer(family: str, folder: str, tmp_path: Path) -> None:
-    copy = Path(shutil.copytree(folder, tmp_path / "copy"))
+def without_tokenizer(copy: Path) -> None:
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         (copy / name).unlink(missing_ok=True)
-    with pytest.raises((EncoderUnavailableError, ValueError), match="`model`"):
-        load(copy)
 
 
-def test_a_spoilt_weights_file(copy: Path) -> None:
-    (copy / "model.safetensors").write_bytes(b"not weights at all")
-    with pytest.raises(EncoderUnavailableError, match=r'(?s)cannot be loaded.*model="embedded"'):
+#: What is done to a folder, and what is said of it.
+SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no weights": (lambda copy: (copy / "model.safetensors").unlink(), 'model="embedded"'),
+    "no configuration": (lambda copy: (copy / "config.json").unlink(), 'model="embedded"'),
+    "no tokenizer": (without_tokenizer, "`model`"),
+    "no weights at all": (lambda copy: (copy / "model.safetensors").write_bytes(b"x"), 'cannot be loaded.*"embedded"'),
+    "pickled": (pickled, r'safetensors.*model="embedded"'),
+    "pickled shards": (lambda copy: pickled(copy, True), r"not in safetensors: .* names pytorch_model\.bin"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_a_folder_that_cannot_be_loaded(copy: Path, how: str) -> None:
+    spoil, said = SPOILT[how]
+    spoil(copy)
+    before = list(logging.getLogger("transformers.modeling_utils").filters)
+    with pytest.raises((EncoderUnavailableError, ValueError), match=f"(?s){said}") as caught:
         load(copy)
+    assert how == "no tokenizer" or caught.type is EncoderUnavailableError
+    assert logging.getLogger("transformers.modeling_utils").filters == before  # others report theirs
+    assert transformers.logging.is_progress_bar_enabled()
+
+
+def test_no_code_from_a_folder_is_run(copy: Path, tmp_path: Path, capfd) -> None:
+    settings = json.loads((copy / "config.json").read_text(encoding="utf-8"))
+    settings["auto_map"] = {"AutoModelForMaskedLM": "evil.Model", "AutoConfig": "evil.Config"}
+    (copy / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    (copy / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", encoding="utf-8")
+    load(copy)  # the family's own class serves
+    settings["model_type"] = "of-their-own"
+    (copy / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(EncoderUnavailableError, match="`model`"):
+        load(copy)
+    assert capfd.readouterr().out == ""  # nor is anyone asked
+    assert not (tmp_path / "ran").exists()
 
 
 def test_missing_weights_are_not_made_up(copy: Path) -> None:
@@ -149,20 +157,18 @@ def test_missing_weights_are_not_made_up(copy: Path) -> None:
         load(copy)
 
 
-def test_a_missing_head_is_no_matter(copy: Path) -> None:
+def test_a_missing_head_is_no_matter(bert_folder: str, copy: Path, tmp_path: Path) -> None:
     weights = safetensors.torch.load_file(copy / "model.safetensors")
     kept = {name: weight for name, weight in weights.items() if not name.startswith("cls.")}
     assert len(kept) < len(weights)
     safetensors.torch.save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
-    assert load(copy).info.blocks == BLOCKS
-
-
-def test_a_base_model_without_a_head_loads(bert_folder: str, tmp_path: Path) -> None:
-    transformers.AutoModel.from_pretrained(bert_folder).save_pretrained(tmp_path)
-    transformers.AutoTokenizer.from_pretrained(bert_folder).save_pretrained(tmp_path)
-    base, whole = load(tmp_path), load(bert_folder)
-    for name, weight in whole.model.state_dict().items():
-        assert torch.equal(weight, base.model.state_dict()[name]), name
+    transformers.AutoModel.from_pretrained(bert_folder).save_pretrained(tmp_path / "base")
+    transformers.AutoTokenizer.from_pretrained(bert_folder).save_pretrained(tmp_path / "base")
+    whole = load(bert_folder).model.state_dict()
+    for folder in (copy, tmp_path / "base"):
+        loaded = load(folder)
+        assert loaded.headed is None
+        assert all(torch.equal(weight, loaded.model.state_dict()[name]) for name, weight in whole.items())
 
 
 def without(copy: Path, token: str) -> None:
@@ -174,7 +180,11 @@ def without(copy: Path, token: str) -> None:
     (copy / "special_tokens_map.json").unlink(missing_ok=True)
 
 
-def test_a_tokenizer_without_a_mask_token(copy: Path) -> None:
+def test_a_tokenizer_without_a_mask_token_or_padding(copy: Path) -> None:
+    without(copy, "pad_token")
+    pretrained = load(copy)
+    assert pretrained.tokenizer.pad_token_id is None
+    assert 0 <= pretrained.info.special.padding < pretrained.model.config.vocab_size
     without(copy, "mask_token")
     with pytest.raises(ValueError, match=r"`model` to name an encoder with a mask token, but .* has none"):
         load(copy)
@@ -191,58 +201,25 @@ def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> 
         load(tmp_path)
 
 
-def test_a_tokenizer_without_a_padding_token_loads(copy: Path) -> None:
-    without(copy, "pad_token")
-    pretrained = load(copy)
-    assert pretrained.tokenizer.pad_token_id is None
-    assert 0 <= pretrained.info.special.padding < pretrained.model.config.vocab_size
-
-
 def test_layers_out_of_range_and_windows_too_long_are_refused(bert_folder: str) -> None:
     info = load(bert_folder).info
-    assert info.resolve(EstimeConfig(model=bert_folder)).layers == (default_layer(BLOCKS),)
-    assert info.resolve(EstimeConfig(model=bert_folder, layers=[BLOCKS, 0])).layers == (BLOCKS, 0)
-    assert info.resolve(EstimeConfig(model=bert_folder, window=POSITIONS - 2)).window == POSITIONS - 2
+
+    def resolved(**options: object) -> EstimeConfig:
+        return info.resolve(EstimeConfig(model=bert_folder, **options))  # type: ignore[arg-type]
+
+    assert resolved().layers == (default_layer(BLOCKS),)
+    assert f"@{info.revision}|layers:{default_layer(BLOCKS)}|" in resolved().signature()
+    assert resolved(layers=[BLOCKS, 0]).layers == (BLOCKS, 0)
+    assert resolved(window=POSITIONS - 2).window == POSITIONS - 2
     with pytest.raises(ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}, .*but got {BLOCKS + 1}"):
-        info.resolve(EstimeConfig(model=bert_folder, layers=[1, BLOCKS + 1]))
+        resolved(layers=[1, BLOCKS + 1])
     with pytest.raises(ValueError, match=rf"`window` to be at most {POSITIONS - 2}, .*but got {POSITIONS - 1}"):
-        info.resolve(EstimeConfig(model=bert_folder, window=POSITIONS - 1))
-
-
-def test_the_longest_window_runs_in_every_family(family: str, folder: str) -> None:
-    pretrained = load(folder)
-    ids = torch.full((1, pretrained.info.positions), 7)
-    with torch.no_grad():
-        assert pretrained.model(input_ids=ids).last_hidden_state.shape == (1, POSITIONS, WIDTH)
-
-
-def test_a_folders_revision_changes_with_its_content(bert_folder: str, copy: Path, tmp_path: Path) -> None:
-    original = load(bert_folder).info.revision
-    assert load(copy).info.revision == original
-    (copy / "README.md").write_text("a note", encoding="utf-8")
-    assert load(copy).info.revision == original
-    other = save_encoder(tmp_path / "other", "bert", seed=1)
-    assert load(other).info.revision != original
-
-
-def test_a_changed_folder_is_another_location(copy: Path) -> None:
-    before = location(str(copy))
-    assert location(str(copy)) == before
-    assert location("some/model") == ("some/model",)
-    os.utime(copy / "model.safetensors", ns=(1, 1))
-    assert location(str(copy)) != before
-
-
-def test_the_resolved_signature_names_the_revision(bert_folder: str) -> None:
-    info = load(bert_folder).info
-    assert (
-        f"@{info.revision}|layers:{default_layer(BLOCKS)}|" in info.resolve(EstimeConfig(model=bert_folder)).signature()
-    )
+        resolved(window=POSITIONS - 1)
 
 
 @pytest.mark.slow
 def test_a_load_says_nothing_and_changes_no_log_level(encoder_folder) -> None:
-    script = textwrap.dedent("""
+    script = """
         import logging, sys, warnings
         import torch, transformers
         from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
@@ -260,91 +237,43 @@ def test_a_load_says_nothing_and_changes_no_log_level(encoder_folder) -> None:
             scorer.score(["The cat sat on the mat."], ["A dog saw the cat on the mat " * 100])
         if before != state():
             print(before, state())
-    """)
-    folders = [encoder_folder(family) for family in FAMILIES]
-    run = subprocess.run(
-        [sys.executable, "-c", script, *folders], env=OFFLINE, capture_output=True, text=True, check=False
-    )
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    """
+    run = run_python(script, *map(encoder_folder, FAMILIES), HF_HUB_OFFLINE="1")
+    assert (run.stdout, run.stderr) == ("", "")
 
 
-def test_an_error_while_loading_is_still_reported_by_others(copy: Path) -> None:
-    before = list(logging.getLogger("transformers.modeling_utils").filters)
-    (copy / "model.safetensors").unlink()
-    with pytest.raises(EncoderUnavailableError):
-        load(copy)
-    assert logging.getLogger("transformers.modeling_utils").filters == before
-    assert transformers.logging.is_progress_bar_enabled()
-
-
-def test_no_code_from_a_folder_is_run(tmp_path: Path, capfd) -> None:
-    tokenizer = make_tokenizer("bert")
-    folder = save_encoder(tmp_path / "custom", "bert", tokenizer)
-    settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    settings["auto_map"] = {"AutoModelForMaskedLM": "evil.Model", "AutoConfig": "evil.Config"}
-    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", encoding="utf-8")
-    load(folder)  # the family's own class serves
-    assert not (tmp_path / "ran").exists()
-    settings["model_type"] = "of-their-own"
-    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    with pytest.raises(EncoderUnavailableError, match="`model`"):
-        load(folder)
-    assert capfd.readouterr().out == ""  # nor is anyone asked
-    assert not (tmp_path / "ran").exists()
-
-
-def test_a_model_of_unlimited_positions_takes_any_window(tmp_path: Path) -> None:
-    tokenizer = make_tokenizer("deberta-v2")
-    config = make_config("deberta-v2", tokenizer)
-    assert config.position_biased_input is False
+def test_a_model_of_many_positions_takes_long_windows(tmp_path: Path) -> None:
     info = load(save_encoder(tmp_path / "long", "modernbert", max_position_embeddings=4096)).info
     assert info.positions == 4096
     assert info.resolve(EstimeConfig(model="x", window=4000)).window == 4000
 
 
-# What the revision of a folder stands for
+def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> None:
+    def state() -> tuple[str, tuple[str, ...]]:
+        return revision_of(str(copy), None), location(str(copy))
 
-
-@pytest.mark.parametrize("name", ["tokenizer_config.json", "special_tokens_map.json", "merges.txt", "vocab.json"])
-def test_files_that_change_tokens_change_revision_and_location(copy: Path, name: str) -> None:
-    revision, where = revision_of(str(copy), None), location(str(copy))
-    file = copy / name
-    file.write_text((file.read_text(encoding="utf-8") if file.exists() else "") + "\n", encoding="utf-8")
-    assert location(str(copy)) != where
-    assert revision_of(str(copy), None) != revision
-
-
-def test_weights_in_a_folder_below_change_revision_and_location(copy: Path) -> None:
-    (copy / "shards").mkdir()
-    (copy / "model.safetensors").rename(copy / "shards" / "one.safetensors")
-    names = safetensors.torch.load_file(copy / "shards" / "one.safetensors")
-    index = {"metadata": {}, "weight_map": dict.fromkeys(names, "shards/one.safetensors")}
-    (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    revision, where = revision_of(str(copy), None), location(str(copy))
-    names = {name: weight + 1 for name, weight in names.items()}
-    safetensors.torch.save_file(names, copy / "shards" / "one.safetensors", metadata={"format": "pt"})
-    assert location(str(copy)) != where
-    assert revision_of(str(copy), None) != revision
-
-
-def test_what_says_nothing_of_tokens_or_weights_changes_nothing(copy: Path) -> None:
-    revision, where = revision_of(str(copy), None), location(str(copy))
+    assert location("some/model") == ("some/model",)
+    assert revision_of(str(copy), None) == revision_of(bert_folder, None)
+    seen = [state()]
     (copy / "README.md").write_text("a card", encoding="utf-8")
-    assert (revision_of(str(copy), None), location(str(copy))) == (revision, where)
-
-
-def test_pickled_shards_behind_an_index_are_refused(copy: Path) -> None:
+    assert state() == seen[0]  # says nothing of tokens or weights
+    for name in ("tokenizer_config.json", "special_tokens_map.json", "merges.txt", "vocab.json"):
+        file = copy / name
+        file.write_text((file.read_text(encoding="utf-8") if file.exists() else "") + "\n", encoding="utf-8")
+        seen.append(state())
+    os.utime(copy / "model.safetensors", ns=(1, 1))
+    assert state()[0] == seen[-1][0]
+    assert state()[1] != seen[-1][1]
     weights = safetensors.torch.load_file(copy / "model.safetensors")
     (copy / "model.safetensors").unlink()
-    torch.save(weights, copy / "pytorch_model.bin")
-    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "pytorch_model.bin")}
+    (copy / "shards").mkdir()  # weights in a folder below
+    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "shards/one.safetensors")}
     (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    with pytest.raises(EncoderUnavailableError, match=r"not in safetensors: .* names pytorch_model\.bin"):
-        load(copy)
-
-
-# What the message says
+    for more in (0, 1):
+        changed = {name: weight + more for name, weight in weights.items()}
+        safetensors.torch.save_file(changed, copy / "shards" / "one.safetensors", metadata={"format": "pt"})
+        seen.append(state())
+    assert len({revision for revision, _ in seen}) == len({where for _, where in seen}) == len(seen)
 
 
 def test_a_name_close_to_the_embedded_one() -> None:
@@ -352,15 +281,10 @@ def test_a_name_close_to_the_embedded_one() -> None:
         load("embedd")
 
 
-@pytest.mark.parametrize("name", ["./nodir", "/no/dir", "~/nodir", "one/two/three"])
+@pytest.mark.parametrize("name", ["./nodir", "one/two/three"])
 def test_a_folder_that_is_not_there(name: str) -> None:
     with pytest.raises(EncoderUnavailableError, match="there is no such folder"):
         load(name)
-
-
-def test_a_name_too_long_for_any_file() -> None:
-    with pytest.raises(EncoderUnavailableError):
-        load("x" * 500)
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("could not create a primitive")])
@@ -390,9 +314,8 @@ def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=count)
         thread.start()
-        environment = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path)}
-        environment["HF_ENDPOINT"] = f"http://127.0.0.1:{server.getsockname()[1]}"
-        run = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+        endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
+        run = run_python(script, status=1, HF_HUB_OFFLINE="0", HF_HOME=str(tmp_path), HF_ENDPOINT=endpoint)
         done.set()
         thread.join()
     assert "EncoderUnavailableError: The encoder 'user/none' cannot be loaded" in run.stderr

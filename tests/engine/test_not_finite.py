@@ -44,7 +44,6 @@ def large(model: torch.nn.Module) -> None:
 @pytest.mark.parametrize(
     ("change", "dtype", "way_out"),
     [
-        (one_weight, "float32", ""),
         (one_weight, "bfloat16", ""),
         (some_words, "float32", ""),
         (large, "float16", ", or they need `dtype` float32 or bfloat16"),
@@ -52,15 +51,11 @@ def large(model: torch.nn.Module) -> None:
 )
 def test_the_encoder_is_named(bert_folder: str, tmp_path: Path, change: Change, dtype: str, way_out: str) -> None:
     model = spoilt(bert_folder, tmp_path / "spoilt", change)
-    scorer = EstimeScorer(model=model, dtype=dtype)
     said = f"'{model}' gave embeddings that are not finite in torch.{dtype}: its weights hold NaN or infinity{way_out}."
     with pytest.raises(FloatingPointError, match=re.escape(said)):
-        scorer.score([SENTENCES[0]], [SENTENCES[0]])
-
-
-def test_what_overflows_in_float16_is_scored_in_float32(bert_folder: str, tmp_path: Path) -> None:
-    model = spoilt(bert_folder, tmp_path / "large", large)
-    assert EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]]).values("overlap").item() > 0
+        EstimeScorer(model=model, dtype=dtype).score([SENTENCES[0]], [SENTENCES[0]])
+    if change is large:
+        assert EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]]).values("overlap").item() > 0
 
 
 def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, tmp_path: Path) -> None:

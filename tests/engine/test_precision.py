@@ -1,11 +1,7 @@
-"""Scores do not hang on precision, autocast and devices that a process has set; what was set stays."""
+"""Scores do not depend on precision, autocast and devices that a process has set; what was set stays."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
 import threading
 import warnings
 from collections.abc import Iterator
@@ -17,6 +13,7 @@ import torch
 from estime_metric import EstimeScorer
 from estime_metric.engine import precision, store
 from estime_metric.engine.precision import inference_context
+from tests.command import run_python
 
 CPU = torch.device("cpu")
 
@@ -27,7 +24,7 @@ new_interface = pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision")
 @new_interface
 def test_scores_after_the_new_interface_was_used() -> None:
     """In a process of its own: once the new interface was used, the old one raises for good."""
-    script = textwrap.dedent("""
+    script = """
         import torch
         from estime_metric import EstimeScorer
         scorer = EstimeScorer(model="embedded-small", device="cpu")
@@ -38,13 +35,8 @@ def test_scores_after_the_new_interface_was_used() -> None:
                 print(scorer.score(["A dog slept."], [source]).values("winners").item())
                 assert setting.fp32_precision == value, (setting, value)
                 setting.fp32_precision = "none"
-    """)
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    scores = run.stdout.split()
+    """
+    scores = run_python(script).stdout.split()
     assert len(scores) == 6
     assert len(set(scores)) == 1
 
@@ -80,7 +72,7 @@ def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
 
 def test_products_of_cuda_are_in_float32_in_both_interfaces() -> None:
     """In a process of its own, as above; without a GPU the settings can be read all the same."""
-    script = textwrap.dedent("""
+    script = """
         import torch
         from estime_metric.engine.precision import inference_context
 
@@ -102,9 +94,8 @@ def test_products_of_cuda_are_in_float32_in_both_interfaces() -> None:
             for setting in (torch.backends.cuda.matmul, torch.backends.cudnn, torch.backends):
                 setting.fp32_precision = "tf32"
                 assert inside() and setting.fp32_precision == "tf32"
-    """)
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    """
+    run_python(script)
 
 
 def test_autocast_of_cuda_is_off() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from estime_metric.engine.shipped import load_shipped
 from estime_metric.engine.text import tokenize
 from estime_metric.examples import PATH
 from estime_metric.measures import MEASURES
+from tests.command import run_python
 from tests.families import SENTENCES
 
 ODD = (
@@ -79,14 +78,12 @@ def test_scores_are_those_of_transformers(model: str) -> None:
 
 @pytest.mark.slow
 def test_no_score_waits_for_imports_that_it_does_not_need() -> None:
-    script = """
+    run = run_python("""
         import sys, estime_metric
         estime_metric.EstimeScorer(model="embedded-small").score(["A dog slept."], ["A cat slept."])
-        print([name for name in ("transformers", "huggingface_hub", "torch._dynamo", "sympy", "pandas", "scipy")
-            if name in sys.modules])
-    """
-    code = "\n".join(line.strip() for line in script.splitlines())
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        heavy = ("transformers", "huggingface_hub", "torch._dynamo", "sympy", "pandas", "scipy")
+        print([name for name in heavy if name in sys.modules])
+    """)
     assert run.stdout == "[]\n"
 
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import gc
-import os
 import shutil
-import subprocess
-import sys
-import textwrap
 import threading
 import weakref
 from pathlib import Path
@@ -19,6 +15,7 @@ from estime_metric import EncoderUnavailableError, EstimeScorer, estime
 from estime_metric.engine import encoder as encoder_module
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.store import MOST_HELD, EncoderStore
+from tests.command import run_python
 from tests.engine.test_encoder import TEXTS, config, masked_texts
 from tests.families import BLOCKS
 from tests.local_hub import COMMIT, LocalHub, serve
@@ -43,21 +40,15 @@ def get(store: EncoderStore, folder: str, **options: object) -> MaskedEncoder:
     return store.get(config(folder, **options))[0]
 
 
-def test_the_same_ask_gets_the_same_object(store: EncoderStore, bert_folder: str) -> None:
-    first = get(store, bert_folder, layers=[2])
+def test_the_same_ask_gets_the_same_object(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+    first, resolved = store.get(config(bert_folder, layers=[2]))
     assert get(store, bert_folder, layers=[2]) is first
     assert get(store, bert_folder, layers=[0, 2], window=200, distance=3, token_budget=5) is first
     assert get(store, bert_folder + "/", layers=[2]) is first
-    assert get(store, bert_folder, layers=[2], dtype="bfloat16") is not first
-
-
-def test_the_configuration_of_a_result_finds_the_encoder_that_made_it(
-    store: EncoderStore, bert_folder: str, loads: list[str]
-) -> None:
-    encoder, resolved = store.get(config(bert_folder))
     assert resolved.revision is not None
-    assert store.get(resolved) == (encoder, resolved)
+    assert store.get(resolved) == (first, resolved)  # the configuration of a result
     assert len(loads) == 1
+    assert get(store, bert_folder, layers=[2], dtype="bfloat16") is not first
 
 
 def test_scores_of_a_results_configuration_load_nothing(tmp_path: Path, bert_folder: str, loads: list[str]) -> None:
@@ -72,11 +63,8 @@ def test_scores_of_a_results_configuration_load_nothing(tmp_path: Path, bert_fol
 
 
 def test_a_deeper_encoder_serves_a_shallower_request(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
-    shallow = get(store, bert_folder, layers=[1])
-    deep = get(store, bert_folder, layers=[3])
-    assert (shallow.depth, deep.depth) == (1, 3)
-    del shallow
-    gc.collect()
+    shallow, deep = (get(store, bert_folder, layers=[depth]) for depth in (1, BLOCKS))
+    assert (shallow.depth, deep.depth) == (1, BLOCKS)
     found, resolved = store.get(config(bert_folder, layers=[2]))
     assert found is deep
     assert resolved.layers == (2,)
@@ -85,14 +73,10 @@ def test_a_deeper_encoder_serves_a_shallower_request(store: EncoderStore, bert_f
     for one, another in zip(found.encode(texts, [2]), own.encode(texts, [2]), strict=True):
         torch.testing.assert_close(one, another, rtol=1e-4, atol=1e-4)
     assert len(loads) == 3
-
-
-def test_blocks_above_the_layers_that_are_read_are_not_run(store: EncoderStore, bert_folder: str) -> None:
-    encoder = get(store, bert_folder, layers=[BLOCKS])
-    runs: list[int] = []
-    for number, block in enumerate(encoder._model.encoder.layer):
+    runs: list[int] = []  # blocks above the layers that are read are not run
+    for number, block in enumerate(deep._model.encoder.layer):
         block.register_forward_hook(lambda module, given, output, number=number: runs.append(number))
-    encoder.encode(masked_texts(encoder, ["The cat sat."]), [1, 2])
+    deep.encode(masked_texts(deep, ["The cat sat."]), [1, 2])
     assert set(runs) == {0, 1}
 
 
@@ -122,8 +106,9 @@ def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
 def test_unloading_gives_the_memory_back(tmp_path: Path) -> None:
-    script = textwrap.dedent("""
+    script = """
         import resource, sys
         from pathlib import Path
         import estime_metric
@@ -144,14 +129,8 @@ def test_unloading_gives_the_memory_back(tmp_path: Path) -> None:
         held = memory()
         unload_encoders()
         print(held - before, memory() - before)
-    """)
-    if not Path("/proc/self/statm").exists():
-        pytest.skip("needs /proc to read the memory of a process")
-    run = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)],
-        env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    held, left = map(float, run.stdout.split())
+    """
+    held, left = map(float, run_python(script, tmp_path).stdout.split())
     weights = 4 * 12 * 1024**2 * 4 / 1e6  # four blocks in float32: 201 MB
     assert held > 0.9 * weights
     assert left < 0.3 * weights
@@ -168,20 +147,16 @@ def test_a_changed_folder_is_loaded_anew(store: EncoderStore, bert_folder: str, 
 
 @pytest.mark.slow
 def test_a_branch_and_its_commit_are_one_copy(tmp_path: Path, bert_folder: str) -> None:
-    script = textwrap.dedent("""
+    script = """
         from estime_metric import EstimeConfig, EstimeScorer
         scorers = [EstimeScorer(model="user/bert", revision=revision) for revision in (None, "main", %r)]
         first = scorers[0].encoder
         assert all(scorer.encoder is first for scorer in scorers)
         print({scorer.signature.split("|")[1] for scorer in scorers})
-    """)
+    """
     with serve(LocalHub({"user/bert": Path(bert_folder)}, {})) as hub:
-        run = subprocess.run(
-            [sys.executable, "-c", script % COMMIT],
-            env={**os.environ, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path)},
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-    assert (run.returncode, run.stdout) == (0, f"{{'model:user/bert@{COMMIT}'}}\n"), run.stderr
+        run = run_python(script % COMMIT, HF_HUB_OFFLINE="0", HF_ENDPOINT=hub.url, HF_HOME=str(tmp_path))
+    assert run.stdout == f"{{'model:user/bert@{COMMIT}'}}\n"
 
 
 def test_threads_share_one_load_and_agree(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:

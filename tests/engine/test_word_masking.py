@@ -74,43 +74,21 @@ def read_words(windows: list[Window]) -> list[int]:
     return [row for window in windows for row in window.rows]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=200)
 @given(texts())
-def test_every_word_is_read_once_and_masked_whole(case: dict) -> None:
+def test_every_plan_keeps_its_promises(case: dict) -> None:
     windows = plan_word_windows(**case)
     assert sorted(read_words(windows)) == list(range(len(case["words"])))
+    long = too_long(case)
     for window in windows:
-        words = [case["words"][row] for row in window.rows]
+        words, indices = ([case[name][row] for row in window.rows] for name in ("words", "indices"))
+        assert words  # so there are no more windows than words
         assert window.read == tuple(first for first, _ in words)
         assert window.masked == tuple(token for first, stop in words for token in range(first, min(stop, window.stop)))
-        assert set(window.read) <= set(window.masked)
-
-
-@settings(deadline=None)
-@given(texts())
-def test_a_window_lies_in_the_text(case: dict) -> None:
-    for window in plan_word_windows(**case):
-        assert 0 <= window.start < window.stop <= case["length"]
-        assert len(window) <= case["window"]
-        assert window.start <= window.masked[0]
-        assert window.masked[-1] < window.stop
         assert window.start == max(0, window.read[0] - case["margin"])
-
-
-@settings(deadline=None)
-@given(texts())
-def test_words_in_a_window_are_apart_by_index(case: dict) -> None:
-    for window in plan_word_windows(**case):
-        indices = [case["indices"][row] for row in window.rows]
+        assert 0 <= window.start <= window.masked[0] <= window.masked[-1] < window.stop <= case["length"]
+        assert len(window) <= case["window"]
         assert all(later - earlier >= case["distance"] for earlier, later in pairwise(indices))
-
-
-@settings(deadline=None)
-@given(texts())
-def test_nothing_is_masked_beyond_the_margin_but_a_lone_long_word(case: dict) -> None:
-    long = too_long(case)
-    for window in plan_word_windows(**case):
-        words = [case["words"][row] for row in window.rows]
         if any(word in long for word in words):
             assert len(words) == 1
         else:
@@ -126,14 +104,6 @@ def test_it_is_the_released_codes_schedule(case: dict) -> None:
         (window.start, window.stop, [case["words"][row] for row in window.rows]) for window in plan_word_windows(**case)
     ]
     assert found == released_schedule(**case)
-
-
-@settings(deadline=None)
-@given(texts())
-def test_an_end_is_reached_with_no_more_windows_than_words(case: dict) -> None:
-    windows = plan_word_windows(**case)
-    assert len(windows) <= len(case["words"])
-    assert all(window.rows for window in windows)
 
 
 def in_a_row(sizes: list[int]) -> dict:
@@ -161,16 +131,6 @@ def test_long_words(sizes: list[int], expected: list[tuple[int, int, int, int]])
     assert [(w.start, w.stop, w.masked[0], w.masked[-1] + 1) for w in windows] == expected
 
 
-@pytest.mark.parametrize("number", [350, 351, 352, 1000])
-def test_a_long_word_ends_its_window(number: int) -> None:
-    """Eight short words, a long one and sixteen short ones: the long one shares a window only where it fits."""
-    windows = plan_word_windows(**in_a_row([1] * 8 + [number] + [1] * 16))
-    assert sorted(read_words(windows)) == list(range(25))
-    (window,) = (window for window in windows if 8 in window.rows)
-    assert window.rows[0] in (0, 8)
-    assert (window.rows[0] == 0) == (8 + number - 1 <= 400)
-
-
 def test_the_margin_holds_at_the_end_of_the_text_too() -> None:
     """Unlike the paper's schedule: token 401 waits for a window of its own, though the text ends at 449."""
     windows = plan_word_windows(450, [(0, 1), (400, 401), (401, 402)], [0, 400, 449])
@@ -185,32 +145,18 @@ def test_without_a_margin_the_window_is_not_left() -> None:
         assert max(window.masked[-1] - window.start for window in windows) == (9 if distance == 9 else 0)
 
 
-def test_words_that_are_not_wanted_count_as_distance() -> None:
-    near, far = [(0, 1), (2, 3)], [(0, 1), (9, 10)]
-    assert [window.rows for window in plan_word_windows(10, near, [0, 2], distance=8)] == [(0,), (1,)]
-    assert [window.rows for window in plan_word_windows(10, far, [0, 9], distance=8)] == [(0, 1)]
-
-
-def test_nothing_wanted_takes_no_window() -> None:
-    assert plan_word_windows(0, [], []) == []
-    assert plan_word_windows(10, [], []) == []
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"margin": -1}, "argument `margin` to be at least 0, but got -1"),
         ({"window": 100}, r"argument `window` to be more than twice `margin` \(50\), but got 100"),
-        ({"window": 0, "margin": 0}, "argument `window` to be more than twice"),
         ({"distance": 0}, "argument `distance` to be at least 1, but got 0"),
         ({"words": [(0, 2)]}, "arguments `words` and `indices` to be of one length, but got 1 and 2"),
         ({"words": [(0, 2), (1, 3)]}, r"argument `words` to ascend without overlap.*but got \(1, 3\) after token 2"),
         ({"words": [(0, 2), (2, 2)]}, r"argument `words` .* but got \(2, 2\)"),
-        ({"words": [(0, 2), (3, 2)]}, r"argument `words` .* but got \(3, 2\)"),
         ({"words": [(0, 2), (3, 6)]}, r"argument `words` .* within range\(5\), but got \(3, 6\)"),
         ({"words": [(-1, 2), (3, 4)]}, r"argument `words` .* but got \(-1, 2\)"),
         ({"indices": [3, 3]}, "argument `indices` to ascend strictly"),
-        ({"indices": [4, 3]}, "argument `indices` to ascend strictly"),
     ],
 )
 def test_illegal_arguments_are_refused_by_name(changes: dict, message: str) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.engine.text import leave_out_tags, split_into_words, tokenize
-from estime_metric.engine.words import decompose, find_splitter, find_tagger, locate_words, split_words, tags_of
+from estime_metric.engine.words import (
+    decompose,
+    find_splitter,
+    find_tagger,
+    locate_in,
+    locate_words,
+    split_words,
+    tags_of,
+)
 
 #: Texts of letters, symbols, marks, spaces and characters beyond the basic plane.
 TEXTS = st.text(
@@ -45,9 +54,6 @@ EXACT = {
 }
 
 
-# The default splitter
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -67,27 +73,18 @@ def test_it_splits(text: str, words: list[str]) -> None:
 
 @settings(deadline=None)
 @given(TEXTS)
-def test_the_words_are_the_text_without_its_white_space(text: str) -> None:
-    words = split_words(text)
-    assert "".join(words) == "".join(text.split())
-    assert all(word and not any(char.isspace() for char in word) for word in words)
-
-
-@settings(deadline=None)
-@given(TEXTS)
 def test_an_accented_letter_is_split_as_its_decomposed_form(text: str) -> None:
     text = unicodedata.normalize("NFC", text)
     decomposed = unicodedata.normalize("NFD", text)
     assert [unicodedata.normalize("NFD", word) for word in split_words(text)] == split_words(decomposed)
 
 
-# Where words stand
-
-
 @settings(deadline=None)
 @given(TEXTS)
-def test_words_of_the_default_splitter_are_located_exactly(text: str) -> None:
+def test_the_words_are_the_text_without_its_white_space_and_stand_where_they_are_found(text: str) -> None:
     words = split_words(text)
+    assert "".join(words) == "".join(text.split())
+    assert all(word and not any(char.isspace() for char in word) for word in words)
     spans = locate_words(text, words)
     assert [text[start:end] for start, end in spans] == words
     assert spans == sorted(spans)
@@ -109,10 +106,8 @@ def test_decomposing_is_nfkd_with_a_way_back(text: str) -> None:
 @pytest.mark.parametrize("case", EXACT)
 def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> None:
     text, expected = EXACT[case]
-    decomposed, positions = decompose(text)
-    words = split_words(decomposed)
-    spans = [(positions[start], positions[end]) for start, end in locate_words(decomposed, words)]
-    assert [text[start:end].strip() for start, end in spans] == expected
+    words, spans = locate_in(text, split_words)
+    assert [text[start:end] for start, end in spans] == expected
     assert words == [unicodedata.normalize("NFKD", word) for word in expected]
     (units,) = split_into_words([text], bert_tokenizer, split_words)
     left = [word for word in expected if bert_tokenizer.tokenize(unicodedata.normalize("NFKD", word))]
@@ -122,11 +117,7 @@ def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> No
 @settings(deadline=None)
 @given(TEXTS)
 def test_spans_of_any_text_hold_their_words(text: str) -> None:
-    decomposed, positions = decompose(text)
-    for word, (start, end) in zip(
-        split_words(decomposed), locate_words(decomposed, split_words(decomposed)), strict=True
-    ):
-        first, last = positions[start], max(positions[end], positions[end - 1] + 1)
+    for word, (first, last) in zip(*locate_in(text, split_words), strict=True):
         assert 0 <= first < last <= len(text)
         assert word in unicodedata.normalize("NFKD", text[first:last]) or unicodedata.combining(word[0])
 
@@ -166,9 +157,6 @@ def test_quotation_marks_that_nltk_rewrites_are_located(text: str) -> None:
         assert text[start:end] == word or (word in ("``", "''") and text[start:end] in ('"', "''"))
 
 
-# Words -> units
-
-
 def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> None:
     text = "The Gardens behind, gardens"
     (units,) = split_into_words([text], bert_tokenizer, split_words)
@@ -184,50 +172,35 @@ def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> N
 
 
 def test_a_word_of_no_pieces_is_left_out_but_keeps_its_position(bert_tokenizer) -> None:
-    (units,) = split_into_words(["cat \x00 dog \u200b the"], bert_tokenizer, str.split)
+    def split(text: str) -> Iterator[str]:  # any iterable will do
+        yield from text.split()
+
+    (units,) = split_into_words(["cat \x00 dog \u200b the"], bert_tokenizer, split)
     assert units.names.tolist() == ["cat", "dog", "the"]
     assert units.index.tolist() == [0, 2, 4]
     assert (units.stop > units.first).all()
     assert units.spans.tolist() == [[0, 3], [6, 9], [12, 15]]
-
-
-@pytest.mark.parametrize("text", ["", "  \n", "\x00 \x01"])
-def test_a_text_of_no_words(text: str, bert_tokenizer) -> None:
-    (units,) = split_into_words([text], bert_tokenizer, str.split)
-    assert len(units) == 0
-    assert units.spans.shape == (0, 2)
-    assert units.tokens.dtype == units.index.dtype == np.int64
-
-
-def test_a_splitter_may_return_any_sequence(bert_tokenizer) -> None:
-    of_list, of_tuple, of_generator = (
-        split_into_words(["a cat sat"], bert_tokenizer, split)[0].names.tolist()
-        for split in (str.split, lambda text: tuple(text.split()), lambda text: (word for word in text.split()))
-    )
-    assert of_list == of_tuple == of_generator == ["a", "cat", "sat"]
-
-
-# Tags
+    for text in ("", "  \n", "\x00 \x01"):
+        (units,) = split_into_words([text], bert_tokenizer, split)
+        assert (len(units), units.spans.shape, units.tokens.dtype, units.index.dtype) == (0, (0, 2), np.int64, np.int64)
 
 
 def toy_tagger(words: list[str]) -> list[str]:
     return ["DT" if word.lower() in ("a", "the") else "X" for word in words]
 
 
-def test_a_tagger_returns_tags_or_pairs() -> None:
+def test_a_tagger_returns_a_tag_or_a_pair_for_each_word() -> None:
     words = ["the", "cat"]
-    assert tags_of(words, toy_tagger) == ["DT", "X"]
-    assert tags_of(words, lambda some: list(zip(some, toy_tagger(some), strict=True))) == ["DT", "X"]
-    assert tags_of(words, lambda some: iter(toy_tagger(some))) == ["DT", "X"]
-    assert tags_of([], toy_tagger) == []
-
-
-@pytest.mark.parametrize("tags", [[], ["DT"], ["DT", "X", "X"]])
-def test_another_number_of_tags_is_refused(tags: list[str]) -> None:
-    with pytest.raises(
-        ValueError, match=rf"argument `tagger` to return a tag for each of 2 words, but got {len(tags)}"
+    for tagger in (
+        toy_tagger,
+        lambda some: list(zip(some, toy_tagger(some), strict=True)),
+        lambda some: iter(toy_tagger(some)),
     ):
-        tags_of(["the", "cat"], lambda words: tags)
+        assert tags_of(words, tagger) == ["DT", "X"]
+    for tags in ([], ["DT"], ["DT", "X", "X"]):
+        said = rf"argument `tagger` to return a tag for each of 2 words, but got {len(tags)}"
+        with pytest.raises(ValueError, match=said):
+            tags_of(words, lambda words, tags=tags: tags)
 
 
 def kept_text(text: str, tokenizer, **tags: frozenset[str] | None) -> str:
@@ -240,17 +213,11 @@ def kept_text(text: str, tokenizer, **tags: frozenset[str] | None) -> str:
 
 def test_a_token_has_the_tag_of_the_word_in_which_it_begins(tokenizer) -> None:
     text = "The cat sat on the mat, a dog slept\nthe garden"
-    assert kept_text(text, tokenizer) == "".join(text.split())
-    assert kept_text(text, tokenizer, drop=frozenset({"DT"})) == "catsatonmat,dogsleptgarden"
-    assert kept_text(text, tokenizer, keep=frozenset({"DT"})) == "Thetheathe"
-
-
-def test_keep_and_drop(bert_tokenizer) -> None:
-    text = "the cat"
-    assert kept_text(text, bert_tokenizer, keep=frozenset()) == ""
-    assert kept_text(text, bert_tokenizer, drop=frozenset()) == "thecat"
-    assert kept_text(text, bert_tokenizer, keep=frozenset({"DT", "X"}), drop=frozenset({"X"})) == "the"
-    assert kept_text("", bert_tokenizer, drop=frozenset({"X"})) == ""
+    x, dt = frozenset({"X"}), frozenset({"DT"})
+    assert kept_text(text, tokenizer) == kept_text(text, tokenizer, drop=frozenset()) == "".join(text.split())
+    assert kept_text(text, tokenizer, drop=dt) == "catsatonmat,dogsleptgarden"
+    assert kept_text(text, tokenizer, keep=dt) == kept_text(text, tokenizer, keep=dt | x, drop=x) == "Thetheathe"
+    assert kept_text(text, tokenizer, keep=frozenset()) == kept_text("", tokenizer, drop=x) == ""
 
 
 def test_a_word_has_its_own_tag_also_where_the_splitter_rewrites(bert_tokenizer) -> None:
@@ -264,15 +231,6 @@ def test_a_word_has_its_own_tag_also_where_the_splitter_rewrites(bert_tokenizer)
     assert left.names.tolist() == ["cat", "and", "dog"]
     assert left.index.tolist() == [1, 2, 4]
     assert left.tokens.tolist() == units.tokens.tolist()
-
-
-# NLTK
-
-
-def test_callables_are_taken_as_they_are() -> None:
-    assert find_splitter(str.split) == str.split
-    assert find_splitter("regex") is split_words
-    assert find_tagger(toy_tagger) is toy_tagger
 
 
 @pytest.mark.parametrize("find", [find_splitter, find_tagger])
@@ -297,3 +255,5 @@ def test_nltk_splits_and_tags(monkeypatch: pytest.MonkeyPatch) -> None:
     words = find_splitter("nltk")("The cat can't.")
     assert words == ["The", "cat", "ca", "n't", "."]
     assert find_tagger("nltk")(words) == ["DT", "X", "X", "X", "X"]
+    assert (find_splitter("regex"), find_splitter(str.split)) == (split_words, str.split)
+    assert find_tagger(toy_tagger) is toy_tagger
