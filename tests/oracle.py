@@ -19,24 +19,15 @@ NEARLY = 1e-4
 
 @dataclass
 class Checked:
-    """One summary token that occurs in the source.
+    """One summary token that occurs in the source."""
 
-    Attributes:
-        position: its position in the summary.
-        same: s(i), Eq. 2.
-        other: o(i), the best dot product with a token of another id; -inf where the source has no other.
-        winners: how many source tokens of another id exceed s(i).
-        least_winners, most_winners: the same, with dot products that nearly equal s(i) left out or counted in.
-        near_tie: whether rounding may change the verdict.
-    """
-
-    position: int
-    same: float
-    other: float
-    winners: int
-    least_winners: int
-    most_winners: int
-    near_tie: bool
+    position: int  # in the summary
+    same: float  # s(i), Eq. 2
+    other: float  # o(i), the best dot product with a token of another id; -inf where the source has no other
+    winners: int  # how many source tokens of another id exceed s(i)
+    least_winners: int  # the same, with dot products that nearly equal s(i) left out
+    most_winners: int  # or counted in
+    near_tie: bool  # whether rounding may change the verdict
 
     @property
     def alarm(self) -> bool:
@@ -51,35 +42,12 @@ class Verdict:
     tokens: int
     checked: list[Checked] = field(default_factory=list)
 
-    @property
-    def alarms(self) -> int:
-        """N_a, Eq. 1."""
-        return sum(token.alarm for token in self.checked)
-
-    @property
-    def winners(self) -> int:
-        """N_w, Eq. 3."""
-        return sum(token.winners for token in self.checked)
-
-    @property
-    def overlap(self) -> int:
-        """How many summary tokens occur in the source."""
-        return len(self.checked)
-
-    @property
-    def near_ties(self) -> int:
-        """How many alarms hang on rounding."""
-        return sum(token.near_tie for token in self.checked)
-
-    @property
-    def least_winners(self) -> int:
-        """The fewest winners that rounding may leave."""
-        return sum(token.least_winners for token in self.checked)
-
-    @property
-    def most_winners(self) -> int:
-        """The most winners that rounding may make."""
-        return sum(token.most_winners for token in self.checked)
+    overlap = property(lambda self: len(self.checked))  # how many summary tokens occur in the source
+    alarms = property(lambda self: sum(token.alarm for token in self.checked))  # N_a, Eq. 1
+    near_ties = property(lambda self: sum(token.near_tie for token in self.checked))  # alarms that depend on rounding
+    winners = property(lambda self: sum(token.winners for token in self.checked))  # N_w, Eq. 3
+    least_winners = property(lambda self: sum(token.least_winners for token in self.checked))
+    most_winners = property(lambda self: sum(token.most_winners for token in self.checked))
 
 
 def nearly_equal(one: float, another: float) -> bool:

@@ -25,7 +25,7 @@ aten = torch.ops.aten
 #: Operations that take a tensor from one device to the other.
 _MOVES = (aten._to_copy, aten.to, aten.copy_, aten.cpu)
 
-#: Operations that return a number from the device, or whose result's size hangs on the numbers: the host waits.
+#: Operations that return a number from the device, or whose result's size depends on the numbers: the host waits.
 _WAITS = (
     aten._local_scalar_dense, aten.item, aten.is_nonzero, aten.equal, aten.allclose, aten.nonzero, aten.masked_select,
     aten.bincount, aten.argwhere, aten._unique2, aten.unique_dim, aten.unique_consecutive,

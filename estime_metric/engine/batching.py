@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -121,5 +122,6 @@ def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
         column += [shift + position - window.start for position in window.read]
         target += [job.offset + wanted for wanted in window.rows]
         slot += range(len(window.read))
-    read = (np.asarray(numbers, dtype=np.int64) for numbers in (row, column, target, slot))
-    return Batch(ids, None if attended.all() else attended, *read, max(len(job.window.read) for job in jobs))
+    fields: list[Any] = [np.asarray(numbers, dtype=np.int64) for numbers in (row, column, target, slot)]
+    fields.append(max(len(job.window.read) for job in jobs))
+    return Batch(ids, None if attended.all() else attended, *fields)

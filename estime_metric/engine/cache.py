@@ -252,7 +252,9 @@ def recall(cache: SourceCache | None, sources: Sequence[EncodedUnits], signature
     """
     known: Known = {}
     missing: Keys = []
-    for source in sources if cache is not None else ():
+    if cache is None:
+        return known, missing
+    for source in sources:
         units = source.units
         key = source_key(signature, units.tokens, units.first, units.stop, units.index)
         found = cache.get(key)

@@ -64,7 +64,7 @@ def read_int8(file: Path, dtype: torch.dtype) -> dict[str, Tensor] | None:
         for name in stored.keys():  # noqa: SIM118 - no dict
             weight = stored.get_tensor(name)
             if weight.dtype == torch.int8:
-                weight = weight.float() * stored.get_tensor(name + _SCALE).float()[:, None]
+                weight = weight.float().mul_(stored.get_tensor(name + _SCALE).float()[:, None])
             if not name.endswith(_SCALE):
                 weights[name] = weight.to(dtype)
     return weights

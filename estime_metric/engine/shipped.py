@@ -39,7 +39,7 @@ class ShippedTokenizer:
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.encode_special_tokens = True
         settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-        ids: dict[str, int] = {
+        ids: dict[str, Any] = {
             name: self._tokenizer.token_to_id(token) for name, token in settings.items() if name.endswith("_token")
         }
         self.all_special_ids: list[int] = sorted(set(ids.values()))

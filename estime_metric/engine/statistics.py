@@ -101,30 +101,6 @@ def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
     return torch.stack([(units * matched[row]).sum() for row in best_at])
 
 
-def kendall_tau_c(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
-    """Kendall tau-c between the order of the summary units and that of their best matches.
-
-    ``2 (C - D) / (s^2 (m - 1) / m)``, where ``C`` and ``D`` count the concordant and the discordant pairs of units and
-    ``m`` is how many different positions are matched.
-
-    Args:
-        best_at: best match of each summary unit, in the order of the summary, int64 of shape (l, s).
-        chunk: most pairs held at once.
-
-    Returns:
-        float64 of shape (l,) on the CPU, within -1 .. 1, 1 where the summary follows its source; 0 where there is no
-        order to speak of: fewer than two units, or all matched to one position.
-
-    Source: Stuart 1953; Vasilyev & Bohannon, arXiv 2112.11638.
-
-    Example:
-        >>> kendall_tau_c(torch.tensor([[3, 5, 9], [9, 5, 3], [5, 9, 3], [4, 4, 4]])).round(decimals=4).tolist()
-        [1.0, -1.0, -0.3333, 0.0]
-    """
-    order, distinct = _order(best_at, chunk).cpu().to(torch.float64)
-    return _tau_c(order, distinct, torch.full_like(order, best_at.shape[1]))
-
-
 def _fragments(pairs: Sequence[MatchedPair]) -> Iterator[list[int]]:
     """The lengths of each summary's extractive fragments; the pairs of a source follow one another."""
     for source, of_source in groupby(pairs, key=attrgetter("source")):
@@ -149,6 +125,11 @@ def _order(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
 
 
 def _tau_c(order: Tensor, distinct: Tensor, units: Tensor) -> Tensor:
-    """Tau-c from what `_order` counts; float64."""
+    """Kendall tau-c between the order of the summary units and that of their best matches, from what `_order` counts.
+
+    ``2 (C - D) / (s^2 (m - 1) / m)`` with ``C - D`` concordant less discordant pairs of units and ``m`` different
+    positions; float64 within -1 .. 1, 1 where the summary follows its source, 0 where there is no order to speak of:
+    fewer than two units, or all matched to one position. Source: Stuart 1953; Vasilyev & Bohannon, arXiv 2112.11638.
+    """
     whole = units**2 * (distinct - 1) / distinct.clamp(min=1)
     return torch.where(distinct > 1, 2 * order / whole.clamp(min=1), 0.0)

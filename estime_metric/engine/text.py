@@ -23,8 +23,6 @@ class Tokenizer(Protocol):
     """The part of a fast ``transformers`` tokenizer that the engine uses."""
 
     all_special_ids: list[int]
-    mask_token_id: int
-    pad_token_id: int | None
     vocab_size: int
 
     def __call__(self, text: Any, **options: Any) -> Any:
@@ -65,8 +63,8 @@ class Units:
 
     def only(self, kept: BoolArray) -> Units:
         """These units without those where ``kept`` is False; the text around them stays."""
-        kept_of = (field[kept] for field in (self.first, self.stop, self.spans, self.index, self.names, self.known))
-        return Units(self.tokens, *kept_of)
+        fields: tuple[Any, ...] = (self.first, self.stop, self.spans, self.index, self.names, self.known)
+        return Units(self.tokens, *(field[kept] for field in fields))
 
 
 def units_of(texts: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:

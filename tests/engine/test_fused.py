@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
-from torch import nn
 
-from estime_metric import EstimeScorer
 from estime_metric.engine.blocks import BlockTaps
-from estime_metric.engine.fused import FusedBlock, ReadPositions
+from estime_metric.engine.fused import ReadPositions
 from tests.engine.test_blocks import PROBE, batch, whole
 from tests.families import BLOCKS
 
@@ -119,24 +117,3 @@ def test_the_bias_of_mpnet_is_computed_once_and_reaches_the_scores(
     plain.encoder.relative_attention_bias.weight.data.zero_()
     without = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[2]
     assert (without - expected[2])[attended].abs().max() > 2
-
-
-def no_block(block: nn.Module) -> bool:
-    return False
-
-
-@pytest.mark.parametrize("distance", [8, 2])
-def test_alarms_of_mpnet_are_those_of_the_plain_path(
-    biased_folder: str, pairs: list[tuple[str, str]], distance: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    summaries, sources = zip(*pairs, strict=True)
-    alarms = []
-    for fits in (FusedBlock.fits, no_block):
-        monkeypatch.setattr(FusedBlock, "fits", staticmethod(fits))
-        scorer = EstimeScorer(model=biased_folder, layers=(2, 3), distance=distance, device="cpu")
-        assert scorer.encoder._taps._fused == (fits is not no_block)
-        result = scorer.score(list(summaries), list(sources))
-        alarms.append([result.values("alarms", layer).tolist() for layer in (2, 3)])
-        scorer.unload()
-    assert alarms[0] == alarms[1]
-    assert sum(alarms[0][0]) > 0

@@ -76,22 +76,15 @@ def test_chunks_change_nothing(chunk: int) -> None:
 
 
 @pytest.mark.parametrize("chunk", [1, 4_000_000])
-def test_an_equal_dot_product_is_no_alarm(chunk: int) -> None:
-    summary = torch.tensor([[[1.0, 0.0]]])
-    source = torch.tensor([[[2.0, 5.0], [2.0, -5.0], [1.0, 0.0]]])
-    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 9]), chunk=chunk)
-    assert found.same.item() == found.other.item() == 2.0
-    assert not found.alarms.item()
-    assert found.winners.item() == 0
-    assert found.ties.sum(-1).tolist() == [1]
-
-
-def test_a_greater_dot_product_is_an_alarm_and_every_one_wins() -> None:
+def test_a_greater_dot_product_is_an_alarm_an_equal_one_is_none(chunk: int) -> None:
     summary = torch.tensor([[[1.0]]])
     source = torch.tensor([[[2.0], [3.0], [2.5], [1.0], [2.0]]])
-    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 9, 7]))
+    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 9, 7]), chunk=chunk)
     assert counts(found) == {"alarms": [1], "winners": [2], "ties": [0]}
     assert (found.other_at.item(), found.same_at.item()) == (1, 0)
+    found = match(summary, source[:, [0, 4, 3]], torch.tensor([7]), torch.tensor([7, 8, 9]), chunk=chunk)
+    assert found.same.item() == found.other.item() == 2.0
+    assert counts(found) == {"alarms": [0], "winners": [0], "ties": [1]}
 
 
 def test_ties_are_relative() -> None:

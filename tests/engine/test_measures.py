@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.engine.statistics import cosine_sum, kendall_tau_c
+from estime_metric.engine.statistics import CHUNK, _order, _tau_c, cosine_sum
 from estime_metric.measures import ALARM_WEIGHT, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -128,6 +128,11 @@ def test_values_lie_within_their_bounds(statistics: torch.Tensor) -> None:
         # The share of units that are checked and raise no alarm, both ways.
         assert value["coverage"] * (1 - value["alarm_rate"]) == pytest.approx(1 - value["unsupported_rate"])
     assert value["alarms_adjusted"] >= value["alarms"]
+
+
+def kendall_tau_c(best_at: torch.Tensor, chunk: int = CHUNK) -> torch.Tensor:
+    order, distinct = _order(best_at, chunk).double()
+    return _tau_c(order, distinct, torch.full_like(order, best_at.shape[1]))
 
 
 @settings(deadline=None)

@@ -12,7 +12,6 @@ import torch
 import transformers
 
 from estime_metric import EstimeScorer
-from tests.command import run_command
 from tests.families import SENTENCES
 
 Change = Callable[[torch.nn.Module], object]
@@ -63,10 +62,3 @@ def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, tmp
     scorer = EstimeScorer(model=bert_folder, measures="soft", soft_model=model)
     with pytest.raises(FloatingPointError, match=f"input embeddings of '{model}' are not finite"):
         scorer.score([SENTENCES[0]], [SENTENCES[0]])
-
-
-def test_the_command_says_it_in_one_line(bert_folder: str, tmp_path: Path) -> None:
-    model = spoilt(bert_folder, tmp_path / "spoilt", one_weight)
-    shown = run_command("score", "--example", "-m", model, "-q", "-o", tmp_path / "out.jsonl", status=2)
-    assert "not finite" in shown.stderr.splitlines()[-1]
-    assert not (tmp_path / "out.jsonl").read_bytes()

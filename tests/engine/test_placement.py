@@ -111,18 +111,27 @@ def test_scores_are_those_of_the_cpu(
     assert found.values("alarms", found.layers[-1]).sum() > 0
 
 
-def test_encoders_of_all_families(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def assert_as_on_the_cpu(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = {"layers": (0, 4), "measures": ()}
-    expected = on_cpu(folder, **setting)
+    expected = on_cpu(model, **setting)
     result = expected.score(SUMMARIES[:3], SOURCES[:3])
     with pretended_device(monkeypatch) as device:
-        scorer = loaded(EstimeScorer(model=folder, device=str(DEVICE), **{**SETTING, **setting}), device)
+        scorer = loaded(EstimeScorer(model=model, device=str(DEVICE), **{**SETTING, **setting}), device)
         assert_same(scorer.score(SUMMARIES[:3], SOURCES[:3]), result)
     # At loading an encoder that fails is run another way: that must not be because of the device.
     taps, others = scorer.encoder._taps, expected.encoder._taps
-    assert taps.kept == others.kept
-    assert taps._fused == others._fused
+    assert (taps.kept, taps._fused) == (others.kept, others._fused)
     assert scorer.encoder._takes_padding == expected.encoder._takes_padding
+
+
+def test_encoders_of_all_families(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_as_on_the_cpu(folder, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["embedded", "embedded-small"])
+def test_encoders_that_ship(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_as_on_the_cpu(model, monkeypatch)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from estime_metric import EncoderUnavailableError, EstimeScorer, estime
+from estime_metric import EncoderUnavailableError
 from estime_metric.engine import encoder as encoder_module
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.store import MOST_HELD, EncoderStore
@@ -49,17 +49,6 @@ def test_the_same_ask_gets_the_same_object(store: EncoderStore, bert_folder: str
     assert store.get(resolved) == (first, resolved)  # the configuration of a result
     assert len(loads) == 1
     assert get(store, bert_folder, layers=[2], dtype="bfloat16") is not first
-
-
-def test_scores_of_a_results_configuration_load_nothing(tmp_path: Path, bert_folder: str, loads: list[str]) -> None:
-    own = shutil.copytree(bert_folder, tmp_path / "model")  # `estime` shares its store with all other tests
-    options = {"model": str(own), "dtype": "bfloat16", "device": "cpu"}
-    result = estime(["the cat"], ["the cat sat"], **options)
-    for _ in range(2):
-        estime(["the cat"], ["the cat sat"], **options)
-    again = EstimeScorer(result.config).score(["the cat"], ["the cat sat"])
-    assert again.signature == result.signature
-    assert len(loads) == 1
 
 
 def test_a_deeper_encoder_serves_a_shallower_request(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
