@@ -57,7 +57,7 @@ def read_summeval(folder: Path, sources: int | None = None) -> tuple[list[Pair],
 
 
 def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[Pair], str]:
-    """(summary, source) pairs, source by source, and what they are: SummEval where it is at hand, else made up."""
+    """(summary, source) pairs, source by source, and what they are: SummEval if you have it, else made up."""
     if not (folder / "summeval.jsonl").is_file():
         return made_up(sources, each), "made-up texts of SummEval's lengths"
     by_source: dict[str, list[Pair]] = {}

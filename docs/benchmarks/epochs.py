@@ -2,7 +2,7 @@
 
     python -m docs.benchmarks.epochs --model embedded-small --sources 20
 
-Prints two tables. The texts are SummEval's where they are at hand, else made up of words at random in lengths like
+Prints two tables. The texts are SummEval's if you have it, else made up of words at random in lengths like
 theirs (sources of about 360 words, summaries of about 60). Loading the encoder is not counted.
 """
 

@@ -7,7 +7,7 @@
     python -m docs.benchmarks.jobs grouping           CPU seconds of a Ray run with and without grouped sources
 
 Each run is a process of its own with one thread; what loads the encoder is in it but for ``rate``. Texts are SummEval's
-where they are at hand, else made up; those of ``memory`` are made up and short.
+if you have it, else made up; those of ``memory`` are made up and short.
 """
 
 from __future__ import annotations

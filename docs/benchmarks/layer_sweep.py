@@ -4,7 +4,7 @@
     python -m docs.benchmarks.layer_sweep --layers 3 --width 64  # a quick check
 
 The encoder is random and lives in a temporary folder, about 1.3 GB at full size. Another process makes it, so that
-nothing but scoring counts. Texts are the pair of SummEval with the longest source where it is at hand, else made up.
+nothing but scoring counts. Texts are the pair of SummEval with the longest source if you have it, else made up.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ encoder, layer, threads and device, medians of alternating runs; `limit`, FLOP/s
 the same run, tokens, padding; `growth`, time and peak memory with the length of the source, the number of pairs, and
 the summaries of each source. `--encoder` takes one of bert-large's size with random weights: slow on a CPU.
 
-Texts are SummEval's where they are at hand, else made up in the same lengths. Loading is not counted anywhere. The
-released code's splitter and tagger, which need data of NLTK, are replaced by ours and by none.
+Texts are SummEval's if you have it, else made up in the same lengths. Loading is not counted anywhere. The
+released code's splitter and tagger, which need data of NLTK, are replaced by this package's splitter and by none.
 """
 
 from __future__ import annotations

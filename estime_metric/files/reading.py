@@ -185,7 +185,7 @@ def _json_rows(text: TextIO, name: str) -> Iterator[Numbered]:
             row, end = decode(held)
         except json.JSONDecodeError as error:
             problem = error.msg
-        if end == len(held):  # unfinished, or it may go on in what is not read yet
+        if end == len(held):  # unfinished, or it may continue in the next block
             block = text.read(max(_BLOCK, len(held)))
             if not block:
                 raise ValueError(f"Expected {name} to be a JSON array, but row {number + 1} is not JSON: {problem}.")

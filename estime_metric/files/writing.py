@@ -34,7 +34,7 @@ def score_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
 
 
 def check_names(row: Row, ours: Iterable[str], where: str) -> None:
-    """Refuses a row that has a column of one of our names (ValueError)."""
+    """Refuses a row that already has one of the output columns (ValueError)."""
     for name in ours:
         if name in row:
             raise ValueError(

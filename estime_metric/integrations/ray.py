@@ -44,7 +44,7 @@ _AHEAD = 4
 #: Actors that a chunk may cost before the job is given up: it may be what they die of.
 _LOST = 5
 
-#: Seconds after which the cluster is asked anew how many actors it holds.
+#: Seconds after which the cluster is asked again how many actors it holds.
 _ASKED = 5.0
 
 _log = logging.getLogger(__name__)

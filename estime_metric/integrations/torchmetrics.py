@@ -324,7 +324,7 @@ class ESTIME(Metric):
 
         def moved(tensor: Tensor) -> Tensor:
             target = fn(tensor.new_zeros(())).device
-            return tensor if target.type == "mps" else tensor.to(target)  # MPS knows no float64
+            return tensor if target.type == "mps" else tensor.to(target)  # MPS has no float64
 
         super()._apply(moved, exclude_state)
         self._device = fn(torch.zeros(1, device=before)).device

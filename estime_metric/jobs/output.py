@@ -99,7 +99,7 @@ class Record:
 
 
 class Output:
-    """Where the rows of a job go, held by one run at a time; a context manager, which lets go of it.
+    """Where the rows of a job go, held by one run at a time; a context manager that releases it.
 
     It takes the record of a run that starts; as an attribute, ``record`` is how far the job is. Where there is no
     output, ``resume`` starts one.

@@ -72,7 +72,7 @@ def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any, bert
         found += batch.to_pylist()
     assert list(found[0]) == ["id", "source", "summary", "note", *expected]
     found.sort(key=lambda row: row["id"])
-    assert [row["id"] for row in found] == list(range(600))  # each once, and none that holds no pair
+    assert [row["id"] for row in found] == list(range(600))  # each once, and none that is invalid
     for name, values in expected.items():
         assert [row[name] for row in found] == pytest.approx(values, abs=0, nan_ok=True), name
 

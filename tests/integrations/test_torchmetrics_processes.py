@@ -56,7 +56,7 @@ def test_two_processes_equal_one(found: Found, result: EstimeResult, split: str)
             assert by_ids[f"alarms_{layer}"].tolist() == result.values("alarms", layer)[distinct].tolist()
         # Each process scored what it was given and nothing else.
         assert own[split, "mean", "scored"] == own[split, "each by ids", "scored"] == len(shares[rank])
-        # After `compute` the states are its own again, and go on.
+        # After `compute` the states are its own again, and grow.
         assert float(own[split, "mean", "again"]) == mean(alarms[[*in_turn, 0, 0]])
         assert float(own[split, "mean by ids", "again"]) == mean(alarms[sorted({*distinct, 0})])
         assert sorted(own[split, "each", "again"].tolist()) == sorted(alarms[[*in_turn, 0, 0]].tolist())

@@ -78,7 +78,7 @@ def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.
     assert {name: float(value) for name, value in inside.items()} == pytest.approx(
         {name: expected.mean(name) for name in expected.measures}
     )
-    metric.update(**named(pairs))  # states made under inference mode go on outside of it
+    metric.update(**named(pairs))  # states made under inference mode can be updated outside of it
     assert metric.compute()["alarms"] == expected.mean()
 
 

@@ -63,7 +63,7 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
             update(metric, name, pairs, shares[rank])
             found[split, name] = metric.compute()
             found[split, name, "scored"] = sum(scored)
-            metric.update(**named(pairs[:1]), ids=[0] if "ids" in name else None)  # goes on after compute
+            metric.update(**named(pairs[:1]), ids=[0] if "ids" in name else None)  # continues after compute
             found[split, name, "again"] = metric.compute()
 
     # The sums of every state, synchronized by hand; an update is refused then, and nothing is lost.

@@ -35,7 +35,7 @@ def test_the_work_is_counted_by_hand(tmp_path: Path, scorer: EstimeScorer, monke
     found = estimate_job(Job(inputs=(path,)), scorer)
     assert (found.pairs, found.skipped, found.sources) == (3, 1, 1)
     assert (found.tokens, found.windows, found.positions) == (7 + 4 + 1, 2 + 2, 2 * 9 + 2 * 6)
-    monkeypatch.setattr("estime_metric.scorer.CHUNK_BYTES", 1)  # a source that goes on is still encoded once
+    monkeypatch.setattr("estime_metric.scorer.CHUNK_BYTES", 1)  # a source that continues is still encoded once
     again = estimate_job(Job(inputs=(path,)), scorer)
     assert (again.tokens, again.windows, again.positions) == (found.tokens, found.windows, found.positions)
 

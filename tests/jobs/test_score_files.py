@@ -330,4 +330,4 @@ def test_a_chunk_is_bounded_by_its_work(tmp_path: Path, scorer: EstimeScorer, mo
     assert sum(found) == sum(light) == 300
     assert max(sizes(Job(inputs=(table,), look_ahead=256), scorer)) >= 256
     table = write_jsonl(table, [{"source": "the cat sat. " * 400, "summary": "the cat. " * 10}] * 90)
-    assert 30 < sizes(Job(inputs=(table,)), scorer)[0] < 90  # a source is not encoded anew for each of its summaries
+    assert 30 < sizes(Job(inputs=(table,)), scorer)[0] < 90  # a source is not encoded again for each of its summaries

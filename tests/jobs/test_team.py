@@ -74,7 +74,7 @@ def test_a_run_that_loses_a_process_is_resumed(tmp_path: Path, bert_folder: str)
     assert Path(f"{together}.progress").exists()
     for _ in range(2):  # the second time there is nothing left to do
         done = torchrun(*arguments)
-        assert done.returncode == 1, done.stderr  # as alone: a row holds no pair
+        assert done.returncode == 1, done.stderr  # as alone: a row is invalid
         assert "1 rows skipped" in done.stdout
         assert together.read_bytes() == alone.read_bytes()
 

@@ -103,8 +103,8 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
     """ESTIME as an ``evaluate`` module: how many alarms does a summary raise against its source?
 
     The first `compute` loads the encoder; it then stays in memory, also for metrics that are loaded later, until
-    `unload`. With ``num_process`` above 1 only process 0 loads it and computes, process by process; the others return
-    ``None``.
+    `unload`. With ``num_process`` above 1 only process 0 loads it and computes, the examples process by process; the
+    others return ``None``.
 
     Args:
         config_name: left out, or ``"default"``; there is one configuration, and options are set by name.
