@@ -30,7 +30,7 @@ _WAITS = (
     aten._local_scalar_dense, aten.item, aten.is_nonzero, aten.equal, aten.allclose, aten.nonzero, aten.masked_select,
     aten.bincount, aten.argwhere, aten._unique2, aten.unique_dim, aten.unique_consecutive,
 )  # fmt: skip
-#: There is nobody to pin memory for.
+#: Pinning memory does nothing here.
 _PINS = (aten.pin_memory, aten._pin_memory)
 
 

@@ -1,4 +1,4 @@
-"""Reads hidden layers out of any BERT-like model, and drops the blocks that nobody reads.
+"""Reads hidden layers out of any BERT-like model, and drops the blocks above them.
 
 Layer ``k`` is what ``transformers`` returns as ``hidden_states[k]``: the input of block ``k`` and, after the last
 block, the model's output.

@@ -46,7 +46,7 @@ _ABANDONED = 3600.0
 
 
 class SourceCache:
-    """Embeddings of sources, least recently used ones thrown out first.
+    """Embeddings of sources; the least recently used are evicted first.
 
     Entries are kept on the CPU, whatever device they come from. In a folder each is a file in the safetensors format,
     written under another name and then renamed, with a checksum: several processes may share the folder, and an entry
@@ -135,7 +135,7 @@ class SourceCache:
             self._write(key, own)
 
     def clear(self) -> None:
-        """Throws out all entries, those in the folder included."""
+        """Removes all entries, those in the folder included."""
         with self._lock:
             self._entries.clear()
             self._held = 0
@@ -157,7 +157,7 @@ class SourceCache:
         return type(self), (self.memory_bytes, self.folder, self.folder_bytes)
 
     def _keep(self, key: str, embeddings: Tensor) -> None:
-        """Puts an entry in memory and throws out others until all fit."""
+        """Puts an entry in memory and evicts others until all fit."""
         if embeddings.nbytes > self.memory_bytes:
             return
         old = self._entries.pop(key, None)

@@ -36,7 +36,7 @@ from estime_metric.engine.shipped import load_shipped
 
 
 class MaskedEncoder:
-    """A BERT-like encoder that returns hidden states at masked positions; nobody's submodule.
+    """A BERT-like encoder that returns hidden states at masked positions.
 
     It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a module that holds it.
     It stays in eval mode and in its own dtype whatever surrounds it. `estime_metric.engine.store` shares it.

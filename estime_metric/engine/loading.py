@@ -120,7 +120,7 @@ class Pretrained:
 
 
 def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
-    """Loads tokenizer and weights with ``transformers``: safetensors only, no foreign code, on the CPU, in eval mode.
+    """Loads tokenizer and weights with ``transformers``: safetensors only, no remote code, on the CPU, in eval mode.
 
     Raises:
         EncoderUnavailableError: the model cannot be loaded.
@@ -134,7 +134,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
     with explained(model), quiet():
         config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
         _check_shards(source, wanted)
-        # Said outright: where it is left open, `transformers` asks at the terminal whether to run foreign code.
+        # Explicit: by default `transformers` asks at the terminal whether to run remote code.
         tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
         _check_tokenizer(model, tokenizer)
         if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):

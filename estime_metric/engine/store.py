@@ -18,8 +18,8 @@ MOST_HELD = 2
 class EncoderStore:
     """The ``MOST_HELD`` encoders that were asked for last, by model, revision, dtype and device.
 
-    A deeper encoder serves who reads a layer below, and takes the place of one that is not deep enough. A revision that
-    is left open or names a branch stands for one commit until everything is let go. Threads may share a store: while
+    A deeper encoder serves requests for the layers below, and replaces one that is not deep enough. A revision that is
+    left open or names a branch stands for one commit until everything is released. Threads may share a store: while
     one loads the others wait.
     """
 

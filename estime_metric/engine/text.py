@@ -100,7 +100,7 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
     """Splits each text into words, and each word by itself into the encoder's tokens.
 
     The text is brought into Unicode form NFKD first; the spans are those of the text as it came. A word in which the
-    tokenizer finds no token at all (a lone control character, say) is left out.
+    tokenizer finds no token at all (such as a lone control character) is left out.
 
     Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens is read at its neighbour's position.
     """

@@ -1,4 +1,4 @@
-"""The store of encoders: one copy of each, found by whatever name, bounded in number, freed when let go."""
+"""The store of encoders: one copy of each, found by whatever name, bounded in number, freed when released."""
 
 from __future__ import annotations
 
