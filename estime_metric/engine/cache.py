@@ -90,11 +90,7 @@ class SourceCache:
 
     @classmethod
     def of(cls, cache: int | str | os.PathLike[str] | SourceCache | None) -> SourceCache | None:
-        """What users may pass as ``cache``: bytes of memory, a folder, a cache, or ``None`` for none.
-
-        Raises:
-            TypeError, ValueError, OSError: it is nothing of these, or as for the class.
-        """
+        """What users may pass as ``cache``: bytes of memory, a folder, a cache, ``None``; raises as the class."""
         if cache is None or isinstance(cache, SourceCache):
             return cache
         if isinstance(cache, (str, os.PathLike)):
@@ -120,11 +116,7 @@ class SourceCache:
             return found
 
     def put(self, key: str, embeddings: Tensor) -> None:
-        """Stores embeddings of any shape and dtype; what is larger than a limit is not stored there.
-
-        Raises:
-            ValueError: ``key`` is none of `source_key`.
-        """
+        """Stores embeddings of any shape and dtype under a `source_key`, unless they are larger than a limit."""
         if not _KEY.fullmatch(key):
             raise ValueError(f"Expected argument `key` to be what `source_key` returns, but got {key!r}.")
         if max(self.memory_bytes, self.folder_bytes if self.folder else 0) < embeddings.nbytes:

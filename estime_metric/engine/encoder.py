@@ -166,11 +166,7 @@ class MaskedEncoder:
         return self._input_embeddings.weight[ids]
 
     def check_vocabulary(self, other: MaskedEncoder) -> None:
-        """Refuses to lend input embeddings to an encoder whose token ids mean something else.
-
-        Raises:
-            ValueError: the vocabularies differ.
-        """
+        """Refuses to lend input embeddings to an encoder whose vocabulary differs, with a `ValueError`."""
         if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
             raise ValueError(
                 f"Expected argument `soft_model` to have the vocabulary of {other.info.name!r}, "
@@ -203,11 +199,7 @@ def _probe(pretrained: Pretrained) -> Tensor:
 
 
 def choose_device(device: str | None) -> torch.device:
-    """The device asked for; a CUDA device where none is asked for and there is one, else the CPU.
-
-    Raises:
-        ValueError: ``device`` is no name of a device.
-    """
+    """The device of that name, else `ValueError`; for ``None`` a CUDA device where there is one, else the CPU."""
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:

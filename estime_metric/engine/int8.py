@@ -52,11 +52,7 @@ def write_int8(weights: Mapping[str, Tensor], file: Path) -> None:
 
 
 def read_int8(file: Path, dtype: torch.dtype) -> dict[str, Tensor] | None:
-    """The weights of a file that `write_int8` wrote, in a dtype; ``None`` for any other file.
-
-    Raises:
-        SafetensorError: the file is damaged.
-    """
+    """The weights of a file that `write_int8` wrote, in a dtype; ``None`` for any other file."""
     weights = {}
     with safe_open(file, framework="pt") as stored:
         if (stored.metadata() or {}).get("weights") != _METADATA["weights"]:

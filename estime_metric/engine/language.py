@@ -29,12 +29,9 @@ _LEAST_ENTRIES = 1_000
 def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
     """What says that a tokenizer was not made for the language of most texts; ``None`` where nothing does.
 
-    It then cuts their words into pieces, or does not know the letters. Of less than 20 tokens it says nothing, nor
-    where one vocabulary was made for several languages and the encoder trained on fewer.
-
-    Args:
-        texts: any strings; the beginnings of the first are looked at.
-        tokenizer: a fast tokenizer.
+    It then cuts their words into pieces, or does not know the letters. The beginnings of the first texts are looked at.
+    Of less than 20 tokens it says nothing, nor where one vocabulary was made for several languages and the encoder
+    trained on fewer.
     """
     looked_at: list[str] = []
     left = _OF_ALL

@@ -68,11 +68,7 @@ class EncoderInfo:
     layer: int  # read by default: ``estime_layer`` of ``config.json``, else the one at the paper's relative depth
 
     def resolve(self, config: EstimeConfig) -> EstimeConfig:
-        """``config`` with revision and layers filled in.
-
-        Raises:
-            ValueError: a layer is out of the encoder's range, or the window does not fit its positions.
-        """
+        """``config`` with revision and layers filled in; `ValueError` where a layer or the window does not fit."""
         everything = tuple(range(self.blocks + 1))
         layers = (self.layer,) if config.layers is None else everything if config.layers == "all" else config.layers
         resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
@@ -101,11 +97,7 @@ class Pretrained:
     headed: Any  # the model with its prediction head, of which ``model`` is a part; ``None`` where it has none
 
     def with_head(self) -> Any:
-        """The model with its prediction head.
-
-        Raises:
-            ValueError: it has none.
-        """
+        """The model with its prediction head; `ValueError` where it has none."""
         if self.headed is None:
             raise ValueError(
                 f"Expected argument `model` to name a model with its prediction head, such as "
@@ -157,11 +149,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
 
 @contextmanager
 def explained(model: str) -> Iterator[None]:
-    """Turns what is raised inside, where ``model`` cannot be loaded, into an error that says what to do.
-
-    Raises:
-        EncoderUnavailableError, MemoryError: in place of what was raised.
-    """
+    """Turns what is raised where ``model`` cannot be loaded into an `EncoderUnavailableError` or a `MemoryError`."""
     try:
         yield
     except _UnsuitableError:
@@ -182,11 +170,7 @@ def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
 
 
 def revision_of(model: str, revision: str | None) -> str:
-    """The commit of a Hub model; for a folder a hash of its content.
-
-    Raises:
-        EncoderUnavailableError: there is no such model, or no network and no copy of it.
-    """
+    """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` where there is neither."""
     where = location(model)
     if len(where) > 1:
         return _content_hash(where)

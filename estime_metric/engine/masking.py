@@ -64,11 +64,7 @@ def mask_units(units: Units, config: EstimeConfig) -> MaskedText:
 
 
 def check_schedule(window: int, margin: int, distance: int) -> None:
-    """Refuses a setting under which some position could never be masked.
-
-    Raises:
-        ValueError: ``margin`` is negative, ``window`` is not more than twice ``margin``, or ``distance`` is below one.
-    """
+    """Refuses a setting under which some position could never be masked, with a `ValueError`."""
     if margin < 0:
         raise ValueError(f"Expected argument `margin` to be at least 0, but got {margin}.")
     if window <= 2 * margin:
@@ -93,9 +89,6 @@ def plan_token_windows(
         window: most positions in a window (``W``).
         margin: positions at a window's edge that are not masked, unless the text ends there (``M``).
         distance: least distance of two masked positions in one window (``L``).
-
-    Returns:
-        The windows in the order in which they are opened; none where nothing is wanted.
 
     Raises:
         ValueError: an illegal setting, or ``wanted`` is not strictly ascending within the text.
@@ -164,12 +157,7 @@ def plan_word_windows(
         words: first and one past the last token of each word that wants an embedding; ascending, not overlapping,
             at least one token each.
         indices: index of each of these words in the text, ascending; what ``distance`` counts.
-        window: most tokens in a window (``W``).
-        margin: tokens before the first masked word, and kept free at the window's far end (``M``).
-        distance: least distance of two masked words in one window, in words (``L``).
-
-    Returns:
-        The windows, group by group; none where there are no words.
+        window, margin, distance: as for `plan_token_windows`; the distance is in words.
 
     Raises:
         ValueError: an illegal setting, or ``words`` or ``indices`` are out of order.

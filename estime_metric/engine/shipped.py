@@ -19,11 +19,7 @@ from estime_metric.engine.loading import Pretrained, explained, info_of, revisio
 
 
 def load_shipped(model: str, dtype: torch.dtype) -> Pretrained:
-    """`load_pretrained` for a name of `estime_metric.embedded.PATHS`, without the prediction head.
-
-    Raises:
-        EncoderUnavailableError: its files are damaged.
-    """
+    """`load_pretrained` for a name of `estime_metric.embedded.PATHS`, without the prediction head."""
     folder = embedded.PATHS[model]
     with explained(model):
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))

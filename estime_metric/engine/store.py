@@ -29,11 +29,7 @@ class EncoderStore:
         self._lock = threading.Lock()
 
     def get(self, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """The encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
-
-        Raises:
-            EncoderUnavailableError, ValueError, MemoryError: as `MaskedEncoder.load`.
-        """
+        """The encoder that ``config`` asks for, and ``config`` with nothing left open; raises as a load."""
         with self._lock:
             files = location(config.model)
             asked = (files, config.revision)

@@ -43,11 +43,7 @@ def split_words(text: str) -> list[str]:
 
 
 def find_splitter(splitter: str | Splitter) -> Splitter:
-    """The callable behind ``"regex"``, ``"nltk"`` or a callable itself.
-
-    Raises:
-        ImportError: NLTK is not installed; the message names the extra.
-    """
+    """The callable behind ``"regex"``, ``"nltk"`` or a callable itself; `ImportError` without NLTK names the extra."""
     if not isinstance(splitter, str):
         return splitter
     if splitter == "regex":
@@ -57,11 +53,7 @@ def find_splitter(splitter: str | Splitter) -> Splitter:
 
 
 def find_tagger(tagger: str | Tagger) -> Tagger:
-    """The callable behind ``"nltk"`` or a callable itself.
-
-    Raises:
-        ImportError: NLTK is not installed; the message names the extra.
-    """
+    """The callable behind ``"nltk"`` or a callable itself; `ImportError` without NLTK names the extra."""
     if not isinstance(tagger, str):
         return tagger
     nltk = _import_nltk()
@@ -69,11 +61,7 @@ def find_tagger(tagger: str | Tagger) -> Tagger:
 
 
 def tags_of(words: list[str], tagger: Tagger) -> list[str]:
-    """One tag for each word.
-
-    Raises:
-        ValueError: the tagger returned another number of tags.
-    """
+    """One tag for each word; `ValueError` where the tagger returns another number."""
     tags = [tag if isinstance(tag, str) else tag[1] for tag in tagger(words)]
     if len(tags) != len(words):
         raise ValueError(
