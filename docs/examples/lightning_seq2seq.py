@@ -50,13 +50,10 @@ WORDS = [
 
 
 class Summarizer(lightning.LightningModule):
-    """An encoder-decoder that is judged on the consistency of what it writes.
+    """An encoder-decoder that is judged on the consistency of what it writes, summaries of at most ``length`` tokens.
 
-    Args:
-        model: an encoder-decoder on the Hub or in a folder; ``None`` makes a very small one with random weights.
-        encoder: ESTIME's encoder.
-        cache: keeps ESTIME's source embeddings from epoch to epoch: bytes of memory, or a folder.
-        length: most tokens of a summary.
+    ``model`` is on the Hub or in a folder; ``None`` makes a very small one with random weights. ``encoder`` and
+    ``cache`` are ESTIME's.
     """
 
     def __init__(

@@ -26,19 +26,9 @@ class Line(NamedTuple):
     number: int
     row: files.Row | str
 
-
-class Digest:
-    """A running digest of the rows that were read, to see later whether the input is still the same."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=16)
-
-    def add(self, line: Line) -> None:
-        """Takes a row in."""
-        self._hash.update(json.dumps([line.number, line.row], default=str).encode("utf-8"))
-
-    def __str__(self) -> str:
-        return self._hash.hexdigest()
+    def encoded(self) -> bytes:
+        """What is digested to see later whether the input is still the same."""
+        return json.dumps([self.number, self.row], default=str).encode("utf-8")
 
 
 def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
@@ -106,7 +96,7 @@ def further(job: Job, path: Path, row: files.Row) -> files.Row:
 
 
 def chunks(
-    lines: Iterable[Line], job: Job, limits: tuple[int, int], digest: Digest | None = None
+    lines: Iterable[Line], job: Job, limits: tuple[int, int], digest: hashlib.blake2b | None = None
 ) -> Iterator[files.Pairs]:
     """Pairs in chunks within the limits of `Job.limits`; the last one may hold problems alone.
 
@@ -120,7 +110,7 @@ def chunks(
             yield chunk
             chunk = files.Pairs()
         if digest is not None:
-            digest.add(line)
+            digest.update(line.encoded())
         where = f"{path} line {number}" if several else f"line {number}"
         if isinstance(row, str):
             chunk.problems.append(f"{where}: {row}")

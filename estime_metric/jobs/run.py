@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.jobs.inputs import Digest, chunks, first_pairs, further, read_lines
+from estime_metric.jobs.inputs import chunks, first_pairs, further, read_lines
 from estime_metric.jobs.job import Job, Totals
 from estime_metric.jobs.output import EXISTING, Output, Record
 from estime_metric.jobs.team import Workers
@@ -160,11 +161,11 @@ def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]
 
     The columns of CSV are those of the first rows, with ours around them.
     """
-    lines, digest = read_lines(job), Digest()
+    lines, digest = read_lines(job), hashlib.blake2b(digest_size=16)
     done = Totals(**record.totals)
     for line in islice(lines, done.pairs + done.skipped):
-        digest.add(line)
-    if record.digest not in ("", str(digest)):
+        digest.update(line.encoded())
+    if record.digest not in ("", digest.hexdigest()):
         raise ValueError(
             "Expected the rows that the earlier run has scored, to resume it, but they have changed: start again with "
             "--overwrite."
@@ -176,7 +177,7 @@ def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]
         columns = [ours[0], *dict.fromkeys(name for row in found for name in row), *ours[1:]]
         lines = chain(head, lines)
     for number, chunk in enumerate(chunks(lines, job, limits, digest)):
-        yield _Task(chunk, not number and not record.digest, str(digest), columns)
+        yield _Task(chunk, not number and not record.digest, digest.hexdigest(), columns)
 
 
 class Stop:
