@@ -82,10 +82,7 @@ def corrupt(
 
 def parse_numbers(text: str) -> tuple[int, ...]:
     """``"1,3"`` as ``(1, 3)``, ascending; ValueError if it is no list of integers from 1 on."""
-    try:
-        numbers = sorted({int(part) for part in text.split(",")})
-    except ValueError as error:
-        raise ValueError(f"Expected --errors to be comma-separated integers, but got {text!r}.") from error
+    numbers = sorted(set(options.parse_integers("--errors", text)))
     if numbers[0] < 1:
         raise ValueError(f"Expected --errors to be numbers of at least 1, but got {text!r}.")
     return tuple(numbers)

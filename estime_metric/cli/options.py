@@ -118,18 +118,17 @@ def parse_names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(part.strip() for part in text.split(","))
 
 
-def parse_layers(text: str) -> tuple[int, ...] | str:
-    """``"12,21"`` as ``(12, 21)``; ``"all"`` as it is.
-
-    Raises:
-        ValueError: it is no list of integers.
-    """
-    if text == "all":
-        return text
+def parse_integers(option: str, text: str, otherwise: str = "") -> tuple[int, ...]:
+    """``"12,21"`` as ``(12, 21)``; ValueError, which names the option, if it is no list of integers."""
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError as error:
-        raise ValueError(f"Expected --layers to be comma-separated integers, or 'all', but got {text!r}.") from error
+        raise ValueError(f"Expected {option} to be comma-separated integers{otherwise}, but got {text!r}.") from error
+
+
+def parse_layers(text: str) -> tuple[int, ...] | str:
+    """As `parse_integers`; ``"all"`` as it is."""
+    return text if text == "all" else parse_integers("--layers", text, ", or 'all'")
 
 
 #: Options whose text holds several values.

@@ -27,14 +27,10 @@ def to_table(found: Comparison) -> Table:
 
 
 def plot_copying(found: Comparison, measure: str) -> Figure:
-    """A measure against the share of a summary's tokens that are copied from its source, one point a system.
-
-    Args:
-        found: systems whose rows have the column ``copied``.
-        measure: one that was compared.
+    """A compared measure against the share of a summary's tokens that are copied from its source, one point a system.
 
     Raises:
-        ValueError: the measure was not compared, or a system lacks the column.
+        ValueError: the measure was not compared, or the rows of a system lack the column ``copied``.
         ImportError: matplotlib is not installed.
     """
     from estime_metric.meta.plots import plot_trade_off

@@ -40,11 +40,7 @@ class Joined:
 
 
 def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
-    """The one signature of all rows of all systems.
-
-    Raises:
-        ValueError: a row has none, or there are several; they are shown.
-    """
+    """The one signature of all rows of all systems; ValueError if a row has none or there are several."""
     found: list[str] = []
     for rows, name in zip(sides, names, strict=True):
         if not rows:
@@ -74,8 +70,7 @@ def join_rows(
     """Joins the rows of all systems that are about one example; the order of the rows does not matter.
 
     Args:
-        sides: the rows of each system.
-        names: of the systems, for messages.
+        sides, names: the rows of each system, and its name for messages.
         id_column: the column that identifies an example. Where left out: the source, with one of `ID_COLUMNS` where
             sources repeat; without sources one of `ID_COLUMNS`; else ``line``, unless another of these columns
             contradicts it.
@@ -185,8 +180,7 @@ def read_systems(
         paths: a file for each system, or one file with a column that names the system of each row. A file was written
             by ``estime score -o`` or holds pairs.
         system_column, source_column, summary_column: these columns.
-        options: options of `EstimeScorer`, for pairs.
-        progress: show a progress bar.
+        options, progress: of `EstimeScorer` and its progress bar, for pairs.
 
     Returns:
         the names of the systems (names of files without their folders, where these differ), the rows of each, and a

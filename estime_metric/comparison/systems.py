@@ -34,6 +34,9 @@ def compare_rows(
 ) -> Comparison:
     """Compares two systems or more by their scored rows, over the examples that all of them have.
 
+    P-values of one measure are corrected by Holm's method for the number of pairs. An empty cell and NaN have no value:
+    that example is left out for that measure.
+
     Args:
         sides: the rows of each system as ``estime score -o`` writes them, with the signature, in any order.
         names: of the systems; A, B, C and so on where left out. Without a baseline, two systems are always A and B in
@@ -41,18 +44,12 @@ def compare_rows(
         baseline: name of the system with which each other one is compared; every two are compared where left out.
         measures: names of measures; of several layers each is compared. `DEFAULT_MEASURES` where left out.
         id_column, source_column: as for `join_rows`.
-        n: number of resamples and of random swaps.
-        confidence: share of the resamples within an interval.
-        seed: of the random numbers.
-
-    Returns:
-        means with bootstrap intervals, wins, and p-values of paired tests. P-values of one measure are corrected by
-        Holm's method for the number of pairs.
+        n, confidence, seed: number of resamples and of random swaps, share of the resamples within an interval, seed of
+            the random numbers.
 
     Raises:
         ValueError: fewer than two systems, a name comes twice, the baseline is none of them, the signatures differ, the
-            rows cannot be joined, a measure is unknown or its column is missing, or a cell holds no number. An empty
-            cell and NaN have no value: that example is left out for that measure.
+            rows cannot be joined, a measure is unknown or its column is missing, or a cell holds no number.
 
     Example:
         >>> def rows(alarms):
@@ -88,12 +85,7 @@ def compare_rows(
 def compare_results(*results: EstimeResult, **options: Any) -> Comparison:
     """Compares two systems or more by what `EstimeScorer.score` gave for their summaries of the same sources, in order.
 
-    Args:
-        results: the scores of each system.
-        options: ``names``, ``baseline``, ``measures``, ``n``, ``confidence`` and ``seed``, as for `compare_rows`.
-
-    Raises:
-        ValueError: as for `compare_rows`, or the results differ in length.
+    Options are those of `compare_rows` but for the columns. Results of different lengths raise ValueError.
     """
     if len({len(result) for result in results}) > 1:
         lengths = " and ".join(str(len(result)) for result in results)

@@ -276,11 +276,7 @@ class Comparison:
 
 
 def higher_is_better(measure: str) -> bool:
-    """The direction of a measure, with or without a layer behind its name.
-
-    Raises:
-        ValueError: it judges nothing (``tokens``) or is unknown.
-    """
+    """The direction of a measure, with or without a layer; ValueError if it judges nothing or is unknown."""
     base = measure.split("@")[0]
     if base not in HIGHER_IS_BETTER:
         listed = ", ".join(HIGHER_IS_BETTER)

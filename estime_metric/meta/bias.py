@@ -33,14 +33,14 @@ class BiasMatrix:
     """How well a measure ranks consistent and inverted pairs of summaries, for each pair of systems.
 
     A pair of summaries is consistent where the system with the better mean judgement wrote the better summary, and
-    inverted where the other one did. Row ``i`` and column ``j`` of the four tables are the better and the worse system
-    of a pair, so they hold values above the diagonal only.
+    inverted where the other one did. Row ``i`` and column ``j`` of the tables, all (s, s), are the better and the worse
+    system of a pair, so they hold values above the diagonal only.
 
     Attributes:
         systems: names, from the best mean judgement to the worst.
-        tau_plus, tau_minus: (s, s) share of consistent, and of inverted, pairs that are ranked right minus the share
-            that is not, within -1..1, higher is better; NaN where there is no such pair.
-        counts_plus, counts_minus: (s, s) numbers of these pairs.
+        tau_plus, tau_minus: share of consistent, and of inverted, pairs that are ranked right minus the share that is
+            not, within -1..1, higher is better; NaN where there is no such pair.
+        counts_plus, counts_minus: numbers of these pairs.
         compared: ``"same_document"`` or ``"all_documents"``.
     """
 
@@ -71,21 +71,17 @@ class BiasMatrix:
 def bias_matrix(
     scores: Floats, judgements: Floats, systems: Sequence[str], compared: Compared = "same_document"
 ) -> BiasMatrix:
-    """The bias matrix of a measure.
+    """The bias matrix of a measure; all NaN of no document, empty of no system.
+
+    Pairs that are judged equal are left out. A pair that the measure ties counts as ranked wrong. Systems with equal
+    mean judgements (after rounding to 1e-9) keep the order in which they came.
 
     Args:
-        scores: (d, s) scores of the measure, higher is better; negate a measure of which lower is better.
-        judgements: (d, s) human judgements, higher is better.
+        scores, judgements: (d, s), higher is better; negate a measure of which lower is better.
         systems: names of the ``s`` systems.
         compared: ``"same_document"`` compares two systems' summaries of one document, as the authors' released code
-            does. ``"all_documents"`` compares each summary of one system with each of the other, as the formula that
-            the paper prints does.
-
-    Pairs that are judged equal are left out. A pair that the measure ties counts as ranked wrong, in both variants.
-    Systems with equal mean judgements (after rounding to 1e-9) keep the order in which they came.
-
-    Returns:
-        The matrix. Of no document: no pair anywhere, all NaN. Of no system: empty tables.
+            does; ``"all_documents"`` each summary of one with each of the other, as the formula that the paper prints
+            does.
 
     Example:
         >>> import numpy as np

@@ -69,18 +69,11 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
 
 
 def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
-    """The scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed.
+    """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed.
 
-    Ties flatter tau-b and ruin strict accuracy; with noise both say what the pseudo-measure knows.
-
-    Args:
-        scores: (d, s) scores.
-        seed: of the noise.
-        scale: width of the noise. It must be below the least step between two scores, and large enough for means of
-            systems not to be equal after rounding to 1e-9.
-
-    Returns:
-        (d, s) scores, all different.
+    Ties flatter tau-b and ruin strict accuracy; with noise both say what the pseudo-measure knows. The scale must be
+    below the least step between two scores, and large enough for means of systems not to be equal after rounding to
+    1e-9.
     """
     table = finite("scores", scores, 2)
     if not scale > 0:
@@ -101,12 +94,8 @@ def mean_over_noise(
 
     Args:
         statistic: (d, s) scores -> a number, such as a correlation with the judgements.
-        scores, scale: as in `break_ties`, with its errors.
-        runs: how often ties are broken at random, at least once; the paper's 100.
-        seed: of the first run; run ``k`` has ``seed + k``.
-
-    Returns:
-        The mean; NaN if a run gave NaN.
+        scores, scale: as in `break_ties`.
+        runs, seed: how often ties are broken, and the seed of the first run; run ``k`` has ``seed + k``.
     """
     integer("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

@@ -26,9 +26,7 @@ def choose_threshold(labels: Labels, scores: Floats) -> float:
     """The threshold of the authors of AggreFact (after Laban et al. 2022): of the percentiles 0, .2, ... 99.8 of the
     scores the highest with the best balanced accuracy, where summaries with a higher score count as consistent.
 
-    Args:
-        labels: 1 for a consistent summary, else 0, of shape (k,).
-        scores: likewise, finite.
+    Labels are 1 for a consistent summary, else 0, of shape (k,); scores likewise, finite.
 
     Example:
         >>> round(choose_threshold(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])), 3)
@@ -40,16 +38,14 @@ def choose_threshold(labels: Labels, scores: Floats) -> float:
 
 
 def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weights: Floats | None = None) -> Floats:
-    """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is chance.
+    """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is chance; of shape (n,).
+
+    A class without a summary is left out of the mean, as scikit-learn does; NaN where there is no summary at all.
 
     Args:
         labels: 1 for a consistent summary, else 0, of shape (k,).
         predicted: whether summaries were taken for consistent, of shape (n, k), or (k,) for the same throughout.
         weights: of shape (n, k); ``None`` for each summary once.
-
-    Returns:
-        float64 of shape (n,). A class without a summary is left out of the mean, as scikit-learn does; NaN where there
-        is no summary at all.
     """
     predicted = np.atleast_2d(predicted)
     weights = np.ones((len(predicted), len(labels))) if weights is None else weights
@@ -84,9 +80,8 @@ class Calibration:
     Attributes:
         threshold: a summary is flagged from here on (down to here where higher is better): midway between two scores.
         accuracy: balanced accuracy on the summaries that it was chosen on, which flatters it.
-        expected: mean balanced accuracy of a bootstrap in which the threshold is chosen on the summaries that were
-            drawn and tried on the others.
-        low, high: ends of the 95% interval of that.
+        expected, low, high: mean and 95% interval of the balanced accuracy in a bootstrap that chooses the threshold on
+            the summaries that were drawn and tries it on the others.
         area: area under the ROC curve.
         curve: a row for each possible threshold: ``threshold``, ``accuracy``, ``found`` (share of the inconsistent
             summaries that are flagged), ``spared`` (share of the consistent ones that are not), ``flagged`` (share of
@@ -113,11 +108,10 @@ def calibrate(
     """Finds the threshold with the best balanced accuracy, of several the middle one.
 
     Args:
-        scores: of shape (k,).
-        labels: 1 for a consistent summary, 0 for another, of shape (k,).
+        scores: of shape (k,), not all equal.
+        labels: 1 for a consistent summary, 0 for another, of shape (k,); both have to occur.
         higher_is_better: the direction of the scores.
-        resamples: for the interval.
-        seed: of the random numbers.
+        resamples, seed: of the interval.
 
     Example:
         >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])

@@ -23,12 +23,9 @@ class Grid:
 
     Attributes:
         documents, systems: names of the D rows and of the S columns.
-        scores, judgements: float64 of shape (documents, systems), (D, S); higher is better.
+        scores, judgements: float64 of shape (D, S), finite; higher is better.
         measure, judgement: names of the measure and of the judged quality.
         dropped: what `join` left out, one sentence each; empty unless it was asked for.
-
-    Raises:
-        ValueError: the shapes do not fit the names, or there is a NaN or an infinity.
     """
 
     documents: tuple[str, ...]
@@ -65,10 +62,9 @@ def join(
     """Lays scores and judgements side by side: every document with every system, once.
 
     Args:
-        scores: tidy, one row for each summary: document, system, and a column ``measure``.
-        judgements: likewise, with a column ``judgement``. Rows and columns of the grid follow its order.
-        measure: the column of scores.
-        judgement: the column of judgements, higher is better.
+        scores, judgements: tidy, one row for each summary: document, system, and a column ``measure`` or ``judgement``.
+            Rows and columns of the grid follow the order of the judgements.
+        measure, judgement: these columns; a higher judgement is better.
         document, system: their columns; a pair where the tables name one differently (scores, judgements). Documents
             and systems are compared as text: 7 is ``"7"``.
         lower_is_better: the scores count errors, say; they are negated.

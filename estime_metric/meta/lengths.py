@@ -28,18 +28,10 @@ UNITS = tuple(_COUNTS)
 
 
 def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> Floats:
-    """Length of each summary.
+    """Length of each of (d, s) summaries, in rows of equal length; of no row: shape (0, 0).
 
-    Args:
-        texts: (d, s) summaries, rows of equal length.
-        unit: ``"characters"`` (the paper's), ``"words"`` (parts between white space) or ``"sentences"``
-            (`estime_metric.meta.shuffle.split_sentences`).
-
-    Returns:
-        (d, s) lengths; of no row: shape (0, 0).
-
-    Raises:
-        ValueError: the rows differ in length, or ``unit`` is none of `UNITS`.
+    The unit is ``"characters"`` (the paper's), ``"words"`` (parts between white space) or ``"sentences"``
+    (`estime_metric.meta.shuffle.split_sentences`).
 
     Example:
         >>> count_lengths([["One. Two.", ""]], "words")
@@ -76,18 +68,11 @@ def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> pd.DataFram
 
 
 def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str = "kendall_b") -> dict[str, float]:
-    """Correlation of a measure's scores, or of judgements, with the lengths of the summaries, on every level.
+    """Correlation of (d, s) scores of a measure, or of judgements, with the (d, s) lengths of the summaries.
 
-    A measure that correlates with length where the judgements do not is biased by it.
-
-    Args:
-        scores: (d, s) scores of a measure, or judgements.
-        lengths: (d, s) lengths of the summaries.
-        method: one of `estime_metric.meta.METHODS`.
-
-    Returns:
-        level -> correlation, for each of `estime_metric.meta.LEVELS`; NaN where it is undefined: of no summary, or
-        where all are equal.
+    A measure that correlates with length where the judgements do not is biased by it. The method is one of `METHODS`.
+    Returns level -> correlation, for each of `LEVELS`; NaN where it is undefined: of no summary, or where all are
+    equal.
 
     Example:
         >>> correlation_with_length([[1, 2], [3, 4]], [[10, 20], [30, 40]])["system"]
@@ -111,16 +96,11 @@ def agreement_by_length_difference(
     """How often a measure agrees on which of two summaries is better, by how much longer the better one is.
 
     All pairs of summaries that are judged different, of any document and system, are drawn from at random without
-    repetition. A measure that prefers long summaries rises from left to right.
+    repetition. The curve of a measure that prefers long summaries rises; a tie of the measure counts one half.
 
     Args:
-        scores: (d, s) scores of a measure, higher is better.
-        judgements: (d, s) judgements, higher is better.
-        lengths: (d, s) lengths of the summaries.
+        scores, judgements, lengths: (d, s), of which higher scores and judgements are better.
         pairs, width, limit, seed: as in `estime_metric.meta.shuffle.accuracy_by_length_difference`.
-
-    Returns:
-        The curve; a tie of the measure counts one half. Of no pair: no bucket.
     """
     tables = alike(2, scores=scores, judgements=judgements, lengths=lengths)
     guess, gold, sizes = (table.ravel() for table in tables)

@@ -64,14 +64,12 @@ def paired_bootstrap(
 ) -> PairedTest:
     """Paired bootstrap: interval and p-value of the mean difference.
 
-    The p-value is that of the interval: twice the share of resamples whose difference has the other sign or none, so
-    it is below 0.05 where the 95 % interval leaves 0 out.
+    The p-value is that of the interval: twice the share of resamples whose difference has the other sign or none, so it
+    is below 0.05 where the 95 % interval leaves 0 out.
 
     Args:
-        first, second: scores of two systems for the same examples, shape (examples,).
-        n: number of resamples.
-        confidence: share of the resamples within the interval.
-        seed: of the random numbers.
+        first, second: scores of two systems for the same examples, one at least, shape (examples,).
+        n, confidence, seed: number of resamples, share of them within the interval, seed of the random numbers.
     """
     differences = _differences(first, second)
     integer("n", n, 1)
@@ -166,8 +164,7 @@ def compare_paired(
     Args:
         first, second: scores of two systems for the same examples, shape (examples,); NaN where one is undefined.
         higher_is_better: the direction of the scores.
-        n: number of resamples and of random swaps.
-        confidence, seed: as in `paired_bootstrap`.
+        n, confidence, seed: as in `paired_bootstrap`; ``n`` is the number of random swaps, too.
 
     Example:
         >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
@@ -233,9 +230,8 @@ def compare_each(
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:
-    """P-values corrected for the number of tests (Holm 1979).
-
-    The chance that any true null hypothesis is rejected stays below the level.
+    """P-values corrected for the number of tests (Holm 1979), which limits the chance that any true null hypothesis is
+    rejected.
 
     Example:
         >>> holm([0.01, 0.04, 0.03]).round(3).tolist()

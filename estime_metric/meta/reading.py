@@ -27,10 +27,8 @@ _Measured = tuple[pd.DataFrame, str, tuple[str, str]]
 def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "system")) -> pd.DataFrame:
     """Reads CSV, JSON Lines or Parquet, by the ending.
 
-    Args:
-        path: the file.
-        text_columns: columns of names: in CSV they are kept as they are written, so that ``007`` stays ``007`` and a
-            system may be called ``NA``.
+    In CSV the ``text_columns`` are kept as they are written, so that ``007`` stays ``007`` and a system may be called
+    ``NA``.
 
     Raises:
         ValueError: another ending, or the file is no such table.

@@ -36,12 +36,10 @@ Samples = tuple[Floats | None, Floats | None]
 
 
 def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
-    """How often each of n resamples takes each document and each system.
+    """How often each of n resamples takes each document and each system: float64 of shapes (n, D) and (n, S); ``None``
+    for what is not drawn.
 
     Documents are drawn first, then systems, each by ``numpy.random.default_rng(seed).integers(size, size=(n, size))``.
-
-    Returns:
-        float64 of shapes (n, D) and (n, S); ``None`` for what is not drawn.
     """
     check_choice("resample", resample, RESAMPLES)
     integer("n", n, 1)
@@ -89,8 +87,7 @@ def bootstrap(
         grid: scores and judgements.
         levels, methods: some of `LEVELS` and of `METHODS`.
         resample: ``"documents"``, ``"systems"`` or ``"both"``, see the module.
-        n: number of resamples.
-        confidence: share of the resamples that lie within the interval.
+        n, confidence: number of resamples, and share of them within the interval.
         seed: of the random numbers; the same seed draws the same documents and systems for every measure.
 
     Returns:
@@ -138,14 +135,9 @@ def bootstrap_groups(
     """The correlation of each group with its interval: systems over resampled documents (Steen & Markert 2022, Figure
     5), or documents over resampled systems.
 
-    Args:
-        grid: scores and judgements.
-        level: ``"intra_system"`` or ``"pairwise"``.
-        method: one of `METHODS`.
-        n, confidence, seed: as in `bootstrap`; all groups see the same resamples.
-
-    Returns:
-        one row for each group: ``group``, ``value`` (NaN where it is undefined), ``low``, ``high``, ``undefined``.
+    The level is ``"intra_system"`` or ``"pairwise"``, the method one of `METHODS`; all groups see the same resamples,
+    which are those of `bootstrap`. Returns one row for each group: ``group``, ``value`` (NaN where it is undefined),
+    ``low``, ``high``, ``undefined``.
     """
     check_choice("level", level, ("intra_system", "pairwise"))
     check_choice("method", method, METHODS)

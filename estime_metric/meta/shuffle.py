@@ -24,11 +24,8 @@ _BREAK = re.compile(r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\
 
 @dataclass(frozen=True)
 class ShuffledText:
-    """A text with its sentences in another order.
-
-    Attributes:
-        text: the text.
-        order: ``order[k]`` is the index in the original of the sentence that is now at ``k``.
+    """A text with its sentences in another order: ``order[k]`` is the index in the original of the sentence now at
+    ``k``.
     """
 
     text: str
@@ -62,14 +59,10 @@ def shuffle_text(
 ) -> ShuffledText:
     """The text with its sentences in a random order that reads differently from the original.
 
-    All orders that read differently are equally likely. Sentences are joined by a newline if the text has lines, else
-    by a space. A text of no or one sentence, or of equal sentences only, has no other order: it is returned unchanged,
-    character for character, and ``changed`` is False; leave such pairs out of an accuracy, as the paper does.
-
-    Args:
-        text: any text, also an empty one.
-        seed: as ``numpy.random.default_rng`` takes it.
-        splitter: text -> its sentences.
+    All such orders are equally likely. Sentences are joined by a newline if the text has lines, else by a space. A text
+    of no or one sentence, or of equal sentences only, has no other order: it is returned unchanged, character for
+    character, and ``changed`` is False; leave such pairs out of an accuracy, as the paper does. The seed is as
+    ``numpy.random.default_rng`` takes it.
     """
     sentences = list(splitter(text))
     order = list(range(len(sentences)))
@@ -142,16 +135,14 @@ def accuracy_by_length_difference(
 ) -> LengthCurve:
     """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of their lengths.
 
-    Of a measure that sees coherence alone the curve is flat; one that prefers long texts rises, since the difference
-    is the original's length minus the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). Pairs of
-    texts are drawn at random without repetition; all are taken where there are no more than ``pairs``. A tie counts
-    one half, as in `shuffle_accuracy`; the authors' released code counts it as wrong here.
+    The curve of a measure that sees coherence alone is flat; one that prefers long texts rises, since the difference is
+    the original's length minus the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). Pairs are
+    drawn at random without repetition, no more than ``pairs``. A tie counts one half; the authors' released code counts
+    it as wrong.
 
     Args:
-        originals: (n,) scores of the originals, higher is better.
-        shuffled: (n,) scores of the same texts shuffled.
-        lengths: (n,) lengths of the originals, in characters or any other unit.
-        shuffled_lengths: (n,) lengths of the shuffled texts; ``None`` takes ``lengths``.
+        originals, shuffled: (n,) scores of the originals, higher is better, and of the same texts shuffled.
+        lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first where left out.
         pairs: most pairs that are drawn.
         width: width of a bucket.
         limit: differences beyond ``-limit`` and ``limit`` are counted there.

@@ -92,18 +92,9 @@ def bootstrap_difference(
 ) -> Difference:
     """Interval of the difference of two measures' correlations.
 
-    Args:
-        first, second: two measures, with the same judgements of the same summaries.
-        level, method: one of `LEVELS` and of `METHODS`.
-        resample, n, confidence, seed: as in `bootstrap`.
-
-    Returns:
-        the difference with its percentile interval and the two-sided p-value that belongs to it: twice the share of
-        resamples whose difference has the other sign or none.
-
-    Raises:
-        ValueError: the grids differ in more than the scores.
-        UndefinedCorrelationError: one of the correlations has no value.
+    The p-value is two-sided and belongs to the percentile interval: twice the share of resamples whose difference has
+    the other sign or none. Grids, ``level``, ``method`` and errors are those of `permutation_test`, the rest of
+    `bootstrap`.
     """
     _check_same(first, second, level, method)
     samples = draw(first.scores.shape, resample, n, seed)
@@ -132,8 +123,7 @@ def permutation_test(
         level, method: one of `LEVELS` and of `METHODS`.
         swap: what keeps together: each of the ``summaries`` alone, those of one of the ``documents`` or ``systems``.
         alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
-        n: number of permutations.
-        seed: of the random numbers.
+        n, seed: number of permutations, and seed of the random numbers.
 
     Returns:
         the p-value is (1 + permutations with as large a difference) / (1 + permutations).
@@ -168,13 +158,11 @@ def permutation_test(
 def williams_test(
     first: Grid, second: Grid, *, level: str = "system", method: str = "pearson", alternative: str = "two-sided"
 ) -> Difference:
-    """Williams test of two measures' correlations with the judgements.
+    """Williams test of two measures' correlations with the judgements; grids and errors as in `permutation_test`.
 
     Args:
-        first, second: two measures, with the same judgements of the same summaries.
         level: ``"system"`` or ``"summary"``; the other levels are no single correlation.
         method: ``"pearson"``, or ``"spearman"`` as an approximation.
-        alternative: as in `permutation_test`, and so are the errors.
     """
     _check_same(first, second, level, method)
     check_choice("level", level, ("system", "summary"))
@@ -191,9 +179,9 @@ def williams(
     """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014).
 
     Args:
-        first, second: correlations of the two measures with the judgements.
-        between: that of the measures with each other.
-        n: items that they rest on.
+        first, second, between: correlations of the two measures with the judgements, and of the measures with each
+            other.
+        n: items that they rest on, at least four.
         alternative: as in `permutation_test`.
 
     Returns:
@@ -238,9 +226,8 @@ def compare_all(
 
     Args:
         grids: one for each measure and judgement; those of one judgement hold the same summaries.
-        test: ``"permutation"``, ``"bootstrap"`` or ``"williams"`` (levels ``system`` and ``summary``, methods
-            ``pearson`` and ``spearman`` only).
-        levels, methods: some of `LEVELS` and of `METHODS`.
+        test: ``"permutation"``, ``"bootstrap"`` or ``"williams"``.
+        levels, methods: some of `LEVELS` and of `METHODS`; Williams' are those of `williams_test`.
         options: of `permutation_test`, `bootstrap_difference` or `williams_test`.
 
     Returns:

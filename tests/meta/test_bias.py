@@ -80,20 +80,3 @@ def test_empty_tables() -> None:
     assert np.isnan(nothing.matrix[~np.eye(3, dtype=bool)]).all()
     assert bias_matrix(np.empty((4, 0)), np.empty((4, 0)), []).matrix.shape == (0, 0)
     assert bias_matrix(np.ones((4, 1)), np.ones((4, 1)), ["a"]).matrix.tolist() == [[0.0]]
-
-
-@pytest.mark.parametrize(
-    ("scores", "judgements", "systems", "compared", "error", "message"),
-    [
-        (np.ones((3, 2)), np.ones((2, 3)), list("ab"), "same_document", ValueError, r"shape, but got \(3, 2\) and"),
-        (np.ones((2, 2)), np.ones((2, 2)), ["a"], "same_document", ValueError, "`systems` to hold 2 names, but got 1"),
-        (np.ones((2, 2)), np.ones((2, 2)), ["a", "a"], "same_document", ValueError, "'a' twice"),
-        (np.ones((2, 2)), np.ones((2, 2)), "ab", "same_document", TypeError, "sequence of names"),
-        (np.ones((2, 2)), np.ones((2, 2)), list("ab"), "both", ValueError, "`compared` to be one of same_doc"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_named(
-    scores: object, judgements: object, systems: object, compared: str, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        bias_matrix(scores, judgements, systems, compared)  # type: ignore[arg-type]

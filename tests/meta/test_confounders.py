@@ -54,17 +54,6 @@ def test_noise_breaks_every_tie_and_turns_nothing_round() -> None:
     assert break_ties(np.empty((0, 2))).shape == (0, 2)
 
 
-def test_noise_that_could_turn_scores_round_is_refused() -> None:
-    with pytest.raises(ValueError, match="`scale` to be below the least step between two scores, 1e-05, but"):
-        break_ties([[0.0, 1e-5]])
-    with pytest.raises(ValueError, match="`scale` to be positive, but got 0"):
-        break_ties([[0.0, 1.0]], scale=0.0)
-    with pytest.raises(ValueError, match="`runs` to be at least 1, but got 0"):
-        mean_over_noise(lambda scores: 0.0, [[0.0]], runs=0)
-    with pytest.raises(ValueError, match="`documents` to be at least 0, but got -1"):
-        from_property([1.0], documents=-1)
-
-
 def test_the_mean_over_noise_is_that_of_its_runs() -> None:
     judgements = np.random.default_rng(2).normal(size=(10, 4))
     flat = from_property([0, 1, 0, 1], documents=10)

@@ -125,25 +125,6 @@ def test_many_summaries_do_not_need_a_matrix_of_all_pairs_at_once(monkeypatch: p
     assert correlate(grid.scores, grid.judgements, level="summary", method="kendall_b") == whole
 
 
-@pytest.mark.parametrize(
-    ("scores", "judgements", "level", "method", "message"),
-    [
-        ([[1, 2]], [[1, 2]], "document", "pearson", "`level` to be one of summary, system, pairwise, intra_system"),
-        ([[1, 2]], [[1, 2]], "system", "kendall", "`method` to be one of spearman, pearson, kendall_a"),
-        ([[1, 2]], [[1], [2]], "system", "pearson", r"one shape, but got \(1, 2\) and \(2, 1\)"),
-        ([[1, np.nan]], [[1, 2]], "system", "pearson", r"`scores` to be finite, but got nan at index \(0, 1\)"),
-        ([[1, 2]], [[1, np.inf]], "system", "pearson", r"`judgements` to be finite, but got inf at index \(0, 1\)"),
-        ([1, 2], [1, 2], "system", "pearson", r"`scores` to have 2 dimensions, but got shape \(2,\)"),
-        ([["a", "b"]], [[1, 2]], "system", "pearson", "`scores` to hold numbers"),
-    ],
-)
-def test_what_cannot_be_compared_is_named(
-    scores: object, judgements: object, level: str, method: str, message: str
-) -> None:
-    with pytest.raises((TypeError, ValueError), match=message):
-        correlate(scores, judgements, level=level, method=method)
-
-
 def test_classes_in_rising_order() -> None:
     assert dense(np.array([3.0, -1.0, 3.0, 0.5])).tolist() == [2, 0, 2, 1]
     assert dense(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist() == [[1, 0], [0, 0]]

@@ -65,18 +65,3 @@ def test_calibration_finds_the_best_threshold_in_either_direction(sample: tuple[
     assert found.expected < found.accuracy  # chosen elsewhere than tried
     noise = [calibrate(np.random.default_rng(seed).normal(size=80), labels, resamples=50) for seed in range(30)]
     assert abs(np.mean([one.expected for one in noise]) - 0.5) < 0.04 < np.mean([one.accuracy for one in noise]) - 0.5
-
-
-@pytest.mark.parametrize(
-    ("scores", "labels", "said"),
-    [
-        ([1, 2], [1], "`labels` to be of one shape"),
-        ([1, 2], [1, 1], "both 0 and 1, but got no 0"),
-        ([1, 2, 3], [1, 0, 2], "to hold 0 and 1, but got 2"),
-        ([1, 1], [1, 0], "`scores` to hold different numbers"),
-        ([1, float("nan")], [1, 0], "`scores` to be finite, but got nan at index"),
-    ],
-)
-def test_what_cannot_be_calibrated_is_refused(scores: list[float], labels: list[int], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        calibrate(scores, labels)

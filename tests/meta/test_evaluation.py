@@ -76,11 +76,6 @@ def test_no_grids_and_one() -> None:
     assert "p_holm" in compare_all([]).columns
 
 
-def test_a_test_that_is_none() -> None:
-    with pytest.raises(ValueError, match="`test` to be one of permutation, bootstrap, williams, but got 'sign'"):
-        compare_all(GRIDS, test="sign")
-
-
 def test_holm_keeps_order_and_bounds() -> None:
     assert holm([]).tolist() == []
     assert holm([0.2, 0.9]).tolist() == pytest.approx([0.4, 0.9])

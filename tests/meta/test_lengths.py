@@ -75,16 +75,3 @@ def test_agreement_agrees_with_loops() -> None:
     some = agreement_by_length_difference(scores, judgements, lengths, pairs=50)
     assert some.counts.sum() == 50
     assert agreement_by_length_difference([[1, 1]], [[2, 2]], [[3, 4]]).counts.tolist() == []
-
-
-def test_bad_input_is_named() -> None:
-    with pytest.raises(ValueError, match="`unit` to be one of characters, words, sentences, but got 'tokens'"):
-        count_lengths([["a"]], "tokens")
-    with pytest.raises(ValueError, match="rows of 1 texts, but got 2 in row 1"):
-        count_lengths([["a"], ["b", "c"]])
-    with pytest.raises(ValueError, match=r"`scores` and `lengths` to be of one shape, but got \(1, 2\) and \(2, 1\)"):
-        correlation_with_length([[1.0, 2.0]], [[1.0], [2.0]])
-    with pytest.raises(ValueError, match=r"`method` to be one of .* but got 'tau'"):
-        correlation_with_length([[1.0]], [[1.0]], "tau")
-    with pytest.raises(ValueError, match="`pairs` to be at least 1, but got 0"):
-        agreement_by_length_difference([[1.0]], [[1.0]], [[1.0]], pairs=0)

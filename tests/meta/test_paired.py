@@ -63,24 +63,6 @@ def test_chunks_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parts == whole
 
 
-@pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomization])
-@pytest.mark.parametrize(
-    ("first", "second", "options", "error", "message"),
-    [
-        ([], [], {}, ValueError, "at least one example"),
-        ([1, 2], [1], {}, ValueError, r"of one shape, but got \(2,\) and \(1,\)"),
-        ([1, np.nan], [1, 2], {}, ValueError, r"`first` to be finite, but got nan at index \(1,\)"),
-        ([1, 2], ["x", "y"], {}, TypeError, "`second` to hold numbers"),
-        ([1, 2], [1, 3], {"n": 0}, ValueError, "`n` to be at least 1"),
-    ],
-)
-def test_bad_input_is_named(
-    test: object, first: list, second: list, options: dict, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        test(first, second, **options)
-
-
 def test_one_example_has_no_width() -> None:
     found = paired_bootstrap([3], [1], n=99)
     assert (found.low, found.high, found.difference, found.p_value) == (2, 2, 2, 0.02)

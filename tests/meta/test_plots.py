@@ -158,25 +158,6 @@ def test_curves_and_histograms_hold_the_data() -> None:
     np.testing.assert_allclose(written, lengths.mean(axis=0), atol=0.51)
 
 
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda: plots.plot_bias(bias_matrix(np.empty((2, 0)), np.empty((2, 0)), []), "m"), "at least one system"),
-        (lambda: plots.plot_intra_system({}, ["A"]), "at least one measure"),
-        (lambda: plots.plot_intra_system({"m": [1.0]}, ["A", "B"]), r"2 values of 'm', but got shape \(1,\)"),
-        (lambda: plots.plot_intra_system({"m": [1.0]}, ["A"], {"m": [1.0]}), r"1 pairs of 'm', but got shape \(1,\)"),
-        (lambda: plots.plot_layers({}, [1], "τ"), "at least one curve"),
-        (lambda: plots.plot_layers({"a": [1.0]}, [1, 2], "τ"), "2 values of 'a', one for each layer"),
-        (lambda: plots.plot_scores(np.empty((0, 2)), np.empty((0, 2)), ["A", "B"], "m", "j"), "at least one summary"),
-        (lambda: plots.plot_length_curves({}), "at least one curve"),
-        (lambda: plots.plot_lengths(np.empty((0, 1)), ["A"]), "at least one summary"),
-    ],
-)
-def test_bad_input_is_named(draw: Callable[[], Figure], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        draw()
-
-
 @pytest.mark.slow
 def test_nothing_global_is_touched(tmp_path: Path) -> None:
     script = """

@@ -75,26 +75,3 @@ def test_intervals_of_each_group(level: str, kind: str) -> None:
         known = drawn[~np.isnan(drawn)]
         assert row["undefined"] == len(drawn) - len(known)
         assert [row["low"], row["high"]] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"resample": "rows"}, ValueError, "`resample` to be one of documents, systems, both"),
-        ({"n": 0}, ValueError, "`n` to be at least 1"),
-        ({"n": 1.5}, TypeError, "`n` to be an integer, but got 1.5"),
-        ({"confidence": 95}, ValueError, "`confidence` to lie between 0 and 1"),
-        ({"levels": ["document"]}, ValueError, "`levels` to be one of summary"),
-        ({"methods": ["tau"]}, ValueError, "`methods` to be one of spearman"),
-    ],
-)
-def test_bad_options_are_named(options: dict, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        bootstrap(made_up(), **options)
-
-
-def test_what_cannot_be_resampled_is_named() -> None:
-    with pytest.raises(ValueError, match=r"at least one document and one system to resample, but got \(0, 3\)"):
-        bootstrap(grid_of(np.zeros((0, 3)), np.zeros((0, 3))))
-    with pytest.raises(ValueError, match="`level` to be one of intra_system, pairwise, but got 'system'"):
-        bootstrap_groups(made_up(), level="system", method="pearson")
