@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
+from estime_metric.meta import LEVELS, correlate
 from estime_metric.meta.lengths import (
     agreement_by_length_difference,
     correlation_with_length,
@@ -37,21 +37,12 @@ def test_statistics_of_systems() -> None:
     assert lengths_by_system(np.empty((3, 0)), []).shape == (0, 5)
 
 
-def test_correlation_with_length_agrees_with_scipy() -> None:
+def test_correlation_with_length_is_that_of_every_level() -> None:
     rng = np.random.default_rng(4)
     lengths = rng.integers(20, 90, size=(12, 5))
     scores = lengths + rng.integers(0, 60, size=lengths.shape)
-    found = correlation_with_length(scores, lengths)
-
-    def tau(x: np.ndarray, y: np.ndarray) -> float:
-        return float(stats.kendalltau(x, y).statistic)
-
-    assert found == {
-        "summary": pytest.approx(tau(scores.ravel(), lengths.ravel())),
-        "system": pytest.approx(tau(scores.mean(axis=0).round(9), lengths.mean(axis=0).round(9))),
-        "pairwise": pytest.approx(np.mean([tau(x, y) for x, y in zip(scores, lengths, strict=True)])),
-        "intra_system": pytest.approx(np.mean([tau(x, y) for x, y in zip(scores.T, lengths.T, strict=True)])),
-    }
+    expected = {level: correlate(scores, lengths, level=level, method="kendall_b") for level in LEVELS}
+    assert correlation_with_length(scores, lengths) == expected
     assert all(math.isnan(value) for value in correlation_with_length(np.ones((3, 2)), np.ones((3, 2))).values())
 
 
