@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from estime_metric import files
 from estime_metric.explain import marked
@@ -21,7 +22,7 @@ from estime_metric.meta.detection import balanced_accuracies
 from estime_metric.meta.resampling import draw, interval
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.aggrefact import data as aggrefact
-from estime_metric.studies.aggrefact.words import Words, judged_words
+from estime_metric.studies.aggrefact.words import judged_words
 from estime_metric.thresholds import OPERATING_POINTS
 
 #: Digits of a threshold that are kept.
@@ -71,7 +72,7 @@ def operating_point(
     return {"threshold": threshold, "balanced_accuracy": found}
 
 
-def shares(words: Words) -> dict[str, Any]:
+def shares(words: pd.DataFrame) -> dict[str, Any]:
     """How many words of each kind are marked, as ``explain/marked.json`` holds it: ``absent``, ``matches``, and
     ``alarms`` from each of `EDGES` on. Neighbouring ranges of margins of which the wider has no larger share are one.
     """

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
     if not SUMMEVAL.is_dir():
-        pytest.skip("the published scores are not at hand")
+        pytest.skip("the published scores are missing")
     shown = run_command("benchmark", "coherence", SUMMEVAL.parent, columns=80)
     text = " ".join(shown.stdout.split())
     for line in ("BAS .896 .896 yes .5", "GRN .504 .504 yes .5", "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77"):

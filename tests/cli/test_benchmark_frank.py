@@ -8,16 +8,13 @@ import pandas as pd
 import pytest
 
 from tests.command import Ran, csv_rows, run_command
-from tests.studies.frank.conftest import made_rows, write_authors, write_folder
+from tests.studies.frank.conftest import folder, made_rows, write_authors
+
+__all__ = ["folder"]  # a fixture
 
 
 def run(*arguments: object, status: int = 0, columns: int = 80) -> Ran:
     return run_command("benchmark", "frank", *arguments, "-q", status=status, columns=columns)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "made-up", made_rows())
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ def coherence(
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
     It prints Tables 3 and 4. With --output it also writes the intervals of Table 3, Tables 1 and 5, agreement with
-    length, and pictures.
+    length, and plots.
 
     Exit status: 0, done; 1, plots cannot be drawn, the rest is there; 2, the data cannot be read.
     """

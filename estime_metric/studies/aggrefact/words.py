@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,67 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from estime_metric.explanation import VERDICTS, Explanation
+from estime_metric.explanation import Explanation
 from estime_metric.meta.checks import Floats
 from estime_metric.studies.aggrefact.data import ORIGINS
 from estime_metric.tables import Column, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Mask = npt.NDArray[np.bool_]
-#: What is flagged: words with an alarm (among those that the source has), words that it lacks, either.
-FLAGS = ("alarms", "absent", "both")
-
-
-@dataclass(frozen=True, eq=False)
-class Words:
-    """The words of many summaries, one after the other; all of shape (W,).
-
-    Attributes:
-        summary: index of its summary, int64.
-        verdict: one of ``VERDICTS``, text.
-        margin: as in `estime_metric.explanation.UnitVerdict.relative_margin`, float64: negative for an alarm, NaN where
-            nothing was compared.
-        marked: whether annotators marked it, bool.
-    """
-
-    summary: npt.NDArray[np.int64]
-    verdict: npt.NDArray[np.str_]
-    margin: Floats
-    marked: Mask
-
-    def __len__(self) -> int:
-        return len(self.summary)
-
-    def where(self, chosen: Mask) -> Words:
-        """Some of the words."""
-        return Words(self.summary[chosen], self.verdict[chosen], self.margin[chosen], self.marked[chosen])
-
-
-@dataclass(frozen=True)
-class Signal:
-    """How well flagged words agree with marked ones; shares are 0 to 1, higher is better.
-
-    Attributes:
-        words: how many could have been flagged: for alarms those that the source has, else all.
-        flagged: how many were.
-        precision: share of the flagged words that are marked; NaN where none is flagged.
-        recall: share of all marked words, also of those that could not be flagged, that are flagged; NaN where none is
-            marked.
-        f1: their harmonic mean.
-        lift: precision over the share of marked words among those that could be flagged; 1 is chance.
-        average_precision: mean precision over the ranks of the marked words: alarms by margin, the largest first, and
-            then matches; absent words above others; for both, absent words first.
-    """
-
-    words: int
-    flagged: int
-    precision: float
-    recall: float
-    f1: float
-    lift: float
-    average_precision: float
 
 
 def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
@@ -98,8 +43,14 @@ def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
     return found
 
 
-def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> Words:
-    """The words of explained summaries beside the texts that were marked in each, in order; as many of both."""
+def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> pd.DataFrame:
+    """The words of explained summaries beside the texts that were marked in each, in order; as many of both.
+
+    Returns:
+        A row for each word: ``summary``, the index of its summary; ``verdict``, one of ``VERDICTS``; ``margin``, as in
+        `estime_metric.explanation.UnitVerdict.relative_margin`: negative for an alarm, NaN where nothing was compared;
+        ``marked``, whether annotators marked it.
+    """
     if len(explanations) != len(spans):
         raise ValueError(
             f"Expected argument `spans` to have one entry for each of {len(explanations)} explanations, but got "
@@ -110,36 +61,56 @@ def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[s
         places = locate(explanation.prediction, texts)
         for word in explanation.words:
             marked = any(word.start < end and start < word.end for start, end in places)
-            margin = np.nan if word.relative_margin is None else word.relative_margin
-            rows.append((index, VERDICTS.index(word.verdict), margin, marked))
-    summary, verdict, margin, marked = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    return Words(summary.astype(np.int64), np.array(VERDICTS)[verdict.astype(np.int64)], margin, marked > 0)
+            rows.append((index, word.verdict, word.relative_margin, marked))
+    kinds = {"summary": np.int64, "verdict": object, "margin": np.float64, "marked": bool}
+    return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
 
 
-def signals(words: Words) -> dict[str, Signal]:
-    """How well alarms, absent words and both find the words that annotators marked: each of `FLAGS` -> its `Signal`.
+def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """How well flagged words find those that annotators marked.
+
+    Returns:
+        For ``alarms``, ``absent`` words and ``both``: ``words``, how many could have been flagged, for alarms those
+        that the source has, else all; ``flagged``, how many were; ``precision``, the share of these that are marked;
+        ``recall``, the share of all marked words, also of those that could not be flagged, that are flagged; ``f1``,
+        their harmonic mean; ``lift``, precision over the share of marked words among those that could be flagged, 1 is
+        chance; ``average_precision``, the mean precision over the ranks of the marked words: alarms by margin, the
+        largest first, and then matches; absent words above others; for both, absent words first. NaN where there is
+        nothing to divide by.
 
     Example:
         >>> from estime_metric import EstimeScorer
         >>> source = "Anna bought the red boat. Peter sold the old house."
         >>> shown = EstimeScorer(model="embedded").explain("Peter bought the red boat.", source)
         >>> found = signals(judged_words([shown], [["Peter"]]))["alarms"]
-        >>> found.flagged, found.precision, found.recall, found.lift
+        >>> found["flagged"], found["precision"], found["recall"], found["lift"]
         (1, 1.0, 1.0, 6.0)
     """
-    absent, alarm = words.verdict == "absent", words.verdict == "alarm"
-    by_margin = np.where(np.isnan(words.margin), 0.0, -words.margin)
-    first = by_margin.max(initial=0.0) + 1
-    marked = int(words.marked.sum())
-    every = np.ones(len(words), dtype=bool)
-    return {
-        "alarms": _signal(words.marked, alarm, by_margin, ~absent, marked),
-        "absent": _signal(words.marked, absent, absent.astype(np.float64), every, marked),
-        "both": _signal(words.marked, absent | alarm, np.where(absent, first, by_margin), every, marked),
-    }
+    absent, alarm, marked = (words["verdict"] == "absent"), (words["verdict"] == "alarm"), words["marked"]
+    by_margin = -words["margin"].fillna(0.0)
+    first = by_margin.max() + 1
+    every = pd.Series(True, index=words.index)
+    found = {}
+    for name, flagged, scores, possible in (
+        ("alarms", alarm, by_margin, ~absent),
+        ("absent", absent, absent.astype(np.float64), every),
+        ("both", absent | alarm, by_margin.mask(absent, first), every),
+    ):
+        hits, count, total = int((marked & flagged).sum()), int(flagged.sum()), int(marked.sum())
+        precision, base = _ratio(hits, count), _ratio(float(marked[possible].sum()), float(possible.sum()))
+        found[name] = {
+            "words": int(possible.sum()),
+            "flagged": count,
+            "precision": precision,
+            "recall": _ratio(hits, total),
+            "f1": _ratio(2 * hits, count + total),
+            "lift": _ratio(precision, base),
+            "average_precision": average_precision(marked[possible].to_numpy(), scores[possible].to_numpy()),
+        }
+    return found
 
 
-def average_precision(marked: Mask, scores: Floats) -> float:
+def average_precision(marked: npt.NDArray[np.bool_], scores: Floats) -> float:
     """Mean over the marked words of the precision among all words with a score as high; NaN where none is marked.
 
     Example:
@@ -154,20 +125,6 @@ def average_precision(marked: Mask, scores: Floats) -> float:
     return float((np.diff(hits, prepend=0) * hits / (ends + 1)).sum() / hits[-1])
 
 
-def _signal(marked: Mask, flagged: Mask, scores: Floats, possible: Mask, total: int) -> Signal:
-    hits, count, base = int((marked & flagged).sum()), int(flagged.sum()), float(marked[possible].sum())
-    precision, recall = _ratio(hits, count), _ratio(hits, total)
-    return Signal(
-        words=int(possible.sum()),
-        flagged=count,
-        precision=precision,
-        recall=recall,
-        f1=_ratio(2 * hits, count + total),
-        lift=_ratio(precision, _ratio(base, float(possible.sum()))),
-        average_precision=average_precision(marked[possible], scores[possible]),
-    )
-
-
 def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
 
@@ -178,24 +135,24 @@ MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
 _CURVE = np.arange(0.01, 1.0, 0.01)
 
 
-def parts(words: Words, origins: Sequence[str], labels: Sequence[int]) -> dict[str, Words]:
+def parts(words: pd.DataFrame, origins: Sequence[str], labels: Sequence[int]) -> dict[str, pd.DataFrame]:
     """All words, those of each of `ORIGINS`, and those of its summaries with an error alone (``labels`` 0)."""
-    of_word, wrong = np.array(origins)[words.summary], np.array(labels)[words.summary] == 0
+    of_word, wrong = np.array(origins)[words["summary"]], np.array(labels)[words["summary"]] == 0
     found = {"all": words}
     for origin, name in ORIGINS.items():
-        found[name] = words.where(of_word == origin)
-        found[f"{name}, only summaries with an error"] = words.where((of_word == origin) & wrong)
+        found[name] = words[of_word == origin]
+        found[f"{name}, only summaries with an error"] = words[(of_word == origin) & wrong]
     return {name: one for name, one in found.items() if len(one)}
 
 
-def tables(found: dict[str, Words], split: str, signature: str) -> list[Table]:
+def tables(found: dict[str, pd.DataFrame], split: str, signature: str) -> list[Table]:
     """``words``: what is flagged beside what is marked; ``words-margins``: alarms by the size of their margin."""
     names = ("flagged", "precision", "recall", "f1", "lift", "average_precision")
     columns = (Column("flagged words", text=True), *(Column(name.replace("_", " ")) for name in names))
     sections = tuple(
         Section(
-            f"{part}: {len(words)} words, {words.marked.mean():.1%} marked",
-            tuple((flag, *(getattr(signal, name) for name in names)) for flag, signal in signals(words).items()),
+            f"{part}: {len(words)} words, {words['marked'].mean():.1%} marked",
+            tuple((flag, *(signal[name] for name in names)) for flag, signal in signals(words).items()),
         )
         for part, words in found.items()
     )
@@ -207,9 +164,9 @@ def tables(found: dict[str, Words], split: str, signature: str) -> list[Table]:
     heads = [f"{least:.0%} to {end:.0%}" for least, end in pairwise(MARGINS)] + [f"from {MARGINS[-1]:.0%}"]
     rows = []
     for part, words in found.items():
-        alarms = words.where(words.verdict == "alarm")
-        of_range = pd.cut(np.abs(alarms.margin), [*MARGINS, np.inf], right=False)
-        rows.append((part, *pd.Series(alarms.marked).groupby(of_range, observed=False).mean()))
+        alarms = words[words["verdict"] == "alarm"]
+        of_range = pd.cut(alarms["margin"].abs(), [*MARGINS, np.inf], right=False)
+        rows.append((part, *alarms["marked"].groupby(of_range, observed=False).mean()))
     by_margin = (Column("alarms with a margin of", text=True), *map(Column, heads))
     about = ("A margin is a share of the best similarity.", *notes)
     title = "Share of alarms that are marked, by margin."
@@ -219,16 +176,16 @@ def tables(found: dict[str, Words], split: str, signature: str) -> list[Table]:
     ]
 
 
-def draw(found: dict[str, Words]) -> Figure:
+def draw(found: dict[str, pd.DataFrame]) -> Figure:
     """The share of marked words among those with the largest margins, over how many are taken; dotted: all of them."""
     from estime_metric.meta.plots.style import COLOURS, LABEL, TICK, WIDTH, make_plain, new_figure
 
     figure = new_figure(WIDTH, 3.8)
     axes = figure.add_subplot()
     for (part, words), colour in zip(found.items(), COLOURS, strict=False):
-        if not len(checked := words.where(words.verdict != "absent")):
+        if not len(checked := words[words["verdict"] != "absent"]):
             continue
-        ranked = checked.marked[np.argsort(np.nan_to_num(checked.margin), kind="stable")]
+        ranked = checked["marked"].to_numpy()[np.argsort(checked["margin"].fillna(0), kind="stable")]
         taken = np.maximum(1, np.round(_CURVE * len(ranked)).astype(np.int64))
         axes.plot(_CURVE, np.cumsum(ranked)[taken - 1] / taken, color=colour, label=part)
         axes.axhline(ranked.mean(), color=colour, linewidth=0.8, linestyle=":")

@@ -7,7 +7,7 @@ is better. As in the original, all tokens of the summary count, its special toke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
+from estime_metric.engine.batching import pack
 from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import quiet
 from estime_metric.engine.precision import inference_context
@@ -76,21 +77,13 @@ class BartScore:
                 f"{len(origins)}."
             )
         scores = np.full(len(targets), np.nan)
-        for batch in self._batches([len(a) + len(b) for a, b in zip(origins, targets, strict=True)]):
+        lengths = [len(a) + len(b) for a, b in zip(origins, targets, strict=True)]
+        order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
+        for inside in pack([lengths[index] for index in order], self.token_budget):
+            batch = [order[index] for index in inside]
             with inference_context(self.device):
                 scores[batch] = self._run([origins[index] for index in batch], [targets[index] for index in batch])
         return scores
-
-    def _batches(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Indices of pairs, long ones first, in batches within the token budget; one pair at least in each."""
-        batch: list[int] = []
-        for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-            if batch and (len(batch) + 1) * lengths[batch[0]] > self.token_budget:
-                yield batch
-                batch = []
-            batch.append(index)
-        if batch:
-            yield batch
 
     def _run(self, origins: list[list[int]], targets: list[list[int]]) -> NDArray[np.float64]:
         """Mean log-probability of the tokens of each target; axes: b pairs, t tokens of a target, v vocabulary."""

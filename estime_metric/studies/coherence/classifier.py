@@ -62,15 +62,6 @@ class TrainingOptions:
             raise ValueError(f"Expected argument `validation` to lie within 0..1, below 1, but got {self.validation}.")
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """What an epoch came to: its number from 1, the mean loss in training, and F1 of the held-out (NaN without)."""
-
-    number: int
-    loss: float
-    f1: float
-
-
 class CoherenceClassifier:
     """Scores texts by the log-odds of their being in order.
 
@@ -154,7 +145,7 @@ def train_classifier(
     *,
     device: str | None = None,
     truncate: bool = False,
-    on_epoch: Callable[[Epoch], None] | None = None,
+    on_epoch: Callable[[int, float, float], object] = lambda *_: None,
 ) -> CoherenceClassifier:
     """Trains a coherence classifier on texts and their shuffled forms; returns that of the best epoch.
 
@@ -164,7 +155,8 @@ def train_classifier(
         texts: coherent texts, such as reference summaries. Those of fewer than two sentences are left out.
         model: the encoder to start from, as `CoherenceClassifier` takes it; also ``device`` and ``truncate``.
         options: of the training.
-        on_epoch: called after each epoch.
+        on_epoch: called after each epoch with its number from 1, the mean loss in training, and F1 of the held-out
+            texts (NaN without).
 
     Raises:
         TypeError, ValueError: fewer than two texts can be shuffled, or one is too long for the encoder.
@@ -190,8 +182,7 @@ def train_classifier(
             rng.shuffle(training)
             loss = _train_epoch(classifier, training, options.batch_size, optimizer, schedule)
             f1 = _f1(classifier, validation) if validation else float("nan")
-            if on_epoch is not None:
-                on_epoch(Epoch(number, loss, f1))
+            on_epoch(number, loss, f1)
             if validation and (best is None or f1 > best[0]):
                 best = f1, {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
     if best is not None:

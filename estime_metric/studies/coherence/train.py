@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from estime_metric import files
-from estime_metric.studies.coherence.classifier import Epoch, TrainingOptions, train_classifier
+from estime_metric.studies.coherence.classifier import TrainingOptions, train_classifier
 
 
 def read_texts(path: Path, field: str = "text", limit: int | None = None) -> list[str]:
@@ -58,8 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _report(epoch: Epoch) -> None:
-    print(f"epoch {epoch.number}: loss {epoch.loss:.4f}, F1 of held-out originals {epoch.f1:.3f}", flush=True)
+def _report(number: int, loss: float, f1: float) -> None:
+    print(f"epoch {number}: loss {loss:.4f}, F1 of held-out originals {f1:.3f}", flush=True)
 
 
 if __name__ == "__main__":

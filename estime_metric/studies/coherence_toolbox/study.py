@@ -1,4 +1,4 @@
-"""The coherence toolbox: statistics of its published scores, and its tables and pictures beside the printed ones."""
+"""The coherence toolbox: statistics of its published scores, and its tables and plots beside the printed ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATISTICS = {
     "Acc_pair": ("pairwise", "accuracy"),
 }
 
-#: The paper's best measures (Figures 2 and 5), of which pictures are drawn.
+#: The paper's best measures (Figures 2 and 5), of which plots are drawn.
 DRAWN = ("human", "ccl-roberta-large-ours-cnndm", "ccl-roberta-large-ours-wsj", "bartscore", "gruen", "sumqe")
 
 HERE, PAPER = "here", "paper"

@@ -48,7 +48,7 @@ _KEYS = {*_NAMES, "dataset", "split"}
 
 @dataclass(frozen=True, eq=False)
 class Frank(Listed):
-    """Judged summaries. Not every system wrote of every document: those of CNN/DailyMail and of XSum differ.
+    """Judged summaries. Not every system summarized every document: those of CNN/DailyMail and of XSum differ.
 
     Attributes:
         origin: where they come from.
@@ -57,7 +57,7 @@ class Frank(Listed):
         sources: document -> its text.
         summaries: N texts.
         factuality: float64 of shape (N,): share of the sentences without an error; higher is better.
-        flipped: type of error -> factuality with the labels of that type turned round, float64 of shape (N,).
+        flipped: type of error -> factuality with the labels of that type inverted, float64 of shape (N,).
         metrics: published metric -> its scores, float64 of shape (N,), NaN where it has none; higher is better.
 
     Raises:
@@ -78,7 +78,7 @@ class Frank(Listed):
             raise ValueError("Expected argument `keys` to name at least one summary, but got none.")
         if len(set(self.keys)) < len(self.keys):
             twice = [key for key in dict.fromkeys(self.keys) if self.keys.count(key) > 1]
-            raise ValueError(f"Expected each summary once, but several times came {listed(twice)}.")
+            raise ValueError(f"Expected each summary once, but these occur several times: {listed(twice)}.")
         columns = {"datasets": self.datasets, "summaries": self.summaries, "factuality": self.factuality}
         for name, values in {**columns, **self.flipped, **self.metrics}.items():
             if len(values) != len(self.keys):

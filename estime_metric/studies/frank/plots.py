@@ -1,4 +1,4 @@
-"""Pictures of the study: correlations with their intervals, and the ablation by type of error."""
+"""Plots of the study: correlations with their intervals, and the ablation by type of error."""
 
 from __future__ import annotations
 

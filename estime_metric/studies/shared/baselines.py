@@ -17,17 +17,8 @@ import numpy as np
 
 from estime_metric.inputs import check_choice
 from estime_metric.meta.checks import Floats
-from estime_metric.studies.shared.scoring import (
-    REFERENCE_BASED,
-    REFERENCE_FREE,
-    TRIVIAL,
-    Advance,
-    Block,
-    Columns,
-    Measure,
-    Prepared,
-    Summaries,
-)  # fmt: skip
+from estime_metric.studies.shared import scoring
+from estime_metric.studies.shared.scoring import Advance, Block, Columns, Measure, Prepared, Summaries
 
 _Other = TypeVar("_Other")
 #: Data -> the references of each summary.
@@ -191,18 +182,14 @@ def each(
 def trivial_block() -> Block:
     """Words that the source lacks, their share, the share of runs of three words that it lacks, and words."""
 
-    def compute(data: Summaries, _: Advance) -> Columns:
+    def compute(data: Summaries, _: Advance) -> list[Floats]:
         texts = data.summaries, data.source_of_each
         absent, counted = absent_words(*texts), length(data.summaries)
-        return {
-            "absent_words": absent,
-            "absent_share": np.divide(absent, counted, out=np.ones_like(absent), where=counted > 0),
-            "new_trigrams": new_trigrams(*texts),
-            "length": counted,
-        }
+        share = np.divide(absent, counted, out=np.ones_like(absent), where=counted > 0)
+        return [absent, share, new_trigrams(*texts), counted]
 
     labels = ("(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length")
-    return _block("Trivial", TRIVIAL, labels, "TRIVIAL|words:lower-case|trigrams", compute)
+    return _block("Trivial", scoring.TRIVIAL, labels, "scoring.TRIVIAL|words:lower-case|trigrams", compute)
 
 
 def divergence_block() -> Block:
@@ -211,21 +198,20 @@ def divergence_block() -> Block:
     def compute(data: Summaries, _: Advance) -> Columns:
         return {"jensen_shannon": jensen_shannon(data.summaries, data.source_of_each)}
 
-    measure = Measure("jensen_shannon", "(-)J-Shannon", REFERENCE_FREE, lower_is_better=True)
+    measure = Measure("jensen_shannon", "(-)J-Shannon", scoring.REFERENCE_FREE, lower_is_better=True)
     signature = f"JS|words:lower-case|base:2|{_version('scipy')}"
     return Block("Jensen-Shannon", (measure,), lambda: Prepared(signature, compute))
 
 
 def rouge_block(references: References | None, combine: str = "mean") -> Block:
     """`rouge` against references; against the sources, in their place, where ``references`` is ``None``."""
+    section, suffix, against = scoring.REFERENCE_BASED, "", combine
     if references is None:
-        section, suffix, against = REFERENCE_FREE, ", source", "source"
-    else:
-        section, suffix, against = REFERENCE_BASED, "", combine
+        section, suffix, against = scoring.REFERENCE_FREE, ", source", "source"
 
-    def compute(data: Summaries, advance: Advance) -> Columns:
+    def compute(data: Summaries, advance: Advance) -> list[Floats]:
         texts = [[source] for source in data.source_of_each] if references is None else references(data)
-        return columns(rouge(data.summaries, texts, combine=combine, advance=advance), suffix)
+        return list(rouge(data.summaries, texts, combine=combine, advance=advance).values())
 
     signature = f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}"
     return _block("ROUGE", section, [f"{name}{suffix}" for name in ROUGE.values()], signature, compute)
@@ -235,16 +221,11 @@ def bleu_block(references: References, combine: str = "mean") -> Block:
     """`bleu` against all references, against the first alone where ``combine`` is ``"first"``."""
     first = combine == "first"
 
-    def compute(data: Summaries, advance: Advance) -> Columns:
-        return {"bleu": bleu(data.summaries, references(data), first=first, advance=advance)}
+    def compute(data: Summaries, advance: Advance) -> list[Floats]:
+        return [bleu(data.summaries, references(data), first=first, advance=advance)]
 
     signature = f"BLEU|case:lower|references:{'first' if first else 'all'}|{_version('sacrebleu')}"
-    return _block("BLEU", REFERENCE_BASED, ("BLEU",), signature, compute)
-
-
-def columns(scores: Columns, suffix: str = "") -> Columns:
-    """Names of the tables -> names of columns."""
-    return {column_of(f"{label}{suffix}"): values for label, values in scores.items()}
+    return _block("BLEU", scoring.REFERENCE_BASED, ["BLEU"], signature, compute)
 
 
 def column_of(label: str) -> str:
@@ -253,10 +234,13 @@ def column_of(label: str) -> str:
 
 
 def _block(
-    name: str, section: str, labels: Sequence[str], signature: str, compute: Callable[[Any, Advance], Columns]
+    name: str, section: str, labels: Sequence[str], signature: str, compute: Callable[[Any, Advance], list[Floats]]
 ) -> Block:
-    measures = tuple(Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels)
-    return Block(name, measures, lambda: Prepared(signature, compute))
+    """A block whose function gives the scores in the order of the labels."""
+    columns = [column_of(label) for label in labels]
+    prepared = Prepared(signature, lambda *given: dict(zip(columns, compute(*given), strict=True)))
+    measures = (Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels)
+    return Block(name, tuple(measures), lambda: prepared)
 
 
 def _version(package: str) -> str:

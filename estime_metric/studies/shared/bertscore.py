@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estime_metric.meta.checks import Floats
-from estime_metric.studies.shared.baselines import References, column_of, columns, combined, each
+from estime_metric.studies.shared.baselines import References, column_of, combined, each
 from estime_metric.studies.shared.scoring import REFERENCE_BASED, Advance, Block, Columns, Measure, Prepared, Summaries
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ def bertscore_block(
         scorer = BertScorer(model, layer=layer, device=device)
 
         def compute(data: Summaries, advance: Advance) -> Columns:
-            return columns(scorer.score(data.summaries, references(data), combine=combine, advance=advance))
+            found = scorer.score(data.summaries, references(data), combine=combine, advance=advance)
+            return {column_of(name): values for name, values in found.items()}
 
         return Prepared(f"{scorer.signature}|references:{combine}", compute)
 

@@ -22,10 +22,10 @@ from estime_metric.studies.shared.scoring import OWN, Block, Measure, Prepared, 
 
 #: Names of the columns of documents and of systems; the first that a table has is taken.
 DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
-#: Columns that hold no score: what ``estime score`` writes beside its measures, and human judgements.
+#: Columns that hold no score: names, what ``estime score`` writes beside its measures, and human judgements.
 NO_SCORES = {
-    "line", "flag", "tokens", "overlap", "blank", "signature", "dataset", "split", "factuality", "label", "n_errors",
-    "n_missing", *estime_paper.QUALITIES,
+    *DOCUMENT, *SYSTEM, *estime_paper.QUALITIES, "", "line", "flag", "tokens", "overlap", "blank", "signature",
+    "dataset", "split", "factuality", "label", "n_missing",
 }  # fmt: skip
 
 #: Rows of the paper by their names in lower case: a column of that name stands above that row.
@@ -71,11 +71,12 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
 
     Raises:
         TypeError: a column holds both numbers and text.
-        ValueError: there is no column of documents, of systems or of scores, a summary stands twice, a score is
+        ValueError: there is no column of documents, of systems or of scores, a summary occurs twice, a score is
             infinite, or ``lower`` names no column of scores.
     """
     keys = _keys(table, name)
-    columns = {str(column): _numbers(table[column], name) for column in table.columns if _is_score(str(column))}
+    names = [one for one in table.columns if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:")]
+    columns = {str(column): _numbers(table[column], name) for column in names}
     scores = pd.DataFrame({column: values for column, values in columns.items() if values is not None}, index=keys)
     if not len(scores.columns):
         raise ValueError(f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}.")
@@ -122,12 +123,8 @@ def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
     if not len(keys):
         raise ValueError(f"Expected {name!r} to have rows, but it has none.")
     if len(twice := keys[keys.duplicated()].unique()):
-        raise ValueError(f"Expected {name!r} to hold each summary once, but twice came {listed(twice)}.")
+        raise ValueError(f"Expected {name!r} to hold each summary once, but these occur twice: {listed(twice)}.")
     return keys
-
-
-def _is_score(column: str) -> bool:
-    return column not in {*DOCUMENT, *SYSTEM, *NO_SCORES, ""} and not column.startswith("Unnamed:")
 
 
 def _numbers(cells: pd.Series, name: str) -> Floats | None:

@@ -1,4 +1,4 @@
-"""The files of benchmarks: every row has what is needed, or is named."""
+"""The files of benchmarks: a row that lacks something is named."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
         if isinstance(row, str):
             raise ValueError(f"Expected line {number} of {path.name} to be a record, but it {row}.")
         if missing := [field for field in fields if field not in row]:
-            raise ValueError(f"Expected line {number} of {path.name} to have {missing[0]!r}, but it has not.")
+            raise ValueError(f"Expected line {number} of {path.name} to have {missing[0]!r}, but it is missing.")
         rows.append(row)
     return rows
 
@@ -37,7 +37,7 @@ def by_key(rows: Iterable[Record], fields: Sequence[str], name: str) -> dict[tup
     for row in rows:
         key = tuple(str(row[field]) for field in fields)
         if key in found:
-            raise ValueError(f"Expected {name} to hold each row once, but twice came {key}.")
+            raise ValueError(f"Expected {name} to hold each row once, but {key} occurs twice.")
         found[key] = row
     return found
 

@@ -1,4 +1,4 @@
-"""One runner for every study: data and measures in; scores, tidy tables, tables for readers, pictures and files out."""
+"""One runner for every study: data and measures in; scores, tidy tables, tables for readers, plots and files out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from estime_metric.tables import Cell, Section, Table, write_table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Folder of the pictures.
+#: Folder of the plots.
 PLOTS = "plots"
 #: Tidy tables by the name of their CSV file.
 Frames = dict[str, pd.DataFrame]
@@ -39,7 +39,7 @@ class Study(Protocol):
         """The same for readers."""
 
     def draw(self, scores: Scores[Any], frames: Frames, *, seed: int) -> Iterable[tuple[str, Figure]]:
-        """Pictures, each with the name of its files; ImportError where matplotlib is not installed."""
+        """Plots, each with the name of its files; ImportError where matplotlib is not installed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ def run(
     seed: int = 0,
     progress: bool = False,
 ) -> Found[Data]:
-    """Measures, analyzes, makes tables and pictures.
+    """Measures, analyzes, makes tables and plots.
 
     Args:
         study: for example the module `estime_metric.studies.frank.study`.

@@ -208,7 +208,7 @@ def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
     references were written by crowd workers), and their ``doc_id``.
 
     The folder has ``documents.jsonl`` (``doc_id``, ``source``) and ``references.jsonl`` (``doc_id``, ``references``); a
-    line that is no such record and a document without a reference are refused (ValueError).
+    line that lacks a field and a document without a reference are refused (ValueError).
     """
     references, documents = (
         {row["doc_id"]: row[field] for row in read_records(folder / name, ("doc_id", field))}

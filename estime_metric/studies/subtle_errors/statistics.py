@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from estime_metric.meta.checks import Floats, finite
-from estime_metric.meta.concordance import METHODS, Tally, tally
+from estime_metric.meta.concordance import METHODS, tally
 from estime_metric.meta.paired import approximate_randomization
 from estime_metric.meta.resampling import draw, interval
 
@@ -114,7 +114,7 @@ def agree(scores: Mapping[str, Sequence[npt.ArrayLike]], sampler: Sampler, seed:
                 spearman=spearman,
                 kendall_c=METHODS["kendall_c"](counts),
                 behind=first - spearman,
-                auc=_area(counts),
+                auc=divide(counts.ordered_judgements + counts.balance, 2 * counts.ordered_judgements),
                 preferred=sampler.mean((np.sign(clean - corrupted) + 1) / 2),
             ),
             "p_value": approximate_randomization(clean, corrupted, seed=seed).p_value if sampler.pairs else 1.0,
@@ -146,8 +146,3 @@ def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> lis
         {"n_errors": number, **with_ends(**{name: sampler.mean(kind[:, index]) for name, kind in kinds.items()})}
         for index, number in enumerate(numbers)
     ]
-
-
-def _area(counts: Tally) -> Floats:
-    """Area under the ROC curve from counts of pairs; the judgements are two classes."""
-    return divide(counts.ordered_judgements + counts.balance, 2 * counts.ordered_judgements)

@@ -77,7 +77,7 @@ class SummEval(Crossed):
 
     @property
     def labels(self) -> list[str]:
-        """The systems as they are called in pictures."""
+        """The systems as plots call them."""
         return [self.names.get(system, system) for system in self.systems]
 
     @cached_property
@@ -139,7 +139,7 @@ def read_folder(folder: Path) -> SummEval:
 
     Raises:
         OSError: a file is missing.
-        ValueError: a row is no such record, or a summary is missing or stands twice; the message names it.
+        ValueError: a row is no such record, or a summary is missing or occurs twice; the message names it.
     """
     sources, references = (
         {row["doc_id"]: row[field] for row in read_records(folder / name, ("doc_id", field))}

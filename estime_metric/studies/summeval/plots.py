@@ -1,4 +1,4 @@
-"""Pictures of the study: layers, scores against judgements, bias, agreement within each system."""
+"""Plots of the study: layers, scores against judgements, bias, agreement within each system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESAMPLES = 1000
 
 
 def draw(scores: Scores[SummEval], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
-    """The pictures, each with a name for its files; one that needs what was not measured is left out.
+    """The plots, each with a name for its files; one that needs what was not measured is left out.
 
     Of the first measure of ESTIME in Tables 1 and 2: ``scores`` against consistency, the ``bias`` matrix, and it and
     others ``intra_system``. Where several layers were read, the curves of appendix A: ``layers_spearman`` and

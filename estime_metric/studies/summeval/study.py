@@ -1,4 +1,4 @@
-"""SummEval: which measures it compares, what it computes of their scores, and the tables and pictures of it."""
+"""SummEval: which measures it compares, what it computes of their scores, and the tables and plots of it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ DATA = SUMMEVAL.parent
 @pytest.fixture(scope="module")
 def data() -> Toolbox:
     if not (DATA / "measures.csv").is_file():
-        pytest.skip("the published scores are not at hand: they are looked for in shared/data beside the repository")
+        pytest.skip("the published scores are missing: they are looked for in shared/data beside the repository")
     return read(DATA)
 
 
@@ -137,7 +137,7 @@ def test_systems_have_their_properties(data: Toolbox) -> None:
 def test_bad_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     for text, message in (
-        ("id,label,score\na,1,0.5\na,1,0.5\n", r"mine.csv to hold each row once, but twice came \('a', '1'\)"),
+        ("id,label,score\na,1,0.5\na,1,0.5\n", r"mine.csv to hold each row once, but \('a', '1'\) occurs twice"),
         ("id,label,score\na,1,0.5\n", r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"),
         ("id,label\na,1\n", r"line 2 of mine.csv to have 'score'"),
     ):

@@ -59,11 +59,11 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
         read(tmp_path)
     with pytest.raises(ValueError, match="`split` to be one of valid, test, but got 'train'"):
         read(write_folder(tmp_path / "a", rows), "train")
-    with pytest.raises(ValueError, match=r"each summary once, but several times came \('d0', 'bart'\)"):
+    with pytest.raises(ValueError, match=r"each summary once, but these occur several times: \('d0', 'bart'\)"):
         read(write_folder(tmp_path / "b", [rows[0], *rows]))
     with pytest.raises(ValueError, match="a source for each document, but there is none for x"):
         read(write_folder(tmp_path / "c", [{**rows[0], "doc_id": "x"}]))
-    with pytest.raises(ValueError, match=r"line 1 of frank.jsonl to have 'summary', but it has not"):
+    with pytest.raises(ValueError, match=r"line 1 of frank.jsonl to have 'summary', but it is missing"):
         read(write_folder(tmp_path / "d", [{key: value for key, value in rows[0].items() if key != "summary"}]))
     with pytest.raises(ValueError, match="data sets cnndm, bbc, but got xl"):
         read(write_folder(tmp_path / "e", [{**rows[0], "dataset": "xl"}]))

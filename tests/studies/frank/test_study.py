@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +13,11 @@ from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.meta.significance import williams
 from estime_metric.studies.frank import study
 from estime_metric.studies.frank.data import ERRORS, Frank, read
-from estime_metric.studies.shared.own_scores import own_block
 from estime_metric.studies.shared.study import Found, run
-from estime_metric.tables import Table, to_csv
+from estime_metric.tables import to_csv
 from tests.studies.frank.conftest import made_rows, write_folder
 from tests.studies.frank.test_partial import by_regression
+from tests.studies.rows import rows
 
 PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
 
@@ -27,10 +25,6 @@ PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
 @pytest.fixture(scope="module")
 def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
-
-
-def rows(table: Table) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 
 def expected(data: Frank, scores: np.ndarray, judged: np.ndarray, part: str | None, method: str) -> float:
@@ -131,18 +125,6 @@ def test_files_hold_all_of_it_and_a_later_run_resumes(
     again = run(study, data, study.blocks(scorer, data), folder=out, resume=True, resamples=20)
     assert again.scores.reused == ["ESTIME by token", "Trivial", "Published metrics"]
     assert to_csv(again.tables["frank"]) == to_csv(found.tables["frank"])
-
-
-def test_scores_of_a_table_in_any_order_give_one_row(data: Frank) -> None:
-    rng = np.random.default_rng(6)
-    table = pd.DataFrame(data.keys, columns=["document", "system"]).assign(judge=rng.random(15).round(2))
-    shuffled = table.sample(frac=1, random_state=1)
-    tables = [run(study, data, [own_block(one, "mine")], resamples=20).tables["frank"] for one in (table, shuffled)]
-    assert to_csv(tables[0]) == to_csv(tables[1])
-    (row,) = rows(tables[0])
-    assert (row["section"], row["measure"]) == ("From files", "judge [mine]")
-    value = expected(data, table["judge"].to_numpy(), data.factuality, None, "spearman")
-    assert float(row["all ρ"]) == pytest.approx(value)
 
 
 def test_nothing_measured_is_no_error(data: Frank, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def _package() -> None:
     try:
         load_package()
     except ImportError:
-        pytest.skip("blanc 0.3.4 is not at hand: pip install --no-deps blanc==0.3.4")
+        pytest.skip("blanc 0.3.4 is missing: pip install --no-deps blanc==0.3.4")
 
 
 @pytest.mark.parametrize("kind", ["help", "tune"])

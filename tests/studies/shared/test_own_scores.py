@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +17,7 @@ from estime_metric.studies.shared.scoring import measure
 from estime_metric.studies.shared.study import run
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
-from estime_metric.tables import Table, to_csv
+from tests.studies.rows import rows
 from tests.studies.summeval.conftest import data, folder
 
 __all__ = ["data", "folder"]  # fixtures
@@ -42,10 +40,6 @@ def write(table: pd.DataFrame, path: Path) -> Path:
         pytest.importorskip("pyarrow")
         table.to_parquet(path)
     return path
-
-
-def rows(table: Table) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
@@ -141,7 +135,7 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, ta
 def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'mine' to have a column of systems \(system, model_name, n_errors\)"):
         own_block(table.drop(columns="system"), "mine")
-    with pytest.raises(ValueError, match=r"each summary once, but twice came \('b-doc', 'M10'\)"):
+    with pytest.raises(ValueError, match=r"each summary once, but these occur twice: \('b-doc', 'M10'\)"):
         own_block(pd.concat([table, table.iloc[:1]]), "mine")
     with pytest.raises(ValueError, match="a column of scores, but its columns are document, system, note"):
         own_block(table[["document", "system", "note"]], "mine")
@@ -165,5 +159,5 @@ def test_names_of_numbers_stay_as_they_are_written(tmp_path: Path) -> None:
     path.write_text("document,system,judge\n007,1,2\n7,1,3\n", encoding="utf-8")
     assert len(own_blocks([path])) == 1
     path.write_text("document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"twice came \('007', '1'\)"):
+    with pytest.raises(ValueError, match=r"occur twice: \('007', '1'\)"):
         own_blocks([path])

@@ -130,7 +130,7 @@ def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
         summeval_references(tmp_path)
 
 
-@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
+@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
 def test_summeval_itself() -> None:
     sources, summaries, ids = summeval_references(SUMMEVAL)
     assert len(sources) == len(summaries) == len(set(ids)) == 100

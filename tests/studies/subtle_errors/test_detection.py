@@ -91,21 +91,6 @@ def test_counts_and_chance_are_those_of_trying_everything(
         assert found[name] == pytest.approx(part / whole if whole else float("nan"), nan_ok=True)
 
 
-def test_alarms_on_the_errors_alone_are_perfect() -> None:
-    corrupted = [corrupted_words(6, [1, 4]), corrupted_words(6, [0])]
-    explanations = [
-        explained(corrupted[0].text, ["match", "alarm", "match", "match", "alarm", "match"]),
-        explained(corrupted[1].text, ["alarm", "match", "match", "absent", "match", "match"]),
-    ]
-    clean = [explained(one.clean, ["match"] * 6) for one in corrupted]
-    exact, wide = detect(corrupted, explanations, clean, reaches=[0, 5], resamples=200)
-    assert (exact["precision_low"], exact["precision"], exact["precision_high"]) == (1, 1, 1)
-    assert (exact["recall"], exact["recall_of_all"], exact["before"], exact["gain"]) == (1, 1, 0, 1)
-    assert exact["precision_by_chance"] == pytest.approx((2 * 2 / 6 + 1 / 5) / 3)
-    assert exact["precision_lift"] > 2
-    assert wide["precision_lift"] == 1  # everything is near
-
-
 def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
     (corrupted,) = [substitute("a dog b", [SubtleError((0, 0), (2, 5), "", "wolf", 1, 0.5, 0)], 1)]
     units = [(0, 1, "match"), (2, 4, "match"), (4, 6, "alarm"), (7, 8, "match")]  # wo ##lf
@@ -116,17 +101,6 @@ def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
     (found,) = detect([corrupted], [shown], [before], reaches=[0], resamples=1)
     assert (found["recall"], found["precision"]) == (1, 1)
     assert found["precision_by_chance"] == 2 / 4
-
-
-def test_an_error_that_no_unit_can_see_is_not_checkable() -> None:
-    corrupted = corrupted_words(3, [1])
-    shown = explained(corrupted.text, ["match", "absent", "alarm"])
-    before = explained(corrupted.clean, ["match", "alarm", "match"])
-    exact, next_to = detect([corrupted], [shown], [before], reaches=[0, 1], resamples=5)
-    assert (exact["errors"], exact["checkable"]) == (1, 0)
-    assert np.isnan(exact["recall"])
-    assert (exact["recall_of_all"], exact["before"], exact["gain"]) == (0, 1, -1)
-    assert (next_to["checkable"], next_to["recall"]) == (1, 1)
 
 
 def test_intervals_are_those_of_drawing_summaries() -> None:

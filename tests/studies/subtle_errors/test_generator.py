@@ -155,13 +155,6 @@ def test_probability_and_rank_are_the_models(bert_folder: str) -> None:
     assert error.rank == int((chances > chances[token]).sum()) + 1
 
 
-def test_the_two_orders_differ_where_errors_see_each_other(bert_folder: str) -> None:
-    texts = list(SENTENCES)
-    sequential, clean = (SubtleErrors(bert_folder, n_errors=5, order=order)(texts) for order in ("sequential", "clean"))
-    assert [c.first(1) for c in sequential] == [c.first(1) for c in clean]
-    assert [c.text for c in sequential] != [c.text for c in clean]
-
-
 def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
     text = " ".join(SENTENCES * 8)
     (corrupted,) = SubtleErrors(bert_folder, n_errors=12, window=60)([text])

@@ -79,7 +79,7 @@ def test_missing_and_double_summaries_are_named(tmp_path: Path) -> None:
     rows = made_rows()
     with pytest.raises(ValueError, match=r"each document with each system, .* none for \('007', 'M2'\)"):
         read_folder(write_folder(tmp_path, rows[:7] + rows[8:]))
-    with pytest.raises(ValueError, match=r"hold each row once, but twice came \('b-doc', 'M10'\)"):
+    with pytest.raises(ValueError, match=r"hold each row once, but \('b-doc', 'M10'\) occurs twice"):
         read_folder(write_folder(tmp_path, [*rows, rows[0]]))
     rows[11]["doc_id"] = "nowhere"
     with pytest.raises(ValueError, match=r"documents.jsonl to hold the documents .* none for nowhere"):
@@ -132,7 +132,7 @@ def test_numbers_that_do_not_fit_are_refused(data: SummEval) -> None:
         dataclasses.replace(data, references=((), *data.references[1:]))
 
 
-@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
+@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
 def test_summeval_itself() -> None:
     found = read_folder(SUMMEVAL)
     assert (len(found.documents), len(found.systems), len(found)) == (100, 16, 1600)

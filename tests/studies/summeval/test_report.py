@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,8 @@ from estime_metric.studies.shared.estime_paper import QUALITIES, TABLE_1, TABLE_
 from estime_metric.studies.shared.scoring import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
-from estime_metric.tables import Table, to_csv
+from estime_metric.tables import Table
+from tests.studies.rows import rows
 
 MEASURES = (
     Measure("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),
@@ -41,10 +40,6 @@ def found(scores: Scores) -> pd.DataFrame:
 def table(scores: Scores, found: pd.DataFrame, name: str) -> Table:
     (made,) = (one for one in study.tables(scores, {"correlations.csv": found}) if one.name == name)
     return made
-
-
-def rows(table: Table) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 
 def of_scipy(x: np.ndarray, y: np.ndarray, method: str) -> float:
