@@ -17,6 +17,7 @@ from estime_metric.engine.words import Splitter, Tagger, find_splitter, find_tag
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Tags = frozenset[str]
 
 
 class Tokenizer(Protocol):
@@ -126,12 +127,7 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
 
 
 def leave_out_tags(
-    text: str,
-    units: Units,
-    splitter: Splitter,
-    tagger: Tagger,
-    keep: frozenset[str] | None,
-    drop: frozenset[str] | None,
+    text: str, units: Units, splitter: Splitter, tagger: Tagger, keep: Tags | None, drop: Tags | None
 ) -> Units:
     """The units whose part of speech is kept (appendix E). A token has the tag of the word in which it begins.
 
