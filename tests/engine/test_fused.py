@@ -34,7 +34,7 @@ def scattered(attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("depth", [1, 2, BLOCKS])
+@pytest.mark.parametrize("depth", [1, BLOCKS])
 @torch.no_grad()
 def test_it_gives_the_hidden_states_of_the_whole_block(family: str, folder: str, depth: int, padded: bool) -> None:
     ids, attended = batch()

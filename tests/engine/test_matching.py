@@ -63,6 +63,7 @@ def test_matches_are_those_of_plain_loops(kinds: int, columns: int) -> None:
             assert (found.same[layer, i], found.other[layer, i]) == (same, other)
             assert found.winners[layer, i] == winners
             assert bool(found.alarms[layer, i]) is (other > same)
+            assert not found.ties[layer, i] or math.isfinite(other - same)
             equal = source_ids == summary_ids[i]
             for best, at, kind in ((same, found.same_at, equal), (other, found.other_at, ~equal)):
                 if kind.any():  # the first of equals
