@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,6 +42,8 @@ def print_table(
     """
     console = console or Console()
     blocks = _blocks(table)
+    if any(console.width < 2 * len(line) for block in blocks for line in block.heading.split("\n")):
+        blocks = _blocks(table, wrap=True)
     keys = next((index for index, block in enumerate(blocks) if not block.text), len(blocks))
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
@@ -83,23 +86,34 @@ def _grid(table: Table, blocks: Sequence[_Block], dim: Callable[[tuple[Cell, ...
     return grid
 
 
-def _blocks(table: Table) -> list[_Block]:
-    """The groups of a table, left to right; the columns within a group are aligned to the right."""
+def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
+    """The groups of a table, left to right; the columns within a group are aligned to the right.
+
+    With ``wrap`` the words of a column's name stand below each other where its cells are narrower.
+    """
     from estime_metric.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]
     blocks, start = [], 0
     for group, size in table.groups:
         columns = list(enumerate(table.columns))[start : start + size]
-        shown = [[printable(column.name), *(_shown(row[index], column) for row in rows)] for index, column in columns]
+        cells = [[_shown(row[index], column) for row in rows] for index, column in columns]
+        names = [[printable(column.name)] for _, column in columns]
+        if wrap:
+            names = [
+                textwrap.wrap(name, max(map(len, [*texts, *name.split()]), default=1)) or [""]
+                for (name,), texts in zip(names, cells, strict=True)
+            ]
+        height = max(map(len, names))
+        shown = [[""] * (height - len(name)) + name + texts for name, texts in zip(names, cells, strict=True)]
         widths = [max(map(len, texts)) if size > 1 else 0 for texts in shown]
         lines = [
             " ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
             for texts in zip(*shown, strict=True)
         ]
-        heading = f"{printable(group)}\n{lines[0]}".strip("\n")
-        cells = [EMPTY if set(line) <= {EMPTY, " "} else line for line in lines[1:]]
-        blocks.append(_Block(heading, cells, all(column.text for _, column in columns)))
+        heading = "\n".join([printable(group), *lines[:height]]).strip("\n")
+        empty = [EMPTY if set(line) <= {EMPTY, " "} else line for line in lines[height:]]
+        blocks.append(_Block(heading, empty, all(column.text for _, column in columns)))
         start += size
     return blocks
 

@@ -66,6 +66,16 @@ def test_a_wide_table_is_cut_between_its_groups() -> None:
     assert [line.split() for line in lines if "first" in line] == [["first", *[".125"] * 4], ["first", *[".125"] * 2]]
 
 
+def test_long_names_of_a_wide_group_wrap_so_that_a_row_stays_on_one_line() -> None:
+    columns = tuple(Column(f"FRANK transformers ({n})", group="CNN/DailyMail") for n in (150, 175, 525, 999))
+    table = Table("t", "", (Column("measure", text=True), *columns), (Section("", (("first", 0.1, 0.2, 0.3, 0.4),)),))
+    stream = io.StringIO()
+    print_table(table, Console(file=stream, width=80))
+    lines = [line.split() for line in stream.getvalue().splitlines()]
+    assert ["first", ".100", ".200", ".300", ".400"] in lines
+    assert ["measure", "(150)", "(175)", "(525)", "(999)"] in lines
+
+
 def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
     column = Column("[red]m\x1b[31m", text=True)
     table = Table(
