@@ -137,12 +137,9 @@ class EstimeConfig:
                 inputs.check_name(name, getattr(self, name))
         self._set("layers", inputs.layer_tuple(self.layers))
         inputs.check_choice("unit", self.unit, UNITS)
-        for name, least in (("margin", 0), ("window", 1), ("distance", 1)):
-            self._set(name, inputs.integer(name, getattr(self, name), least))
-        if self.window <= 2 * self.margin:
-            raise ValueError(
-                f"Expected argument `window` to be more than twice `margin` ({self.margin}), but got {self.window}."
-            )
+        schedule = inputs.check_schedule(self.window, self.margin, self.distance)
+        for name, value in zip(("window", "margin", "distance"), schedule, strict=True):
+            self._set(name, value)
         if not isinstance(self.normalize, bool):
             raise TypeError(f"Expected argument `normalize` to be a bool, but got {self.normalize!r}.")
         inputs.check_callable("splitter", self.splitter, SPLITTERS)

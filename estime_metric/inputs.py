@@ -109,6 +109,15 @@ def integer(name: str, value: Any, least: int | None = None) -> int:
     return number
 
 
+def check_schedule(window: Any, margin: Any, distance: Any) -> tuple[int, int, int]:
+    """The three as integers, ``window`` more than twice ``margin``: else some position could never be masked."""
+    margin, distance = integer("margin", margin, 0), integer("distance", distance, 1)
+    window = integer("window", window, 1)
+    if window <= 2 * margin:
+        raise ValueError(f"Expected argument `window` to be more than twice `margin` ({margin}), but got {window}.")
+    return window, margin, distance
+
+
 def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
     """One layer or several as a tuple; ``None`` and ``"all"`` as they are.
 

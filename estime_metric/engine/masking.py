@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.text import IntArray, Units
+from estime_metric.inputs import check_schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +62,6 @@ def mask_units(units: Units, config: EstimeConfig) -> MaskedText:
     else:
         windows = plan_token_windows(length, first, **sizes)
     return MaskedText(units.tokens, windows, len(units))
-
-
-def check_schedule(window: int, margin: int, distance: int) -> None:
-    """Refuses a setting under which some position could never be masked, with a `ValueError`."""
-    if margin < 0:
-        raise ValueError(f"Expected argument `margin` to be at least 0, but got {margin}.")
-    if window <= 2 * margin:
-        raise ValueError(f"Expected argument `window` to be more than twice `margin` ({margin}), but got {window}.")
-    if distance < 1:
-        raise ValueError(f"Expected argument `distance` to be at least 1, but got {distance}.")
 
 
 def plan_token_windows(

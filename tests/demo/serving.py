@@ -35,14 +35,8 @@ def free_port() -> int:
 def serving(arguments: Sequence[str], folder: Path, port: int, cwd: Path = ROOT) -> Iterator[Server]:
     """Runs a demo with no network to the Hub; its temporary files and its output go to ``folder``."""
     printed = folder / "printed.txt"
-    environment = {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "PYTHONPATH": str(ROOT),
-        "GRADIO_TEMP_DIR": str(folder / "files"),
-        "GRADIO_SERVER_PORT": str(port),
-        "HF_HOME": str(folder / "home"),
-    }
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT)}
+    environment |= {"GRADIO_TEMP_DIR": str(folder / "files"), "GRADIO_SERVER_PORT": str(port)}
     with printed.open("wb") as stream:
         process = subprocess.Popen(arguments, cwd=cwd, env=environment, stdout=stream, stderr=subprocess.STDOUT)
     try:

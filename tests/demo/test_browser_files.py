@@ -65,19 +65,6 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(page: Any, scorer: EstimeS
 
 
 @pytest.mark.slow
-def test_files_that_are_too_large_or_hold_no_pair_get_a_message(page: Any, tmp_path: Path) -> None:
-    page.get_by_role("tab", name="Score a file").click()
-    page.locator("#score").click()
-    expect(page.locator("#scored .demo-notice")).to_contain_text("Choose a file first.")
-    many = tmp_path / "many.jsonl"
-    many.write_text('{"source": "zebrafinch", "summary": "zebrafinch"}\n' * 501)
-    page.locator("#file input[type=file]").set_input_files(many)
-    expect(page.locator("#file")).to_contain_text("many")
-    page.locator("#score").click()
-    expect(page.locator("#scored .demo-notice")).to_contain_text("The file has 501 pairs; this page takes up to 500.")
-
-
-@pytest.mark.slow
 def test_an_encoder_is_chosen_and_one_that_cannot_be_loaded_gets_a_message(page: Any, bert_folder: str) -> None:
     choose(page, "#model", Path(bert_folder).name)
     other = EstimeScorer(model=bert_folder)

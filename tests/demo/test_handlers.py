@@ -60,20 +60,16 @@ def test_empty_texts(handlers: Handlers) -> None:
 
 def test_two_summaries_are_compared_by_their_inconsistency(handlers: Handlers) -> None:
     good, bad = "The cat sat on the mat.", "The dog sat on the cat while the mat slept."
-    scorer = EstimeScorer(model="embedded-small")
-    rates = [scorer.explain(summary, SOURCE).value("inconsistency") for summary in (good, bad)]
+    rates = EstimeScorer(model="embedded-small").score_candidates([good, bad], SOURCE)["inconsistency"]
     assert rates[0] < rates[1]
     verdict, drawn = handlers.compare(SOURCE, good, bad, SETTING)
     expected = f"<b>A</b> is the more consistent one: inconsistency {rates[0]:.3f} against {rates[1]:.3f}"
     assert expected in verdict
     assert ("Summary A" in drawn, "Summary B" in drawn) == (True, True)
-    assert "<b>B</b> is the more consistent one" in handlers.compare(SOURCE, bad, good, SETTING)[0]
-    assert "Both have an inconsistency of" in handlers.compare(SOURCE, good, good, SETTING)[0]
-
-
-def test_without_coverage_there_is_no_winner(handlers: Handlers) -> None:
     foreign = "Zebras wander through Morocco. The cat."
     for texts, expected in (
+        ((bad, good), "<b>B</b> is the more consistent one"),
+        ((good, good), "Both have an inconsistency of"),
         ((foreign, "The cat slept."), r"No winner:</b> only \d of \d+ tokens of A occur in the source"),
         (("The cat slept.", foreign), r"No winner:</b> only \d of \d+ tokens of B occur in the source"),
         ((foreign, "Xyzzy"), r"No winner:</b> only \d of \d+ tokens of A and only 0 of \d+ tokens of B occur"),
@@ -130,29 +126,21 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
     assert EstimeScorer(model="embedded-small").signature in text
 
 
-def test_files_that_cannot_be_scored_get_a_message(handlers: Handlers, tmp_path: Path) -> None:
+def test_files_that_cannot_be_scored_get_a_message_and_low_coverage_is_said(handlers: Handlers, tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
+
+    def last(path: Path | None, **limits: float) -> str:
+        visited = Handlers(Encoders(["embedded-small"], Limits(**limits))) if limits else handlers
+        *_, (drawn, scores) = visited.score_file(path and str(path), "source", "summary", SETTING, tmp_path)
+        assert (scores is None) == ("Mean" not in drawn)
+        return drawn
+
+    assert "Choose a file first" in last(None)
+    assert "Something went wrong (FileNotFoundError)" in last(tmp_path / "gone.csv")
     path.write_text(json.dumps({"<b>source</b>": "x"}), encoding="utf-8")
-
-    def last(path: str | None, handlers: Handlers = handlers) -> tuple[str, Path | None]:
-        *_, found = handlers.score_file(path, "source", "summary", SETTING, tmp_path)
-        return found
-
-    drawn, scores = last(str(path))
-    assert ("&lt;b&gt;source" in drawn, "<b>source" in drawn, scores) == (True, False, None)
-    assert "Choose a file first" in last(None)[0]
-    assert "Something went wrong (FileNotFoundError)" in last(str(tmp_path / "gone.csv"))[0]
-    path.write_text(json.dumps({"source": SOURCE, "summary": "The cat."}), encoding="utf-8")
-    drawn, scores = last(str(path), Handlers(Encoders(["embedded-small"], Limits(max_seconds=0))))
-    assert "The time for one file is over: 0 of 1 rows scored" in drawn
-    assert scores is None
-    small = Handlers(Encoders(["embedded-small"], Limits(max_pairs=0)))
-    assert "<code>estime demo --max-pairs</code> raises this limit" in last(str(path), small)[0]
-
-
-def test_low_coverage_is_said_beside_the_means(handlers: Handlers, tmp_path: Path) -> None:
-    path = tmp_path / "p.jsonl"
+    assert ("&lt;b&gt;source" in last(path), "<b>source" in last(path)) == (True, False)
     for summary, low in (("Zebras wander through Morocco.", True), ("The cat slept.", False)):
         path.write_text(json.dumps({"source": SOURCE, "summary": summary}), encoding="utf-8")
-        *_, (drawn, _) = handlers.score_file(str(path), "source", "summary", SETTING, tmp_path)
-        assert ("Coverage is low" in drawn) == low
+        assert ("Coverage is low" in last(path)) == low
+    assert "The time for one file is over: 0 of 1 rows scored" in last(path, max_seconds=0)
+    assert "<code>estime demo --max-pairs</code> raises this limit" in last(path, max_pairs=0)

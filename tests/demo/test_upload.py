@@ -62,13 +62,6 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
     ]
 
 
-def test_once_the_time_is_over_no_further_pair_is_begun(tmp_path: Path) -> None:
-    encoders = limited(max_seconds=0)
-    pairs = upload.read(write(tmp_path / "p.jsonl", PAIRS), "source", "summary", encoders)
-    (last,) = upload.score(pairs, encoders, SETTING)
-    assert (last.rows, last.late, last.done) == ([], True, True)
-
-
 def test_files_over_the_limits_are_refused(tmp_path: Path, encoders: Encoders) -> None:
     path = write(tmp_path / "p.jsonl", PAIRS)
     with pytest.raises(RefusedError, match="The file has 4 pairs; this page takes up to 3"):

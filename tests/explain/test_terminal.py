@@ -54,14 +54,12 @@ def test_no_line_is_wider_than_the_terminal(example: Explanation, hostile: Expla
         assert max(cell_len(line) for line in printed(shown, width).splitlines()) <= width
 
 
-def test_narrow_terminals_get_a_block_for_each_alarm(example: Explanation) -> None:
+def test_narrow_terminals_get_a_block_for_each_alarm_and_colours_say_no_more(example: Explanation) -> None:
     text = printed(example, 50)
-    for number, alarm in enumerate((word for word in example.words if word.verdict == "alarm"), start=1):
+    alarms = [word for word in example.words if word.verdict == "alarm"]
+    for number, alarm in enumerate(alarms, start=1):
         assert f"[{number}] {example.prediction[alarm.start : alarm.end]}  margin \u2212" in text
-    assert text.count("  best  ") == text.count("  same  ") == sum(word.verdict == "alarm" for word in example.words)
-
-
-def test_colours_say_no_more_than_the_text(example: Explanation) -> None:
+    assert text.count("  best  ") == text.count("  same  ") == len(alarms)
     coloured = printed(example, colours=True)
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == printed(example)
