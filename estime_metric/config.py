@@ -167,16 +167,12 @@ class EstimeConfig:
 
     @property
     def layer_tuple(self) -> tuple[int, ...]:
-        """The layers as a tuple; empty where they are left open."""
+        """The layers as a tuple; empty if they are left open."""
         return self.layers if isinstance(self.layers, tuple) else ()
 
     @classmethod
     def from_options(cls, config: EstimeConfig | None, options: Mapping[str, Any]) -> EstimeConfig:
-        """``config`` (or the defaults) with ``options`` laid over it.
-
-        Raises:
-            TypeError: ``config`` is not an ``EstimeConfig``, or there is no such option; the message suggests one.
-        """
+        """``config`` (or the defaults) with ``options`` laid over it; refuses unknown ones, and suggests others."""
         if config is None:
             config = cls()
         elif not isinstance(config, EstimeConfig):
@@ -195,8 +191,7 @@ class EstimeConfig:
         It takes about a quarter of the encoder's work. The measure differs from the paper's: docs/speed.md says what it
         keeps. The signature of any configuration of these values says ``preset:fast``.
 
-        Args:
-            options: further options, as for the class; they win over the preset's.
+        Options win over the preset's.
 
         Example:
             >>> EstimeConfig.fast(model="embedded").distance
@@ -206,7 +201,7 @@ class EstimeConfig:
 
     @property
     def splits_words(self) -> bool:
-        """Whether texts are split into words: for the unit ``"word"``, and for the tagger."""
+        """Whether texts are split into words, for the unit ``"word"`` or the tagger."""
         return self.unit == "word" or self.tagger is not None
 
     @property

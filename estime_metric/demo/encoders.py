@@ -27,7 +27,7 @@ CACHE_BYTES = 400_000_000
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a visitor has chosen: encoder, unit, layer."""
+    """What a visitor has chosen."""
 
     model: str
     unit: str
@@ -37,8 +37,7 @@ class Setting:
 class Encoders:
     """Explanations and scores by any of the encoders on offer.
 
-    All layers are read at once and the embeddings of sources are cached, so that switching to another layer is fast.
-    The cache's keys are hashes; no text is kept.
+    All layers are read at once and the embeddings of sources cached under hashes: another layer is fast, no text kept.
 
     Args:
         names: the encoders on offer, as `EstimeConfig.model`.
@@ -58,11 +57,7 @@ class Encoders:
         return [(_label(name), name) for name in self.names]
 
     def info(self, model: str) -> EncoderInfo:
-        """Blocks, width and default layer of an encoder; loads it.
-
-        Raises:
-            RefusedError: it is not on offer, or cannot be loaded.
-        """
+        """Blocks, width and default layer of an encoder; loads it. Refuses one that is not on offer (RefusedError)."""
         return self._scorer(model, UNITS[0]).encoder.info
 
     def explain(self, summaries: Sequence[str], source: str, setting: Setting) -> list[Explanation]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from estime_metric import files
@@ -15,7 +15,6 @@ from estime_metric.explain import plot_alarms
 from estime_metric.explanation import Explanation
 
 _LOG = logging.getLogger(__name__)
-_PASTE = "Paste a source and its summary, or pick an example."
 
 
 class Handlers:
@@ -30,49 +29,43 @@ class Handlers:
 
     def explain(self, source: str, summary: str, setting: Setting) -> tuple[str, bool]:
         """The explanation of one pair, or a message; and whether there is something for `draw` to draw."""
-        found: list[Explanation] = []
-
-        def show() -> str:
+        try:
             if not source.strip() and not summary.strip():
-                return page.notice(_PASTE)
-            found.extend(self.encoders.explain([summary], source, setting))
-            return page.explained(found[0], "estime-explained")
-
-        return _guarded(show), any(_has_match(explanation) for explanation in found)
+                raise RefusedError("Paste a source and its summary, or pick an example.")
+            (explanation,) = self.encoders.explain([summary], source, setting)
+            return page.explained(explanation, "estime-explained"), _has_match(explanation)
+        except Exception as error:
+            return _message(error), False
 
     def draw(self, source: str, summary: str, setting: Setting) -> str:
         """The plot of one pair, or a message; nothing if there is no match."""
-
-        def show() -> str:
-            explanation = self.encoders.explain([summary], source, setting)[0]
+        try:
+            (explanation,) = self.encoders.explain([summary], source, setting)
             if not _has_match(explanation):
                 return ""
             with self._drawing:
                 return page.picture(plot_alarms(explanation), explanation)
-
-        return _guarded(show)
+        except Exception as error:
+            return _message(error)
 
     def compare(self, source: str, first: str, second: str, setting: Setting) -> tuple[str, str]:
         """A sentence on two summaries of one source, and their explanations; or a message and nothing."""
-        found: list[Explanation] = []
-
-        def show() -> str:
+        try:
             if not source.strip() or not first.strip() or not second.strip():
-                return page.notice("Paste a source and two summaries of it, or pick an example.")
-            found.extend(self.encoders.explain([first, second], source, setting))
-            return page.verdict(found)
-
-        return _guarded(show), page.compared(found, "estime-compared") if found else ""
+                raise RefusedError("Paste a source and two summaries of it, or pick an example.")
+            found = self.encoders.explain([first, second], source, setting)
+            return page.verdict(found), page.compared(found, "estime-compared")
+        except Exception as error:
+            return _message(error), ""
 
     def score_file(
         self, path: str | None, source_column: str, summary_column: str, setting: Setting, folder: Path
     ) -> Iterator[tuple[str, Path | None]]:
         """Scores a file; yields HTML for the page and, at the end, the file of scores, in ``folder``."""
-        if path is None:
-            yield page.notice("Choose a file first."), None
-            return
-        yield page.waiting(), None
         try:
+            if path is None:
+                raise RefusedError("Choose a file first.")
+            yield page.waiting(), None
             pairs = upload.read(Path(path), source_column, summary_column, self.encoders)
             for progress in upload.score(pairs, self.encoders, setting):
                 scores = None
@@ -86,13 +79,6 @@ class Handlers:
 
 def _has_match(explanation: Explanation) -> bool:
     return any(word.best is not None for word in explanation.words)
-
-
-def _guarded(show: Callable[[], str]) -> str:
-    try:
-        return show()
-    except Exception as error:
-        return _message(error)
 
 
 def _message(error: Exception) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from estime_metric import files
 from estime_metric.demo.encoders import Encoders, Setting
@@ -13,8 +14,7 @@ from estime_metric.demo.limits import RefusedError, refuse
 from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A pair as the page lists it: its line in the file, its summary, its measures."""
 
     line: int
@@ -31,8 +31,7 @@ class Progress:
     Attributes:
         rows_in_file: rows of the file, also invalid ones.
         scored: the pairs scored so far.
-        rows: the same as ``estime score --output`` writes them; the new columns begin with ``estime_`` if the file has
-            columns of their names.
+        rows: as ``estime score --output`` writes them; new columns begin with ``estime_`` if the file has their names.
         problems: one sentence for each row that is not scored, with its line.
         late: whether the time ended before the file did.
         done: whether nothing more is to come.

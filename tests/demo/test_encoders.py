@@ -1,4 +1,4 @@
-"""The encoders on offer."""
+"""The encoders on offer, and the limits of one request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.config import PAPER_MODEL
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
-from estime_metric.demo.limits import Limits, RefusedError
+from estime_metric.demo.limits import TOKENS, WORK, Limits, RefusedError
 
 SOURCE = "The cat sat on the mat while the dog slept. The council voted to close the old bridge."
 SUMMARIES = ["The dog sat on the mat.", "The council closed the cat."]
@@ -75,3 +75,24 @@ def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
         encoders.explain(["a cat", "a " * 12], "a", name)
     with pytest.raises(ValueError, match="lone surrogate"):
         encoders.explain(["a \ud800"], "a", name)
+
+
+def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name() -> None:
+    limits = Limits(max_source_chars=10, max_summary_chars=5)
+    limits.check_pair("x" * 10, "y" * 5)
+    limits.check_pair("", "")
+    with pytest.raises(RefusedError, match="The source has 11 characters; this page takes up to 10"):
+        limits.check_pair("x" * 11, "")
+    said = r"The summary has 1,006 characters; this page takes up to 5\. .*`estime demo --max-summary-chars` raises"
+    with pytest.raises(RefusedError, match=said) as refused:
+        limits.check_pair("", "secret" + "y" * 1000)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("blocks", "width"), [(1, 8), (6, 384), (12, 768), (24, 1024), (48, 1600)])
+def test_no_encoder_is_given_more_work_than_the_limit(blocks: int, width: int) -> None:
+    most = Limits().tokens_for(blocks, width)
+    assert most <= TOKENS
+    assert most * blocks * width**2 <= WORK
+    assert most > 0
+    assert Limits(max_tokens=10**6).tokens_for(blocks, width) == 10**6  # raised by whoever starts the page
