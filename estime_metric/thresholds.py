@@ -1,4 +1,4 @@
-"""From which value of a measure on a summary is worth a look."""
+"""The value of a measure from which on a summary is flagged."""
 
 from __future__ import annotations
 

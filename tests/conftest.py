@@ -1,4 +1,4 @@
-"""Fixtures for all tests: small random encoders of every family, SummEval where it is at hand, seeds."""
+"""Fixtures for all tests: small random encoders of every family, SummEval if it is available, seeds."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def pairs() -> list[tuple[str, str]]:
 def summeval() -> list[tuple[str, str]]:
     """All 1,600 pairs (summary, source) of SummEval, source by source."""
     if not (SUMMEVAL / "summeval.jsonl").is_file():
-        pytest.skip("SummEval is not at hand: it is looked for in shared/data/summeval beside the repository")
+        pytest.skip("SummEval is not available: it is looked for in shared/data/summeval beside the repository")
     sources = {row["doc_id"]: row["source"] for row in _rows("documents.jsonl")}
     order = {name: index for index, name in enumerate(sources)}
     rows = sorted(_rows("summeval.jsonl"), key=lambda row: order[row["doc_id"]])

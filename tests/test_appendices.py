@@ -61,7 +61,7 @@ class Naive:
         return [index for index, word in enumerate(spelled) if not (self.drop and word in DETERMINERS)]
 
     def score(self, summary: str, source: str, layer: int) -> dict[str, tuple[float, float]]:
-        """Each measure, and how far rounding may move it where dot products are nearly equal."""
+        """The measures not derived from others, and how far rounding may move each where dot products are close."""
         summary_ids, source_ids = self.oracle.tokens(summary), self.oracle.tokens(source)
         summary_kept, source_kept = self.kept(summary), self.kept(source)
         known = {source_ids[j] for j in source_kept} - set(self.oracle.tokenizer.all_special_ids)
@@ -91,15 +91,9 @@ class Naive:
             cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
             near_best += sum(near(dot, dots[best]) for dot in dots.values()) > 1
         tau = pytest.importorskip("scipy.stats").kendalltau
-        share = len(summary_kept) / len(checked)
         return {
             "alarms": (alarms, near_alarms),
-            "alarm_rate": (alarms / len(checked), near_alarms / len(checked)),
-            "alarms_adjusted": (alarms * share, near_alarms * share),
             "winners": (winners, near_winners),
-            "unsupported": (len(summary_kept) - (len(checked) - alarms), near_alarms),
-            "unsupported_rate": (1 - (len(checked) - alarms) / len(summary_kept), near_alarms / len(summary_kept)),
-            "coverage": (len(checked) / len(summary_kept), 0),
             "overlap": (len(checked), 0),
             "tokens": (len(summary_kept), 0),
             "alarms_alltokens": (all_alarms, near_best),
@@ -114,12 +108,12 @@ class Naive:
 def agree(scorer: EstimeScorer, naive: Naive, pairs: Pairs) -> None:
     """All measures of all pairs are the naive ones, as far as no two dot products are nearly equal."""
     result = scorer.score(*zip(*pairs, strict=True))
-    exact = 0
+    exact = []
     for number, (summary, source) in enumerate(pairs):
         for name, (value, slack) in naive.score(summary, source, result.layers[0]).items():
             assert abs(result.values(name)[number].item() - value) <= slack + 1e-5, (name, summary)
-            exact += slack == 0
-    assert exact >= 0.5 * len(pairs) * len(result.measures)
+            exact.append(slack == 0)
+    assert np.mean(exact) >= 0.5
 
 
 @pytest.fixture(scope="module")

@@ -157,14 +157,9 @@ def test_a_bad_ask_is_refused_by_name(result: EstimeResult, measure: str, layer:
 
 def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
-    assert len(empty) == 0
-    assert empty.unchecked == []
-    for measure in empty.measures:
-        assert math.isnan(empty.mean(measure, 5))
-    assert math.isnan(empty.coverage)
+    assert (len(empty), empty.unchecked, empty.ties(2), len(empty.to_pandas())) == (0, [], 0, 0)
+    assert all(math.isnan(mean) for mean in (empty.coverage, *(empty.mean(measure, 5) for measure in empty.measures)))
     assert "nan alarms" in str(empty)
-    assert empty.ties(2) == 0
-    assert len(empty.to_pandas()) == 0
 
 
 def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> None:

@@ -185,7 +185,7 @@ def test_chunks_change_nothing(
 def test_a_chunk_goes_before_the_next_is_encoded(
     bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A source that goes on in the next chunk has memory of its own by then."""
+    """A source that continues in the next chunk has memory of its own by then."""
     scorer = EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", cache=10**8, **SHORT)
     monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 20_000)
     encode, made, left = MaskedEncoder.encode, [], []
@@ -198,7 +198,7 @@ def test_a_chunk_goes_before_the_next_is_encoded(
 
     monkeypatch.setattr(MaskedEncoder, "encode", watched)
     scorer.score(*split(pairs))
-    assert len({source for _, source in pairs}) < len(left)  # one source at least goes on in the next chunk
+    assert len({source for _, source in pairs}) < len(left)  # at least one source continues in the next chunk
     assert left == [0] * len(left)
 
 

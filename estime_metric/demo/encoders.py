@@ -101,7 +101,7 @@ class Encoders:
             scorer.load()
         except EncoderUnavailableError as error:
             raise RefusedError(
-                f"The encoder {_label(model)} cannot be loaded here: there is no copy of it on this machine, and the "
+                f"The encoder {_label(model)} cannot be loaded here: this machine has no copy of it, and the "
                 "Hugging Face Hub gave none. Please choose another one."
             ) from error
         return scorer

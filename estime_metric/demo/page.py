@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.demo.limits import Limits
@@ -86,15 +87,7 @@ def verdict(explanations: Sequence[Explanation]) -> str:
 
 def empty_file(limits: Limits) -> str:
     """A note on the format and the limits, before a file is scored."""
-    return (
-        '<div class="demo-empty"><p><b>Each row is a pair:</b> a column with the source, a column with the summary. '
-        "Further columns are kept.</p>"
-        '<pre tabindex="0"><code>{"source": "A cat slept while two dogs ran.", "summary": "Two cats slept."}\n'
-        '{"source": "A cat slept while two dogs ran.", "summary": "A cat slept."}</code></pre>'
-        "<p>The scores can be downloaded in the format of the file: CSV or JSON Lines, a row for each pair.</p>"
-        f"<p>Up to {limits.max_pairs:,} pairs, {limits.max_file_bytes / 1e6:g} MB and {limits.max_seconds / 60:g} "
-        "minutes. For more, run <code>estime score pairs.jsonl</code> on your own machine.</p></div>"
-    )
+    return _render("empty", limits=limits)
 
 
 def waiting() -> str:
@@ -109,55 +102,24 @@ def notice(message: str) -> str:
 
 def scored(progress: Progress) -> str:
     """How far a file has come and, once it is done, its scores."""
-    count = f"{len(progress.scored):,} of {progress.rows_in_file:,} rows scored"
-    if not progress.done:
-        done = (len(progress.scored) + len(progress.problems)) / max(1, progress.rows_in_file)
-        return (
-            f'<div class="demo-progress" role="status"><p>{count}</p>'
-            f'<progress value="{done:.3f}" aria-label="{count}"></progress></div>'
-        )
-    return "".join(["<div>", *_report(progress, count), "</div>"])
-
-
-def _report(progress: Progress, count: str) -> Iterator[str]:
-    if progress.late:
-        yield notice(f"The time for one file is over: {count}. The rest is not in the download.")
-    if progress.problems:
-        count += f", {len(progress.problems):,} skipped"
     pairs = progress.scored
-    if pairs:
-        alarms, value, coverage = (
-            np.mean([getattr(pair, name) for pair in pairs]) for name in ("alarms", "recommended", "coverage")
-        )
-        caution = ""
-        if coverage < LOW_COVERAGE:
-            caution = " Coverage is low: most of the words of these summaries are not in the source and raise no alarm."
-        yield (
-            f'<p class="demo-verdict" role="status">{count}. Mean {RECOMMENDED} <b>{share(value)}</b> (lower is '
-            f"better; compare by this), {alarms:.2f} alarms a summary, coverage {share(coverage)}.{caution}</p>"
-        )
-        yield _table(pairs)
-        if len(pairs) > LISTED:
-            yield f"<p>The first {LISTED} are shown; the download has all {len(pairs):,}.</p>"
-        yield f'<p class="demo-signature">{escape(progress.signature)}</p>'
-    if progress.problems:
-        shown = "".join(f'<li dir="auto">{with_code(_beginning(text))}</li>' for text in progress.problems[:20])
-        more = f"<li>and {len(progress.problems) - 20:,} more</li>" if len(progress.problems) > 20 else ""
-        yield f'<p class="demo-problems">Rows that were not scored:</p><ul class="demo-problems">{shown}{more}</ul>'
+    return _render(
+        "scored",
+        progress=progress,
+        count=f"{len(pairs):,} of {progress.rows_in_file:,} rows scored",
+        done=(len(pairs) + len(progress.problems)) / max(1, progress.rows_in_file),
+        mean=Scored(0, "", *np.mean([pair[2:] for pair in pairs], axis=0)) if pairs else None,
+        listed=LISTED,
+        low=LOW_COVERAGE,
+        recommended=RECOMMENDED,
+        share=share,
+        beginning=_beginning,
+        code=lambda text: Markup(with_code(text)),
+    )
 
 
-def _table(pairs: Sequence[Scored]) -> str:
-    cells = "".join(
-        f"<tr><td>{pair.line}</td><td>{share(pair.recommended)}</td>"
-        f'<td class="{"demo-alarms" if pair.alarms else ""}">{pair.alarms:.0f}</td>'
-        f'<td>{share(pair.coverage)}</td><td dir="auto" class="demo-text">{escape(_beginning(pair.summary))}</td></tr>'
-        for pair in pairs[:LISTED]
-    )
-    names = "".join(f'<th scope="col">{name}</th>' for name in ("line", RECOMMENDED, "alarms", "coverage", "summary"))
-    return (
-        '<div class="demo-table" tabindex="0" role="region" aria-label="Scores">'
-        f"<table><thead><tr>{names}</tr></thead><tbody>{cells}</tbody></table></div>"
-    )
+def _render(template: str, **values: Any) -> str:
+    return html.templates(__package__).get_template(f"{template}.html.jinja").render(values)
 
 
 def _beginning(text: str) -> str:

@@ -179,12 +179,13 @@ def _legend(explanation: Explanation) -> dict[str, Any]:
 
 
 def _render(template: str, **values: Any) -> str:
-    return _templates().get_template(f"{template}.html.jinja").render(values)
+    return templates(__package__).get_template(f"{template}.html.jinja").render(values)
 
 
 @cache
-def _templates() -> jinja2.Environment:
-    loader = jinja2.PackageLoader(__package__)
+def templates(package: str) -> jinja2.Environment:
+    """The templates of a package; they escape whatever they print."""
+    loader = jinja2.PackageLoader(package)
     options: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
     return jinja2.Environment(loader=loader, finalize=_displayable, undefined=jinja2.StrictUndefined, **options)
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
-from estime_metric.inputs import check_column
+from estime_metric.inputs import check_column, integer
 from estime_metric.jobs.job import BYTES
 from estime_metric.jobs.team import Workers
 
@@ -93,8 +93,7 @@ def score_dataset(
     """
     ray = _import_ray()
     config = EstimeConfig.from_options(config, options)
-    if look_ahead < 1:
-        raise ValueError(f"Expected argument `look_ahead` to be at least 1, but got {look_ahead}.")
+    look_ahead = integer("look_ahead", look_ahead, least=1)
     needs = _needs(ray, num_gpus, num_cpus)
     if isinstance(concurrency, int):
         compute = ray.data.ActorPoolStrategy(size=concurrency)

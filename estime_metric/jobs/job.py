@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
+from estime_metric.inputs import integer
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
@@ -64,8 +65,8 @@ class Job:
     threshold: float | str | None = None
 
     def __post_init__(self) -> None:
-        if self.look_ahead is not None and self.look_ahead < 1:
-            raise ValueError(f"Expected argument `look_ahead` to be at least 1, but got {self.look_ahead}.")
+        if self.look_ahead is not None:
+            integer("look_ahead", self.look_ahead, least=1)
         if self.output is not None:
             files.check_writable(self.output, self.inputs)
 

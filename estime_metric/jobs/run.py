@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
+from estime_metric.inputs import check_choice
 from estime_metric.jobs.inputs import chunks, first_pairs, further, read_lines
 from estime_metric.jobs.job import Job, Totals
 from estime_metric.jobs.output import EXISTING, Output, Record
@@ -82,8 +83,7 @@ def score_files(
     Raises:
         ValueError, OSError: the input or the output cannot be used; the message says why. What is scored is on disk.
     """
-    if existing not in EXISTING:
-        raise ValueError(f"Expected argument `existing` to be one of {', '.join(EXISTING)}, but got {existing!r}.")
+    check_choice("existing", existing, EXISTING)
     workers = workers or Workers()
     heads = first_pairs(job)
     blank = scorer.score([""], [""])  # loads the encoder, which tells layers and signature
