@@ -98,10 +98,11 @@ class ToolboxStudy:
         """``table3``, ``table4``, ``table3-intervals``, ``lengths``; ``table5`` and ``table1`` where computed."""
         columns = (Column("measure", text=True), *(Column(level, decimals=2) for level in LEVELS))
         title = "Agreement with the number of characters of a summary, Kendall's τ-b, 16 systems."
+        values, intervals = table_3(frames[AGREEMENT])
         return [
-            table_3(frames[AGREEMENT]),
+            values,
             table_4(frames[SHUFFLE]),
-            table_3_intervals(frames[AGREEMENT]),
+            intervals,
             _table("lengths", title, columns, frames[WITH_LENGTH].itertuples(index=False)),
             *([table_5(frames[COMPONENTS])] if COMPONENTS in frames else []),
             *([table_1(frames[CONFOUNDERS])] if CONFOUNDERS in frames else []),
@@ -188,27 +189,18 @@ def gruen_components(data: Toolbox) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["component", "other", "value"])
 
 
-def table_3(frame: pd.DataFrame) -> Table:
-    """Table 3, values: one row for each measure, here beside the paper."""
-    title = "Table 3 of Steen & Markert 2022: agreement of coherence measures with judged coherence, Kendall's τ-b."
-    rows = (
-        (label, *(cell for row in group.itertuples() for cell in (row.value, TABLE_3[label][row.statistic].value)))
-        for label, group in frame.groupby("measure", sort=False)
-    )
-    return _table("table3", title, _beside("measure"), rows, _SEVENTEEN)
-
-
-def table_3_intervals(frame: pd.DataFrame) -> Table:
-    """Table 3, intervals: one row for each measure, here beside the paper."""
-    title = "Table 3 of Steen & Markert 2022: 95 % intervals, documents and systems resampled."
-    rows = []
+def table_3(frame: pd.DataFrame) -> Iterator[Table]:
+    """Table 3, values and then intervals: one row for each measure, here beside the paper."""
+    values, intervals = [], []
     for label, group in frame.groupby("measure", sort=False):
-        cells: list[Cell] = [str(label)]
-        for row in group.itertuples():
-            cells += [interval(row.low, row.high), interval(*TABLE_3[str(label)][row.statistic][1:])]
-        rows.append(cells)
+        both = [(row, TABLE_3[str(label)][row.statistic]) for row in group.itertuples()]
+        values.append([label, *(value for pair in both for value in (pair[0].value, pair[1].value))])
+        intervals.append([label, *(interval(one.low, one.high) for pair in both for one in pair)])
+    title = "Table 3 of Steen & Markert 2022: agreement of coherence measures with judged coherence, Kendall's τ-b."
+    yield _table("table3", title, _beside("measure"), values, _SEVENTEEN)
+    title = "Table 3 of Steen & Markert 2022: 95 % intervals, documents and systems resampled."
     columns = [Column(one.name, one.group, text=True) for one in _beside("measure")]
-    return _table("table3-intervals", title, columns, rows, _SEVENTEEN)
+    yield _table("table3-intervals", title, columns, intervals, _SEVENTEEN)
 
 
 def table_4(frame: pd.DataFrame) -> Table:
