@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
@@ -25,6 +26,11 @@ class _Block(NamedTuple):
     heading: str
     cells: list[str]
     text: bool
+
+    @property
+    def width(self) -> int:
+        """Cells of the terminal that it takes."""
+        return max(cell_len(line) for text in (self.heading, *self.cells) for line in text.split("\n"))
 
 
 def print_table(
@@ -47,8 +53,8 @@ def print_table(
     keys = next((index for index, block in enumerate(blocks) if not block.text), len(blocks))
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
-    for part in _parts(table, blocks[:keys], blocks[keys:], console):
-        console.print(_grid(table, part, dim))
+    for part in _parts(blocks[:keys], blocks[keys:], console.width):
+        _print_part(table, part, console, dim)
 
 
 def print_sections(table: Table, before: str = "") -> None:
@@ -57,33 +63,42 @@ def print_sections(table: Table, before: str = "") -> None:
         print_table(replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),)))
 
 
-def _parts(table: Table, keys: list[_Block], others: list[_Block], console: Console) -> Iterator[list[_Block]]:
+def _parts(keys: list[_Block], others: list[_Block], width: int) -> Iterator[list[_Block]]:
     """As many blocks together as the screen is wide enough for, the keys in each part; at least one of the others."""
     part = list(keys)
-    boundless = console.options.update(max_width=10_000)
     for block in others:
-        wide = console.measure(_grid(table, [*part, block], None), options=boundless).maximum > console.width
-        if wide and len(part) > len(keys):
+        if len(part) > len(keys) and sum(one.width + 1 for one in [*part, block]) > width:
             yield part
             part = list(keys)
         part.append(block)
     yield part
 
 
-def _grid(table: Table, blocks: Sequence[_Block], dim: Callable[[tuple[Cell, ...]], bool] | None) -> Grid:
-    grid = Grid(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for block in blocks:
-        justify = "left" if block.text else "right"
-        grid.add_column(Text(block.heading), justify=justify, vertical="bottom", overflow="fold")  # type: ignore[arg-type]
+def _print_part(
+    table: Table, blocks: Sequence[_Block], console: Console, dim: Callable[[tuple[Cell, ...]], bool] | None
+) -> None:
+    """Prints some blocks; a section's title has a line of its own, so that it widens no column."""
+    widths = [block.width for block in blocks]
+    widths[0] = max(8, min(widths[0], console.width - sum(width + 1 for width in widths[1:]) - 1))
+
+    def print_rows(rows: Iterable[tuple[Sequence[str], str]], headed: bool = False) -> None:
+        grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=headed)
+        for block, width in zip(blocks, widths, strict=True):
+            justify = "left" if block.text else "right"
+            head = Text(block.heading, style="bold")
+            grid.add_column(head, justify=justify, vertical="bottom", overflow="fold", width=width)  # type: ignore[arg-type]
+        for cells, style in rows:
+            grid.add_row(*map(Text, cells), style=style)
+        console.print(grid)
+
+    print_rows([], headed=True)
     lines = zip(*(block.cells for block in blocks), strict=True)
     for number, section in enumerate(table.sections):
-        if number:
-            grid.add_section()
         if section.title:
-            grid.add_row(Text(printable(section.title), style="italic"))
-        for row, cells in zip(section.rows, lines, strict=False):
-            grid.add_row(*map(Text, cells), style="dim" if dim is not None and dim(row) else "")
-    return grid
+            console.print(Text(f"{chr(10) if number else ''}{printable(section.title)}", style="italic"))
+        styles = ["dim" if dim is not None and dim(row) else "" for row in section.rows]
+        print_rows((next(lines), style) for style in styles)
+    console.print()
 
 
 def _blocks(table: Table, wrap: bool = False) -> list[_Block]:

@@ -76,6 +76,15 @@ def test_long_names_of_a_wide_group_wrap_so_that_a_row_stays_on_one_line() -> No
     assert ["measure", "(150)", "(175)", "(525)", "(999)"] in lines
 
 
+def test_the_title_of_a_section_widens_no_column() -> None:
+    columns = (Column("flagged", text=True), *(Column(name) for name in ("precision", "recall", "lift")))
+    title = "CNN/DailyMail, only summaries with an error: 1195 words, 8.1% marked"
+    table = Table("t", "", columns, (Section(title, (("alarms", 0.125, 0.392, 2.015),)),))
+    stream = io.StringIO()
+    print_table(table, Console(file=stream, width=80))
+    assert stream.getvalue().splitlines()[2:4] == [title, "alarms         .125    .392  2.015"]
+
+
 def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
     column = Column("[red]m\x1b[31m", text=True)
     table = Table(
