@@ -56,7 +56,9 @@ def test_every_plan_is_that_of_figure_1(plan: tuple[int, list[int], dict[str, in
 def test_a_text_of_one_window_takes_as_many_passes_as_the_distance() -> None:
     planned = plan_token_windows(450, range(450))
     assert [w.masked[:2] for w in planned] == [(first, first + 8) for first in range(8)]
-    assert {(w.stop) for w in planned} == {450}
+    assert {w.stop for w in planned} == {450}
+    papers = plan_token_windows(1000, range(1000), window=450, margin=50, distance=8)
+    assert plan_token_windows(1000, range(1000)) == papers
 
 
 @pytest.mark.parametrize("step", [1, 3, 1000])
