@@ -12,10 +12,10 @@ from estime_metric import EstimeScorer
 @pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_what_a_budget_changes_was_counted(dtype: str) -> None:
-    summaries, sources = zip(*hostile_pairs(32), strict=True)
+    summaries, sources = zip(*hostile_pairs(16), strict=True)
     results = [
         EstimeScorer(
-            model="embedded-small", device="cpu", dtype=dtype, token_budget=budget, layers=(3, 4, 5, 6),
+            model="embedded-small", device="cpu", dtype=dtype, token_budget=budget, layers=(3, 6),
             measures=("soft", "coherence", "alarms_alltokens"),
         ).score(summaries, sources)
         for budget in (100, 8_000)

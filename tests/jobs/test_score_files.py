@@ -26,7 +26,7 @@ from tests.command import run_command
 from tests.jobs.conftest import SHORT, rows, write_jsonl
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
-KILLS = int(os.environ.get("ESTIME_KILLS", "6"))
+KILLS = int(os.environ.get("ESTIME_KILLS", "4"))
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def started(*arguments: Any) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def long_table(tmp_path: Path) -> Path:
-    return write_jsonl(tmp_path / "pairs.jsonl", rows(600))
+    return write_jsonl(tmp_path / "pairs.jsonl", rows(400))
 
 
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
