@@ -60,15 +60,11 @@ def main() -> None:
     last = positions * 4 * width**2 + read * (block - 4 * width**2)
     work = {"transformers": depth * positions * block, "fused": (depth - 1) * positions * block + last}
     peak = taken["product"][1]
-    rows = [
-        (
-            name,
-            f"{taken[name][0] * 1e3:.0f}",
-            f"{flop / taken[name][0] / 1e9:.0f}",
-            f"{flop / taken[name][0] / 1e9 / peak:.0%}",
-        )
-        for name, flop in work.items()
-    ]
+    rows = []
+    for name, flop in work.items():
+        seconds = taken[name][0]
+        speed = flop / seconds / 1e9
+        rows.append((name, f"{seconds * 1e3:.0f}", f"{speed:.0f}", f"{speed / peak:.0%}"))
     differ = float((states["fused"] - states["transformers"]).abs().max())
     title = f"{windows} windows of {length}, {options.dtype}: product {peak:.0f} GFLOP/s; states differ by {differ:.1e}"
     common.print_table(title, ("path", "ms", "GFLOP/s", "of the product"), rows)

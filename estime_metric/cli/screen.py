@@ -26,11 +26,7 @@ class _Block(NamedTuple):
     heading: str
     cells: list[str]
     text: bool
-
-    @property
-    def width(self) -> int:
-        """Cells of the terminal that it takes."""
-        return max(cell_len(line) for text in (self.heading, *self.cells) for line in text.split("\n"))
+    width: int  # cells of the terminal that it takes
 
 
 def print_table(
@@ -65,13 +61,16 @@ def print_sections(table: Table, before: str = "") -> None:
 
 def _parts(keys: list[_Block], others: list[_Block], width: int) -> Iterator[list[_Block]]:
     """As many blocks together as the screen is wide enough for, the keys in each part; at least one of the others."""
-    part = list(keys)
+    beside = width - sum(block.width + 1 for block in keys)
+    part: list[_Block] = []
+    left = beside
     for block in others:
-        if len(part) > len(keys) and sum(one.width + 1 for one in [*part, block]) > width:
-            yield part
-            part = list(keys)
+        if part and block.width + 1 > left:
+            yield keys + part
+            part, left = [], beside
         part.append(block)
-    yield part
+        left -= block.width + 1
+    yield keys + part
 
 
 def _print_part(
@@ -95,7 +94,8 @@ def _print_part(
     lines = zip(*(block.cells for block in blocks), strict=True)
     for number, section in enumerate(table.sections):
         if section.title:
-            console.print(Text(f"{chr(10) if number else ''}{printable(section.title)}", style="italic"))
+            above = "\n" if number else ""
+            console.print(Text(above + printable(section.title), style="italic"))
         styles = ["dim" if dim is not None and dim(row) else "" for row in section.rows]
         print_rows((next(lines), style) for style in styles)
     console.print()
@@ -127,8 +127,9 @@ def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
             for texts in zip(*shown, strict=True)
         ]
         heading = "\n".join([printable(group), *lines[:height]]).strip("\n")
-        empty = [EMPTY if set(line) <= {EMPTY, " "} else line for line in lines[height:]]
-        blocks.append(_Block(heading, empty, all(column.text for _, column in columns)))
+        joined = [EMPTY if set(line) <= {EMPTY, " "} else line for line in lines[height:]]
+        width = max(cell_len(line) for text in (heading, *joined) for line in text.split("\n"))
+        blocks.append(_Block(heading, joined, all(column.text for _, column in columns), width))
         start += size
     return blocks
 
