@@ -72,12 +72,11 @@ def test_a_run_that_loses_a_process_is_resumed(tmp_path: Path, bert_folder: str)
         assert run.wait(timeout=120) != 0
     assert 0 < together.stat().st_size < alone.stat().st_size
     assert Path(f"{together}.progress").exists()
-    done = torchrun(*arguments)
-    assert done.returncode == 1, done.stderr  # as alone: a row is invalid
-    again = run_command(*arguments[2:], status=1)  # nothing is left to do
-    assert "1 rows skipped" in done.stdout
-    assert "1 rows skipped" in again.stdout
-    assert together.read_bytes() == alone.read_bytes()
+    for _ in range(2):  # the second time there is nothing left to do
+        done = torchrun(*arguments)
+        assert done.returncode == 1, done.stderr  # as alone: a row is invalid
+        assert "1 rows skipped" in done.stdout
+        assert together.read_bytes() == alone.read_bytes()
 
 
 def test_one_process_is_no_team(monkeypatch: pytest.MonkeyPatch) -> None:
