@@ -299,8 +299,10 @@ def rank(candidates: Sequence[Candidate]) -> None:
         drawn = np.array([[mean(np.random.default_rng(seed)) for mean in best] for seed in range(RESAMPLES)])
         for candidate, column in zip(candidates[1:], drawn.T[1:], strict=True):
             gain = column - drawn[:, 0]
+            defined = gain[~np.isnan(gain)]  # where few documents are measured, a resample may lack a class of labels
             print(
-                f"{candidate.name} less {candidates[0].name}: {gain.mean():+.4f}, standard error {gain.std(ddof=1):.4f}"
+                f"{candidate.name} less {candidates[0].name}: {defined.mean():+.4f}, "
+                f"standard error {defined.std(ddof=1):.4f}, {len(defined)} resamples"
             )
 
 
