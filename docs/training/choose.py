@@ -3,11 +3,14 @@
     python -m docs.training.choose make CORPUS MAKER injected.jsonl
     python -m docs.training.choose score FOLDER injected.jsonl DATA -o scores/NAME
     python -m docs.training.choose rank scores/A scores/B ...
+    python -m docs.training.choose score FOLDER injected.jsonl DATA --half test -o test/NAME
+    python -m docs.training.choose report test/A test/B ...
 
 `make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a prediction head, finds
 the wrong words. `score` measures one candidate at all layers; `DATA` holds ``frank``, ``cliff`` and ``summeval``.
 `rank` prints six figures of each layer, their mean, and for the best layer of each candidate the difference from the
 first one's best with its standard error (paired bootstrap over documents). The rule stands in docs/training.md.
+`report` prints what the other halves give, with intervals; nothing is chosen by it.
 """
 
 from __future__ import annotations
@@ -146,24 +149,28 @@ def read(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def rows_of(injected: Path, data: Path) -> list[dict[str, object]]:
-    """Every pair that is scored: set, document, source, summary, and its label or judgements."""
+def rows_of(injected: Path, data: Path, half: str = "valid") -> list[dict[str, object]]:
+    """Every pair that is scored: set, document, source, summary, and its label or judgements.
+
+    The half ``test`` is what the rule does not see; it has no injected errors, and SummEval's other documents.
+    """
     rows: list[dict[str, object]] = []
-    for record in read(injected):
+    for record in read(injected) if half == "valid" else []:
         for kind in KINDS:
             if kind in record:
                 rows.append({"set": kind, "source": record["source"], "summary": record[kind]})
     texts = {r["doc_id"]: r["source"] for r in read(data / "frank" / "documents.jsonl")}
     for r in read(data / "frank" / "frank.jsonl"):
-        if r["split"] == "valid":
+        if r["split"] == half:
             source = texts[r["doc_id"]]
             system = f"{r['dataset']} {r['system']}"
             rows.append({"set": "frank", "source": source, "system": system, "judged": [r["factuality"]], **_text(r)})
     for r in read(data / "cliff" / "cliff.jsonl"):
-        if r["split"] == "val":
+        if r["split"] == {"valid": "val"}.get(half, half):
             rows.append({"set": f"cliff {r['dataset']}", "source": r["source"], "judged": [r["label"]], **_text(r)})
             rows[-1]["spans"] = r["spans"]
-    texts = {r["doc_id"]: r["source"] for r in read(data / "summeval" / "documents.jsonl")[:FIRST_DOCUMENTS]}
+    part = slice(FIRST_DOCUMENTS) if half == "valid" else slice(FIRST_DOCUMENTS, None)
+    texts = {r["doc_id"]: r["source"] for r in read(data / "summeval" / "documents.jsonl")[part]}
     for r in read(data / "summeval" / "summeval.jsonl"):
         if r["doc_id"] in texts:
             judged = [r[name] for name in JUDGED]
@@ -187,9 +194,8 @@ def marked_tokens(explanation: Explanation, spans: Sequence[str]) -> tuple[int, 
     return len(checked), len(alarms), counts[0], counts[1]
 
 
-def score(folder: str, injected: Path, data: Path, out: Path, config: EstimeConfig, every: int) -> None:
-    """Write counts of every pair at every layer into the folder `out`; of one source in `every`."""
-    rows = [row for row in rows_of(injected, data) if zlib.crc32(str(row["source"]).encode()) % every == 0]
+def score(rows: list[dict[str, object]], out: Path, config: EstimeConfig) -> None:
+    """Write counts of every pair at every layer into the folder `out`."""
     scorer = EstimeScorer(config, cache=2 * 10**9)
     predictions, sources = ([str(row[name]) for row in rows] for name in ("summary", "source"))
     result = scorer.score(predictions, sources, progress=True)
@@ -234,7 +240,10 @@ class Candidate:
         }
 
     def figures(self, layer: int, rng: np.random.Generator | None = None) -> dict[str, float]:
-        """The six figures of a layer; with `rng` of documents drawn with replacement, the same for every candidate."""
+        """The figures of a layer; with `rng` of documents drawn with replacement, the same for every candidate.
+
+        Injected errors and extracts are left out where none were scored.
+        """
         k = self.layers.index(layer)
         alarms, absent = self.alarms[k], self.tokens[k] - self.overlap[k]
         unsupported = alarms + absent
@@ -244,8 +253,11 @@ class Candidate:
         def area(positive: npt.NDArray[np.int64], negative: npt.NDArray[np.int64], values: Floats) -> float:
             return 2 * roc_area(values[negative], values[positive]) - 1
 
-        injected = [area(picks[kind], picks["clean"], alarms) for kind in KINDS[1:3]]
-        extracts = [alarms[picks[kind]].sum() / self.tokens[k][picks[kind]].sum() for kind in KINDS[3:]]
+        made = {}
+        if "clean" in picks:
+            extracts = [alarms[picks[kind]].sum() / self.tokens[k][picks[kind]].sum() for kind in KINDS[3:]]
+            made["injected"] = float(np.mean([area(picks[kind], picks["clean"], alarms) for kind in KINDS[1:3]]))
+            made["extracts"] = float(-10 * np.mean(extracts))
         frank = picks["frank"]
         factuality = -np.array([self.rows[i]["judged"][0] for i in frank])
         systems = [self.rows[i]["system"] for i in frank]
@@ -262,9 +274,7 @@ class Candidate:
         checked, alarmed, marked, both = words
         judged = np.array([self.rows[i]["judged"] for i in picks["summeval"]])
         rhos = [spearmanr(-alarms[picks["summeval"]], column).statistic for column in judged.T]
-        return {
-            "injected": float(np.mean(injected)),
-            "extracts": float(-10 * np.mean(extracts)),
+        return made | {
             "frank": float(np.mean(correlations)),
             "cliff": float(np.mean(cliff)),
             "words": float(np.log2(max(both, 1) / max(alarmed, 1) / (marked / checked)) / 4),
@@ -306,6 +316,19 @@ def rank(candidates: Sequence[Candidate]) -> None:
             )
 
 
+def report(candidates: Sequence[Candidate]) -> None:
+    """Print the figures of the half that the rule does not see, each with its 95 % interval, and their mean."""
+    for candidate in candidates:
+        for layer in candidate.layers:
+            found = candidate.figures(layer)
+            drawn = [candidate.figures(layer, np.random.default_rng(seed)) for seed in range(RESAMPLES)]
+            print(f"{candidate.name}, layer {layer}")
+            for name in [*found, "mean"]:
+                values = [np.mean(list(f.values())) if name == "mean" else f[name] for f in [found, *drawn]]
+                low, high = np.nanpercentile(values[1:], [2.5, 97.5])
+                print(f"    {name:<10}{values[0]:>8.4f}  [{low:.3f}, {high:.3f}]")
+
+
 def _mean(candidate: Candidate, layer: int, rng: np.random.Generator) -> float:
     return float(np.mean(list(candidate.figures(layer, rng).values())))
 
@@ -329,17 +352,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scoring.add_argument("--distance", type=int, default=2)
     scoring.add_argument("--dtype", default="float32")
     scoring.add_argument("--every", type=int, default=1, help="take one source in so many")
+    scoring.add_argument("--half", choices=["valid", "test"], default="valid", help="what is chosen by, or the rest")
     ranking = commands.add_parser("rank", help="apply the rule")
     ranking.add_argument("folders", type=Path, nargs="+", help="what `score` wrote; the first is compared with")
+    reporting = commands.add_parser("report", help="print the figures of the half that the rule does not see")
+    reporting.add_argument("folders", type=Path, nargs="+", help="what `score --half test` wrote")
     args = parser.parse_args(arguments)
     if args.command == "make":
         make(args.corpus, args.maker, args.out, args.documents, args.seed)
     elif args.command == "score":
         layers = tuple(args.layers) if args.layers else "all"
         config = EstimeConfig(model=args.folder, layers=layers, distance=args.distance, dtype=args.dtype)
-        score(args.folder, args.injected, args.data, args.out, config, args.every)
+        rows = rows_of(args.injected, args.data, args.half)
+        kept = [row for row in rows if zlib.crc32(str(row["source"]).encode()) % args.every == 0]
+        score(kept, args.out, config)
     else:
-        rank([Candidate(folder) for folder in args.folders])
+        (rank if args.command == "rank" else report)([Candidate(folder) for folder in args.folders])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from docs.training.choose import FIGURES, KINDS, Candidate, marked_tokens, roc_area
+from docs.training.choose import FIGURES, KINDS, Candidate, marked_tokens, report, roc_area
 from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.studies.frank.partial import partial_correlation
 
@@ -86,3 +86,21 @@ def test_figures_are_what_the_rule_says(folder: Path) -> None:
     judged = np.array([candidate.rows[i]["judged"] for i in of["summeval"]])
     rhos = [spearmanr(-alarms[of["summeval"]], column).statistic for column in judged.T]
     assert found["summeval"] == pytest.approx(np.mean(rhos))
+
+
+@pytest.mark.filterwarnings("ignore")  # a resample of six pairs may have one label, or a constant column
+def test_the_half_that_the_rule_does_not_see_has_no_injected_errors(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = Candidate(folder).figures(3)
+    stored, rows = dict(np.load(folder / "counts.npz")), json.loads((folder / "rows.json").read_text())["rows"]
+    kept = [i for i, row in enumerate(rows) if row["set"] not in KINDS]
+    arrays = {name: values if name == "layers" else values[:, kept] for name, values in stored.items()}
+    np.savez(folder / "counts.npz", **arrays)
+    (folder / "rows.json").write_text(json.dumps({"signature": "", "rows": [rows[i] for i in kept]}))
+    candidate = Candidate(folder)
+    assert candidate.figures(3) == {name: whole[name] for name in FIGURES[2:]}
+    report([candidate])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [*FIGURES[2:], "mean"]
+    assert float(lines[-1].split()[1]) == pytest.approx(np.mean([whole[name] for name in FIGURES[2:]]), abs=1e-4)
