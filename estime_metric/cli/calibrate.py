@@ -16,39 +16,33 @@ from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.meta.detection import Calibration
 
-#: With fewer summaries of a class, the next sample would move the threshold far.
-FEW = 10
+FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 
 
 def calibrate(
-    judged: Annotated[Path, Parameter(help="CSV, JSON Lines or Parquet with a row for each judged summary.")],
-    /,
-    *,
-    label: Annotated[
-        str, Parameter(help="Column of judgements: 1 or true for a consistent summary, else 0.")
-    ] = "label",
+    judged: Path, /, *, label: str = "label",
     score: Annotated[
         str | None,
         Parameter(help=f"Column of scores. (default: {RECOMMENDED}; where there is none, the texts are scored)"),
     ] = None,
-    higher: Annotated[bool, Parameter(help="Higher scores are better; known for our measures.")] = False,
-    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the interval.")] = 1000,
-    seed: options.Seed = 0,
-    output: Annotated[
-        Path | None, Parameter(alias="-o", help="The whole curve: .csv, .jsonl or .parquet, or drawn: .png, .svg.")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
-    quiet: options.Quiet = False,
-    measured: options.MeasureOptions = options.MeasureOptions(),
-) -> int:
+    higher: bool = False, resamples: options.PositiveCount = 1000, seed: options.Seed = 0,
+    output: options.Output = None, overwrite: options.Overwrite = False,
+    source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False, measured: options.MeasureOptions = options.MeasureOptions(),
+) -> int:  # fmt: skip
     """Choose a threshold for your texts: the one with the best balanced accuracy on summaries that you judged.
 
     Fifty judged summaries, some of them inconsistent, tell roughly. What the threshold reaches on other summaries is
     estimated by a bootstrap: it is chosen on those that were drawn and tried on the rest.
 
     Exit status: 0, a threshold was chosen; 2, failed.
+
+    Args:
+        judged: CSV, JSON Lines or Parquet with a row for each judged summary.
+        label: Column of judgements: 1 or true for a consistent summary, else 0.
+        higher: Higher scores are better; known for our measures.
+        resamples: Bootstrap samples of the interval.
+        output: The whole curve: .csv, .jsonl or .parquet, or drawn: .png, .svg.
     """
     drawn = output is not None and output.suffix.lower() in (".png", ".svg")
     if output is not None and drawn and output.exists() and not overwrite:

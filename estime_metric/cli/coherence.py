@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.cli import options
@@ -16,47 +14,35 @@ from estime_metric.cli.screen import print_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: More summaries than this are not listed on the screen.
-LISTED = 30
+LISTED = 30  # more summaries than this are not listed on the screen
 
 
 def coherence(
-    file: Annotated[Path, Parameter(help="JSON Lines, CSV or Parquet with a summary in each row.")],
-    /,
-    *,
-    measures: Annotated[
-        str,
-        Parameter(
-            help="Comma-separated: entity_graph, which needs nothing; classifier, which needs --classifier; "
-            "bartscore, which needs the sources and --bartscore-model; the baselines length and random."
-        ),
-    ] = "entity_graph",
-    output: Annotated[
-        Path | None, Parameter(alias="-o", help="Write scores to a .jsonl or .csv file; '-' for the screen.")
-    ] = None,
-    overwrite: options.Overwrite = False,
-    source_column: Annotated[str, Parameter(help="Column of the sources, which only bartscore reads.")] = "source",
-    summary_column: options.SummaryColumn = "summary",
-    classifier: Annotated[
-        str | None,
-        Parameter(help="Folder or Hub name of a trained classifier (python -m estime_metric.studies.coherence.train)."),
-    ] = None,
-    bartscore_model: Annotated[
-        str | None, Parameter(help="Sequence-to-sequence model, Hub name or folder. (default: facebook/bart-large-cnn)")
-    ] = None,
-    tagger: Annotated[
-        str | None, Parameter(help="'nltk': the entity graph links nouns. (default: content words, no data needed)")
-    ] = None,
-    truncate: Annotated[bool, Parameter(help="Cut texts that are longer than a model's positions.")] = False,
-    device: Annotated[str | None, Parameter(help="cpu, cuda ... (default: cuda if available, else cpu)")] = None,
-    seed: Annotated[int, Parameter(help="Seed of the measure random.")] = 0,
-) -> int:
+    file: Path, /, *, measures: str = "entity_graph", output: options.Output = None,
+    overwrite: options.Overwrite = False, source_column: str = "source",
+    summary_column: options.SummaryColumn = "summary", classifier: str | None = None,
+    bartscore_model: str | None = None, tagger: str | None = None, truncate: bool = False, device: str | None = None,
+    seed: int = 0,
+) -> int:  # fmt: skip
     """Score summaries by measures of coherence: how well do their sentences hang together? Higher is better.
 
     These are the measures of Steen & Markert 2022 that need no checkpoint of their authors. 'estime benchmark
     coherence' compares published scores of such measures with human judgements.
 
     Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed.
+
+    Args:
+        file: JSON Lines, CSV or Parquet with a summary in each row.
+        measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs --classifier; bartscore,
+            which needs the sources and --bartscore-model; the baselines length and random.
+        output: Write scores to a .jsonl or .csv file; '-' for the screen.
+        source_column: Column of the sources, which only bartscore reads.
+        classifier: Folder or Hub name of a trained classifier (python -m estime_metric.studies.coherence.train).
+        bartscore_model: Sequence-to-sequence model, Hub name or folder. (default: facebook/bart-large-cnn)
+        tagger: 'nltk': the entity graph links nouns. (default: content words, no data needed)
+        truncate: Cut texts that are longer than a model's positions.
+        device: cpu, cuda ... (default: cuda if available, else cpu)
+        seed: Seed of the measure random.
     """
     from estime_metric.studies.coherence import BARTSCORE_MODEL, scoring  # imports pandas: slow
 

@@ -43,49 +43,13 @@ class ComparedOptions(options.MeasureOptions):
 
 
 def compare(
-    *paths: Annotated[
-        Path,
-        Parameter(
-            name="FILES",
-            help="A file for each system: scores that 'estime score -o' wrote, or pairs to be scored. Or one file of "
-            "all systems, with a column that names them.",
-        ),
-    ],
-    baseline: Annotated[
-        str | None,
-        Parameter(help="Compare each system with this one, named by its file or system. (default: every two systems)"),
-    ] = None,
-    system_column: Annotated[str, Parameter(help="Column of the systems, in one file of all.")] = "system",
-    id_column: Annotated[
-        str | None,
-        Parameter(
-            help="Column that tells which rows belong together. (default: the source text, with 'id' or a column of "
-            "documents where sources repeat or are missing, or 'line' of the table that was scored)"
-        ),
-    ] = None,
-    n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples and of random swaps.")] = 10_000,
-    confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
-    seed: options.Seed = 0,
-    output: Annotated[
-        Path | None,
-        Parameter(
-            alias="-o",
-            help="Write the numbers, a row for each measure and pair of systems (.jsonl, .csv, .parquet), everything "
-            "as one object (.json), or the table (.md, .tex).",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        Parameter(
-            help="Draw the first measure against the share of copied tokens, a point a system (.png, .svg, .pdf)."
-        ),
-    ] = None,
-    overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
-    quiet: options.Quiet = False,
+    *paths: Annotated[Path, Parameter(name="FILES")], baseline: str | None = None, system_column: str = "system",
+    id_column: str | None = None, n: options.Resamples = 10_000, confidence: options.Confidence = 0.95,
+    seed: options.Seed = 0, output: options.Output = None, plot: Path | None = None,
+    overwrite: options.Overwrite = False, source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary", quiet: options.Quiet = False,
     measured: ComparedOptions = ComparedOptions(),
-) -> int:
+) -> int:  # fmt: skip
     """Which of two or more systems is more consistent? Means, wins, intervals and p-values over the same sources.
 
     Scored files are taken as they are; the options of the measure are for pairs that are scored now. All systems have
@@ -93,6 +57,18 @@ def compare(
     difference is not significant; p-values of several pairs are corrected by Holm's method.
 
     Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2, nothing was compared.
+
+    Args:
+        paths: A file for each system: scores that 'estime score -o' wrote, or pairs to be scored. Or one file of all
+            systems, with a column that names them.
+        baseline: Compare each system with this one, named by its file or system. (default: every two systems)
+        system_column: Column of the systems, in one file of all.
+        id_column: Column that tells which rows belong together. (default: the source text, with 'id' or a column of
+            documents where sources repeat or are missing, or 'line' of the table that was scored)
+        n: Number of resamples and of random swaps.
+        output: Write the numbers, a row for each measure and pair of systems (.jsonl, .csv, .parquet), everything as
+            one object (.json), or the table (.md, .tex).
+        plot: Draw the first measure against the share of copied tokens, a point a system (.png, .svg, .pdf).
     """
     if not paths:
         raise ValueError("Expected a file for each system, or one file of all systems, but got none.")

@@ -23,8 +23,7 @@ OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 #: Options whose value may be left out: what a value looks like, and the value without one.
 OPTIONAL_VALUES = {"--ray": (re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+"), "any")}
 
-#: Set to anything, errors are raised with their traceback: for bug reports.
-TRACEBACK = "ESTIME_TRACEBACK"
+TRACEBACK = "ESTIME_TRACEBACK"  # set to anything, errors are raised with their traceback: for bug reports
 
 
 def say(text: str) -> None:
@@ -102,20 +101,18 @@ def _fail(message: str) -> int:
 def make_app(name: str, help: str, version: str | None = None) -> App:
     """An application, or a group of commands, whose flags have no negative and whose help is plain text."""
     return App(
-        name=name,
-        help=help,
-        version=version,
-        version_flags=["--version"] if version else [],
-        help_flags=["--help", "-h"],
-        help_format="plaintext",
+        name=name, help=help, version=version, version_flags=["--version"] if version else [],
+        help_flags=["--help", "-h"], help_format="plaintext",
         default_parameter=Parameter(negative=(), allow_repeating=True, show_default=_default_shown),
-    )
+    )  # fmt: skip
 
 
 def add(app: App, command: Callable[..., int | None]) -> None:
-    """Makes a function a command; its docstring is the help, whose paragraphs are rewrapped."""
-    paragraphs = (getdoc(command) or "").split("\n\n")
-    app.command(command, help="\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs))
+    """Makes a function a command; its docstring is the help, whose paragraphs and arguments are rewrapped."""
+    text, _, arguments = (getdoc(command) or "").partition("\n\nArgs:\n")
+    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    command.__doc__ = f"{text}\n\nArgs:\n" + re.sub("\n {8,}", " ", arguments)  # Cyclopts reads it for the help
+    app.command(command, help=text)
 
 
 def _default_shown(value: object) -> str | None:

@@ -36,22 +36,18 @@ class GeneratorOptions(options.EncoderOptions):
 
 
 def corrupt(
-    file: options.PairsFile,
-    /,
-    *,
-    output: Annotated[Path, Parameter(alias="-o", help="A .jsonl or .csv file; '-' for the screen.")],
-    overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
-    errors: Errors = "3",
-    seed: Annotated[int, Parameter(help="Another seed picks other words.")] = 0,
-    order: Order = "sequential",
-    quiet: options.Quiet = False,
-    model: GeneratorOptions = GeneratorOptions(),
-) -> int:
+    file: options.PairsFile, /, *, output: Annotated[Path, Parameter(alias="-o")],
+    overwrite: options.Overwrite = False, source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary", errors: Errors = "3", seed: int = 0, order: Order = "sequential",
+    quiet: options.Quiet = False, model: GeneratorOptions = GeneratorOptions(),
+) -> int:  # fmt: skip
     """Put subtle errors into summaries: each row becomes a clean one (label 1) and corrupted ones (label 0).
 
     Exit status: 0, all rows have all their errors; 1, invalid rows skipped, or summaries with too few words; 2, failed.
+
+    Args:
+        output: A .jsonl or .csv file; '-' for the screen.
+        seed: Another seed picks other words.
     """
     numbers = parse_numbers(errors)
     files.check_writable(output, [file], overwrite=overwrite)

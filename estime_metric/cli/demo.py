@@ -11,29 +11,22 @@ from estime_metric.demo.limits import Limits
 
 
 def demo(
-    *,
-    model: Annotated[
-        list[str] | None,
-        Parameter(
-            alias="-m", help="Encoder to offer, the first one selected; may be repeated. (default: embedded-small)"
-        ),
-    ] = None,
-    host: Annotated[str, Parameter(help="Address to listen on; 0.0.0.0 for all of them.")] = "127.0.0.1",
-    port: Annotated[int | None, Parameter(help="Port. (default: the first free one from 7860 on)")] = None,
-    browser: Annotated[bool, Parameter(negative="--no-browser", help="Open the page in a browser.")] = True,
-    share: Annotated[bool, Parameter(help="Create a public Gradio link.")] = False,
-    any_model: Annotated[
-        bool | None,
-        Parameter(
-            negative="--listed-models",
-            help="Load any encoder whose name is typed in. (default: only if the page is served to this machine alone)",
-        ),
-    ] = None,
+    *, model: Annotated[list[str] | None, Parameter(alias="-m")] = None, host: str = "127.0.0.1",
+    port: int | None = None, browser: Annotated[bool, Parameter(negative="--no-browser")] = True, share: bool = False,
+    any_model: Annotated[bool | None, Parameter(negative="--listed-models")] = None,
     limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = Limits(),
-) -> None:
+) -> None:  # fmt: skip
     """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a file.
 
     Stop it with Ctrl-C. Exit status: 2, it could not start.
+
+    Args:
+        model: Encoder to offer, the first one selected; may be repeated. (default: embedded-small)
+        host: Address to listen on; 0.0.0.0 for all of them.
+        port: Port. (default: the first free one from 7860 on)
+        browser: Open the page in a browser.
+        share: Create a public Gradio link.
+        any_model: Load any encoder whose name is typed in. (default: only if the page is served to this machine alone)
     """
     if port is not None:
         _check_port(host, port)
@@ -45,14 +38,9 @@ def demo(
     if any_model is None:
         any_model = host in ("127.0.0.1", "::1", "localhost") and not share
     launch(
-        (*(model or ()), *CHOICES),
-        limits=limits,
-        any_model=any_model,
-        server_name=host,
-        server_port=port,
-        inbrowser=browser,
-        share=share,
-    )
+        (*(model or ()), *CHOICES), limits=limits, any_model=any_model, server_name=host, server_port=port,
+        inbrowser=browser, share=share,
+    )  # fmt: skip
 
 
 def _check_port(host: str, port: int) -> None:

@@ -19,46 +19,29 @@ if TYPE_CHECKING:
 #: Endings of what can be written.
 PAGES, PLOTS, DATA = (".html",), (".png", ".svg", ".pdf"), (".jsonl",)
 
-#: More pairs than this are not shown on the screen.
-SHOWN = 10
-
-#: Row of the examples that is shown where none is asked for: an unfaithful summary.
-EXAMPLE_ROW = 2
+SHOWN = 10  # more pairs than this are not shown on the screen
+EXAMPLE_ROW = 2  # row of the examples that is shown where none is asked for: an unfaithful summary
 
 
 def explain(
-    file: options.PairsFile | None = None,
-    /,
-    *,
-    summary: Annotated[str | None, Parameter(help="A summary; needs --source.")] = None,
-    source: Annotated[str | None, Parameter(help="The text to judge it against.")] = None,
-    example: Annotated[
-        bool, Parameter(help="Explain a pair that ships with the package, with its own encoder.")
-    ] = False,
-    row: Annotated[
-        list[int] | None,
-        Parameter(
-            alias="-r",
-            help="Line of a pair in FILE, as 'estime score' numbers them; may be given several times. "
-            f"(default: all; {EXAMPLE_ROW} with --example)",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        Parameter(
-            alias="-o",
-            help="Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for the screen).",
-        ),
-    ] = None,
-    overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
-    layer: Annotated[int | None, Parameter(alias="-l", help="Hidden layer. (default: by model)")] = None,
-    units: options.UnitOptions = options.UnitOptions(),
-) -> int:
+    file: options.PairsFile | None = None, /, *, summary: str | None = None, source: str | None = None,
+    example: bool = False, row: Annotated[list[int] | None, Parameter(alias="-r")] = None,
+    output: options.Output = None, overwrite: options.Overwrite = False,
+    source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",
+    layer: Annotated[int | None, Parameter(alias="-l")] = None, units: options.UnitOptions = options.UnitOptions(),
+) -> int:  # fmt: skip
     """Show the per-word verdicts behind the alarms, each with its evidence in the source.
 
     Exit status: 0, all pairs shown; 1, invalid rows skipped, the rest shown; 2, failed.
+
+    Args:
+        summary: A summary; needs --source.
+        source: The text to judge it against.
+        example: Explain a pair that ships with the package, with its own encoder.
+        row: Line of a pair in FILE, as 'estime score' numbers them; may be given several times. (default: all; 2 with
+            --example)
+        output: Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for the screen).
+        layer: Hidden layer. (default: by model)
     """
     typed = summary is not None or source is not None
     if (file is not None) + example + typed != 1 or (summary is None) != (source is None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,12 +27,7 @@ NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHE
 
 
 def meta_evaluate(
-    scores: Annotated[
-        Path, Parameter(help="CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure.")
-    ],
-    judgements: Annotated[Path, Parameter(help="CSV, JSON Lines or Parquet, a row for each summary.")],
-    /,
-    *,
+    scores: Path, judgements: Path, /, *,
     measures: Annotated[
         str | None,
         Parameter(
@@ -39,50 +35,36 @@ def meta_evaluate(
             f"{', '.join(NOT_MEASURES)})"
         ),
     ] = None,
-    qualities: Annotated[
-        str | None,
-        Parameter(name="--judgements", help="Columns of judgements, comma-separated. (default: all that hold numbers)"),
-    ] = None,
-    lower: Annotated[
-        str | None,
-        Parameter(help="Measures of which lower is better, comma-separated. The directions of ESTIME's are known."),
-    ] = None,
-    higher: Annotated[str | None, Parameter(help="Measures of which higher is better, likewise.")] = None,
-    document_column: Annotated[
-        str | None,
-        Parameter(
-            help="Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ. "
-            "(default: document, doc, doc_id, document_id)"
-        ),
-    ] = None,
-    system_column: Annotated[
-        str | None,
-        Parameter(help="Column of the systems, likewise. (default: system, system_id, summarizer, model, model_id)"),
-    ] = None,
-    level: Annotated[str, Parameter(help="summary, system, pairwise, intra_system, or all.")] = "all",
-    method: Annotated[
-        str, Parameter(help="spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, or all.")
-    ] = "spearman,kendall_b",
-    resample: Annotated[str, Parameter(help="What the intervals resample: documents, systems or both.")] = "both",
-    n: Annotated[int, Parameter(name=["--resamples", "-n"], help="Number of resamples or permutations.")] = 1000,
-    confidence: Annotated[float, Parameter(help="Share of the resamples within an interval.")] = 0.95,
-    seed: options.Seed = 0,
-    significance: Annotated[
-        str | None, Parameter(help="Also test every two measures: permutation, bootstrap or williams.")
-    ] = None,
-    drop_missing: Annotated[bool, Parameter(help="Leave out, and name, what only one of the tables holds.")] = False,
-    output: Annotated[
-        Path | None,
-        Parameter(alias="-o", help="A .csv, .md or .tex file for the agreement, or a folder for everything."),
-    ] = None,
+    qualities: Annotated[str | None, Parameter(name="--judgements")] = None,
+    lower: str | None = None, higher: str | None = None, document_column: str | None = None,
+    system_column: str | None = None, levels: str = "all", methods: str = "spearman,kendall_b", resample: str = "both",
+    n: options.Resamples = 1000, confidence: options.Confidence = 0.95, seed: options.Seed = 0,
+    significance: str | None = None, drop_missing: bool = False, output: options.Output = None,
     overwrite: options.Overwrite = False,
-) -> None:
+) -> None:  # fmt: skip
     """How well do scores agree with judgements? Correlations on four levels, with bootstrap intervals.
 
     Exit status: 0, done; 2, failed; the message names the first cells that are in the way.
+
+    Args:
+        scores: CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure.
+        judgements: CSV, JSON Lines or Parquet, a row for each summary.
+        qualities: Columns of judgements, comma-separated. (default: all that hold numbers)
+        lower: Measures of which lower is better, comma-separated. The directions of ESTIME's are known.
+        higher: Measures of which higher is better, likewise.
+        document_column: Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ.
+            (default: document, doc, doc_id, document_id)
+        system_column: Column of the systems, likewise. (default: system, system_id, summarizer, model, model_id)
+        levels: summary, system, pairwise, intra_system, comma-separated, or all.
+        methods: spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, comma-separated, or all.
+        resample: What the intervals resample: documents, systems or both.
+        n: Number of resamples or permutations.
+        significance: Also test every two measures: permutation, bootstrap or williams.
+        drop_missing: Leave out, and name, what only one of the tables holds.
+        output: A .csv, .md or .tex file for the agreement, or a folder for everything.
     """
     _check_output(output, significance, [scores, judgements], overwrite)
-    from estime_metric.meta import compare_all, evaluate_all, read_grids  # imports pandas: slow
+    from estime_metric.meta import LEVELS, METHODS, compare_all, evaluate_all, read_grids  # imports pandas: slow
 
     stated = dict.fromkeys(options.parse_names(lower) or (), False)
     stated |= dict.fromkeys(options.parse_names(higher) or (), True)
@@ -97,7 +79,7 @@ def meta_evaluate(
             raise ValueError(f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {name!r}.")
     if significance is not None and len(known) < 2:
         raise ValueError(f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}.")
-    asked: dict[str, Any] = {"levels": _chosen(level, "levels"), "methods": _chosen(method, "methods")}
+    asked: dict[str, Any] = {"levels": _chosen(levels, LEVELS), "methods": _chosen(methods, METHODS)}
     resampling: dict[str, Any] = {"resample": resample, "confidence": confidence}
     frames = {"agreement": evaluate_all(grids, n=n, seed=seed, **resampling, **asked)}
     tables = [_agreement_table(frames["agreement"], grids, n, **resampling)]
@@ -127,10 +109,8 @@ def _name_pair(text: str | None) -> tuple[str | None, str | None]:
     return names[0], names[-1]
 
 
-def _chosen(text: str, what: str) -> tuple[str, ...]:
-    from estime_metric.meta import LEVELS, METHODS
-
-    return tuple(LEVELS if what == "levels" else METHODS) if text == "all" else options.parse_names(text) or ()
+def _chosen(text: str, every: Iterable[str]) -> tuple[str, ...]:
+    return tuple(every) if text == "all" else options.parse_names(text) or ()
 
 
 def _check_output(output: Path | None, significance: str | None, inputs: list[Path], overwrite: bool) -> None:

@@ -22,6 +22,9 @@ Overwrite = Annotated[bool, Parameter(help="Replace an output that exists.")]
 Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
 Count = Annotated[int, Parameter(validator=Number(gte=0))]
 PositiveCount = Annotated[int, Parameter(validator=Number(gte=1))]
+Output = Annotated[Path | None, Parameter(alias="-o")]
+Resamples = Annotated[int, Parameter(name=["--resamples", "-n"])]
+Confidence = Annotated[float, Parameter(help="Share of the resamples within an interval.")]
 PairsFile = Annotated[Path, Parameter(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")]
 
 Layers = Annotated[

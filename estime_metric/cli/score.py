@@ -26,11 +26,8 @@ from estime_metric.measures import MEASURES, RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-#: More pairs than this are not listed on the screen.
-LISTED = 30
-
-#: Invalid rows that are listed before they are only counted.
-NAMED = 20
+LISTED = 30  # more pairs than this are not listed on the screen
+NAMED = 20  # invalid rows that are listed before they are only counted
 
 #: Measures that are listed for each pair, and those whose means are printed, beside those asked for.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
@@ -38,61 +35,14 @@ _MEANS = (*_LISTED_MEASURES, "coverage")
 
 
 def score(
-    *inputs: Annotated[
-        str,
-        Parameter(
-            help="Files with a source and a summary in each row: .jsonl, .json, .csv, .tsv, .parquet, also with .gz or "
-            ".zst behind; patterns such as 'data/*.jsonl'; '-' for JSON Lines on standard input."
-        ),
-    ],
-    example: Annotated[
-        bool, Parameter(help="Score the pairs that ship with the package, with its own encoder.")
-    ] = False,
-    output: Annotated[
-        Path | None,
-        Parameter(alias="-o", help="Write scores to a .jsonl, .csv or .parquet file; '-' for standard output."),
-    ] = None,
-    resume: Annotated[bool, Parameter(help="Resume the output of a stopped run, if there is one.")] = False,
-    overwrite: options.Overwrite = False,
-    dry_run: Annotated[
-        bool, Parameter(help="Count the work, time a few pairs, and print what the job would take; write nothing.")
-    ] = False,
-    keep_texts: Annotated[bool, Parameter(help="Write the sources and summaries beside the scores.")] = False,
-    prefix: Annotated[str, Parameter(help="Prefix of the output columns, such as estime_.")] = "",
-    with_signature: Annotated[
-        bool,
-        Parameter(help="Write the signature into each row, not only beside the rows (.meta.json; Parquet's metadata)."),
-    ] = False,
-    look_ahead: Annotated[
-        options.PositiveCount | None,
-        Parameter(
-            help="Pairs scored and written together; equal sources among them are encoded once. (default: as many as "
-            "take about half a minute, 256 at most)"
-        ),
-    ] = None,
-    threshold: Annotated[
-        str | None,
-        Parameter(
-            metavar="VALUE|balanced",
-            help=f"Flag summaries with {RECOMMENDED} of at least VALUE in the column 'flag'; 'balanced': the value "
-            "documented for an encoder of the package.",
-        ),
-    ] = None,
-    ray: Annotated[
-        str | None,
-        Parameter(
-            metavar="[ADDRESS]",
-            help="Score on a Ray cluster: an actor for each GPU, or for each CPU if it has none. ADDRESS is HOST:PORT, "
-            "'auto' or 'local'; without it RAY_ADDRESS, the cluster that runs here, or a new one here. Not under "
-            "torchrun, not with --dry-run.",
-        ),
-    ] = None,
-    ray_cpus: Annotated[options.PositiveCount, Parameter(help="CPUs for each actor of --ray.")] = 1,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
-    quiet: options.Quiet = False,
-    measure: options.MeasureOptions = options.MeasureOptions(),
-) -> int:
+    *inputs: str, example: bool = False, output: options.Output = None, resume: bool = False,
+    overwrite: options.Overwrite = False, dry_run: bool = False, keep_texts: bool = False, prefix: str = "",
+    with_signature: bool = False, look_ahead: options.PositiveCount | None = None,
+    threshold: Annotated[str | None, Parameter(metavar="VALUE|balanced")] = None,
+    ray: Annotated[str | None, Parameter(metavar="[ADDRESS]")] = None, ray_cpus: options.PositiveCount = 1,
+    source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False, measure: options.MeasureOptions = options.MeasureOptions(),
+) -> int:  # fmt: skip
     """Score summaries against their sources; lower is better.
 
     Pairs are read, scored and written a chunk at a time. To resume a run that was stopped, even by kill -9, repeat the
@@ -102,6 +52,25 @@ def score(
 
     Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed or incomplete; 130 or 143,
     stopped by Ctrl-C or SIGTERM after the current chunk.
+
+    Args:
+        inputs: Files with a source and a summary in each row: .jsonl, .json, .csv, .tsv, .parquet, also with .gz or
+            .zst behind; patterns such as 'data/*.jsonl'; '-' for JSON Lines on standard input.
+        example: Score the pairs that ship with the package, with its own encoder.
+        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
+        resume: Resume the output of a stopped run, if there is one.
+        dry_run: Count the work, time a few pairs, and print what the job would take; write nothing.
+        keep_texts: Write the sources and summaries beside the scores.
+        prefix: Prefix of the output columns, such as estime_.
+        with_signature: Write the signature into each row, not only beside the rows (.meta.json; Parquet's metadata).
+        look_ahead: Pairs scored and written together; equal sources among them are encoded once. (default: as many as
+            take about half a minute, 256 at most)
+        threshold: Flag summaries with inconsistency of at least VALUE in the column 'flag'; 'balanced': the value
+            documented for an encoder of the package.
+        ray: Score on a Ray cluster: an actor for each GPU, or for each CPU if it has none. ADDRESS is HOST:PORT, 'auto'
+            or 'local'; without it RAY_ADDRESS, the cluster that runs here, or a new one here. Not under torchrun, not
+            with --dry-run.
+        ray_cpus: CPUs for each actor of --ray.
     """
     if bool(inputs) == example:
         raise ValueError("Give a FILE or --example, one of the two.")

@@ -1,8 +1,7 @@
 """Which of two or more systems is more consistent with the same sources? Needs the extra ``meta``.
 
-`compare_results` takes results of `EstimeScorer.score`, `compare_rows` takes rows as ``estime score -o`` writes them,
-and `read_systems` reads such rows from files, or scores the pairs that a file holds. Scores whose signatures differ are
-refused.
+`compare_results` takes results of `EstimeScorer.score`, `compare_rows` rows as ``estime score -o`` writes them, which
+`read_systems` reads or makes from files. Scores whose signatures differ are refused.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from estime_metric.tables import EMPTY, Cell, Column, Section, Table, interval, 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: P-values that share one group of columns.
-_GROUP = 8
+_GROUP = 8  # P-values that share one group of columns
 
 #: Measures beside the scores: heading and decimals.
 _BESIDE = {
@@ -29,9 +28,7 @@ def to_table(found: Comparison) -> Table:
 def plot_copying(found: Comparison, measure: str) -> Figure:
     """A compared measure against the share of a summary's tokens that are copied from its source, one point a system.
 
-    Raises:
-        ValueError: the measure was not compared, or the rows of a system lack the column ``copied``.
-        ImportError: matplotlib is not installed.
+    ValueError: the measure was not compared, or a system lacks the column ``copied``.
     """
     from estime_metric.meta.plots import plot_trade_off
 
@@ -52,13 +49,12 @@ def plot_copying(found: Comparison, measure: str) -> Figure:
 
 def _of_two(found: Comparison) -> Table:
     tests = {measure: found.pair(measure).test for measure in found.pairs}
-    confidence = f"{found.options['confidence']:.0%}"
     lines: dict[str, list[str]] = {
         "better is": [_direction(measure) for measure in tests],
         "mean of A": [_number(one.mean_first) for one in tests.values()],
         "mean of B": [_number(one.mean_second) for one in tests.values()],
         "A - B": [_number(one.bootstrap.difference, "+") for one in tests.values()],
-        f"{confidence} interval from": [_number(one.bootstrap.low, "+") for one in tests.values()],
+        f"{found.options['confidence']:.0%} interval from": [_number(one.bootstrap.low, "+") for one in tests.values()],
         "to": [_number(one.bootstrap.high, "+") for one in tests.values()],
         "p, paired bootstrap": [_number(one.bootstrap.p_value, least=1e-4) for one in tests.values()],
         "p, randomisation": [_number(one.randomization.p_value, least=1e-4) for one in tests.values()],

@@ -9,17 +9,13 @@ from typing import Any
 
 from estime_metric import files
 
-#: A row as ``estime score -o`` writes it, with the signature: further columns and measures.
-Row = Mapping[str, Any]
+Row = Mapping[str, Any]  # a row as ``estime score -o`` writes it, with the signature: further columns and measures
 
 #: Columns that identify an example, tried in this order: after the source, or together with it where it repeats.
 ID_COLUMNS = ("id", "document", "doc", "doc_id", "document_id")
 
-#: The row's number in the table that was scored: tried last.
-LINE = "line"
-
-#: Rows without a partner that are named; further ones are counted.
-NAMED = 10
+LINE = "line"  # the row's number in the table that was scored: tried last
+NAMED = 10  # rows without a partner that are named; further ones are counted
 
 _NAME_ANOTHER = "name another with `id_column` (--id-column)"
 
@@ -29,8 +25,8 @@ class Joined:
     """Rows of several systems, example by example.
 
     Attributes:
-        column: the column by which they were joined, or two columns: ``"source, id"``.
-        rows: of each system, n rows; the examples sorted, so that resamples do not depend on the order in the files.
+        column: the column by which they were joined, or two: ``"source, id"``.
+        rows: the n rows of each system, sorted by example, so that resamples do not depend on the order in the files.
         unmatched: one sentence for each row without a partner in some system; beyond ten of a kind they are counted.
     """
 
@@ -61,24 +57,20 @@ def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
 
 
 def join_rows(
-    sides: Sequence[Sequence[Row]],
-    names: Sequence[str],
-    *,
-    id_column: str | None = None,
+    sides: Sequence[Sequence[Row]], names: Sequence[str], *, id_column: str | None = None,
     source_column: str = "source",
-) -> Joined:
-    """Joins the rows of all systems that are about one example; the order of the rows does not matter.
+) -> Joined:  # fmt: skip
+    """Joins the rows of all systems that are about one example.
 
     Args:
-        sides, names: the rows of each system, and its name for messages.
+        sides, names: the rows of each system, in any order, and its name for messages.
         id_column: the column that identifies an example. Where left out: the source, with one of `ID_COLUMNS` where
             sources repeat; without sources one of `ID_COLUMNS`; else ``line``, unless another of these columns
             contradicts it.
         source_column: column of the sources.
 
     Raises:
-        ValueError: no column identifies the rows, or no example has a row of each system; the message names what was
-            tried.
+        ValueError: no column identifies the rows, or no example has a row of each system.
     """
     tried = (source_column, *ID_COLUMNS, LINE)
     candidates: list[tuple[str, ...]] = [] if id_column is None else [(id_column,)]
@@ -166,25 +158,19 @@ def _short(text: str) -> str:
 
 
 def read_systems(
-    paths: Sequence[str | Path],
-    *,
-    system_column: str = "system",
-    source_column: str = "source",
-    summary_column: str = "summary",
-    options: Mapping[str, Any] | None = None,
-    progress: bool = False,
-) -> tuple[list[str], list[list[Row]], list[str]]:
+    paths: Sequence[str | Path], *, system_column: str = "system", source_column: str = "source",
+    summary_column: str = "summary", options: Mapping[str, Any] | None = None, progress: bool = False,
+) -> tuple[list[str], list[list[Row]], list[str]]:  # fmt: skip
     """The rows of each system: scored rows as they are, pairs scored now, in one run for all files.
 
     Args:
         paths: a file for each system, or one file with a column that names the system of each row. A file was written
             by ``estime score -o`` or holds pairs.
-        system_column, source_column, summary_column: these columns.
         options, progress: of `EstimeScorer` and its progress bar, for pairs.
 
     Returns:
-        the names of the systems (names of files without their folders, where these differ), the rows of each, and a
-        sentence for each row that could not be read.
+        The names of the systems (of files without their folders, where these differ), the rows of each, and a sentence
+        for each row that could not be read.
 
     Raises:
         ValueError: a file holds neither scores nor pairs, or a single file has no column of systems.

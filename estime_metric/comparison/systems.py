@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,35 +18,27 @@ from estime_metric.meta.paired import compare_each
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-#: What is compared where nothing else is asked for.
-DEFAULT_MEASURES = (RECOMMENDED, "alarms", "alarm_rate")
+DEFAULT_MEASURES = (RECOMMENDED, "alarms", "alarm_rate")  # what is compared where nothing else is asked for
 
 
 def compare_rows(
-    *sides: Sequence[Row],
-    names: Sequence[str] | None = None,
-    baseline: str | None = None,
-    measures: Sequence[str] | None = None,
-    id_column: str | None = None,
-    source_column: str = "source",
-    n: int = 10_000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> Comparison:
+    *sides: Sequence[Row], names: Sequence[str] | None = None, baseline: str | None = None,
+    measures: Sequence[str] | None = None, id_column: str | None = None, source_column: str = "source", n: int = 10_000,
+    confidence: float = 0.95, seed: int = 0,
+) -> Comparison:  # fmt: skip
     """Compares two systems or more by their scored rows, over the examples that all of them have.
 
-    P-values of one measure are corrected by Holm's method for the number of pairs. An empty cell and NaN have no value:
-    that example is left out for that measure.
+    P-values of one measure are corrected by Holm's method for the number of pairs. Where a cell is empty or NaN, the
+    example is left out for that measure.
 
     Args:
         sides: the rows of each system as ``estime score -o`` writes them, with the signature, in any order.
-        names: of the systems; A, B, C and so on where left out. Without a baseline, two systems are always A and B in
-            the result, and have these names in error messages only.
+        names: of the systems; A, B, C and so on where left out. Two systems without a baseline are A and B in the
+            result all the same.
         baseline: name of the system with which each other one is compared; every two are compared where left out.
-        measures: names of measures; of several layers each is compared. `DEFAULT_MEASURES` where left out.
+        measures: names of measures, of all layers that there are. `DEFAULT_MEASURES` where left out.
         id_column, source_column: as for `join_rows`.
-        n, confidence, seed: number of resamples and of random swaps, share of the resamples within an interval, seed of
-            the random numbers.
+        n, confidence, seed: number of resamples and of random swaps, share of the resamples within an interval, seed.
 
     Raises:
         ValueError: fewer than two systems, a name comes twice, the baseline is none of them, the signatures differ, the
@@ -97,7 +90,8 @@ def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tup
     """The names of the systems, checked."""
     if count < 2:
         raise ValueError(f"Expected two systems or more, but got {count}.")
-    found = tuple(names) if names is not None else tuple(_letters(index) for index in range(count))
+    letters = [first + second for first in ("", *ascii_uppercase) for second in ascii_uppercase]
+    found = tuple(names) if names is not None else tuple(letters[:count])
     if len(found) != count:
         raise ValueError(f"Expected argument `names` to name {count} systems, but got {len(found)} names.")
     twice = [name for index, name in enumerate(found) if name in found[:index]]
@@ -108,30 +102,23 @@ def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tup
     return found
 
 
-def _letters(index: int) -> str:
-    """A to Z, AA, AB, and so on."""
-    return ("" if index < 26 else _letters(index // 26 - 1)) + chr(ord("A") + index % 26)
-
-
 def _rows(result: EstimeResult) -> list[Row]:
     columns = {
         measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()
         for measure in result.measures
         for layer in result.layers
     }
-    shared = {"signature": result.signature}
+    rows = zip(*columns.values(), strict=True)
     return [
-        {"order": order, **shared, **dict(zip(columns, values, strict=True))}
-        for order, values in enumerate(zip(*columns.values(), strict=True))
+        {"order": order, "signature": result.signature, **dict(zip(columns, values, strict=True))}
+        for order, values in enumerate(rows)
     ]
 
 
 def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
     """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were read."""
-    found = {
-        measure: [column for column in row if column == measure or column.startswith(f"{measure}@")]
-        for measure in measures or DEFAULT_MEASURES
-    }
+    asked = measures or DEFAULT_MEASURES
+    found = {measure: [column for column in row if column.split("@")[0] == measure] for measure in asked}
     lacking = [measure for measure, columns in found.items() if not columns]
     if lacking and (measures is not None or len(lacking) == len(found)):
         raise ValueError(f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(row)}.")

@@ -19,8 +19,7 @@ from estime_metric.meta.paired import LEVEL, NOTHING, PairedComparison, paired_b
 #: Measures whose means are reported beside the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")
 
-#: Fewer examples than this are called few.
-SMALL_SAMPLE = 30
+SMALL_SAMPLE = 30  # fewer examples than this are called few
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class Pair:
 
     Attributes:
         first, second: the systems.
-        test: means, wins and tests; ``test.p_value`` is corrected where it is one of several.
-        tests: number of tests for which it is corrected.
+        test: means, wins and tests.
+        tests: number of tests for which ``test.p_value`` is corrected.
     """
 
     first: System
@@ -95,7 +94,7 @@ class Ranked:
         mean, low, high: its mean score and the bootstrap's interval of that mean.
         won, tied, lost: examples on which it is better than, equal to, or worse than the systems it is compared with,
             summed over these.
-        clusters: numbers, from 1, of the clusters that it belongs to; see `Comparison.clusters`.
+        clusters: numbers, from 1, of its clusters; see `Comparison.clusters`.
     """
 
     system: System
@@ -110,12 +109,10 @@ class Ranked:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Several systems over the examples that all of them have.
-
-    A measure that was not compared raises ValueError.
+    """Several systems over the examples that all of them have; ValueError for a measure that was not compared.
 
     Attributes:
-        systems: the systems, in the order given.
+        systems: in the order given.
         pairs: measure (``alarms``, or ``alarms@12`` of several layers) -> the pairs of systems that were tested.
         scores: measure -> float64 of shape (systems, examples); NaN of all systems where one is undefined.
         examples: number of examples.
@@ -137,10 +134,9 @@ class Comparison:
     unmatched: tuple[str, ...] = ()
 
     def pair(self, measure: str, first: str | None = None, second: str | None = None) -> Pair:
-        """The comparison of two systems by a measure, in the order in which it was made.
+        """The comparison of two systems by a measure; ValueError if it was not made.
 
-        ``first`` and ``second`` are their names in either order, which may be left out where just two were compared;
-        ValueError if this pair was not compared.
+        ``first`` and ``second`` are their names in either order, which may be left out where just two were compared.
         """
         check_choice("measure", measure, self.pairs)
         found = self.pairs[measure]
@@ -169,7 +165,7 @@ class Comparison:
             system, values = self.systems[place], known[place]
             wins = np.zeros(3, dtype=int)
             for pair in self.pairs[measure]:
-                counts = (pair.test.better_first, pair.test.ties, pair.test.better_second)
+                counts = pair.test.better_first, pair.test.ties, pair.test.better_second
                 if system in (pair.first, pair.second):
                     wins += counts if system is pair.first else counts[::-1]
             mean = paired_bootstrap(values, np.zeros(len(values)), **self.options) if len(values) else NOTHING
@@ -181,8 +177,7 @@ class Comparison:
     def clusters(self, measure: str) -> list[tuple[str, ...]]:
         """The largest sets of systems of which no two differ significantly, the best systems first.
 
-        Two systems share a cluster exactly where they cannot be told apart, so a system can be in several. One of which
-        most was not checked is in none. Empty with a baseline: not every two systems are compared then.
+        A system can be in several; one of which most was not checked is in none. With a baseline there are no clusters.
         """
         ranked = [self.systems[place] for place in self._order(measure)]
         order = [system.name for system in ranked if system.unchecked is None]
@@ -213,8 +208,7 @@ class Comparison:
                 "Rows were matched by line, which is right only if the files list the same sources in the same order; "
                 "keep a column 'id' to be sure, or name another with `id_column` (--id-column)."
             )
-        # Of k examples that differ, the least p-value of all swaps is 2 / 2 ** k.
-        least = math.ceil(1 - math.log2(LEVEL))
+        least = math.ceil(1 - math.log2(LEVEL))  # of k examples that differ, the least p-value is 2 / 2 ** k
         for measure, pairs in self.pairs.items():
             differing = [pair.test.better_first + pair.test.better_second for pair in pairs]
             few = [number for number in differing if 0 < number < least]
@@ -227,11 +221,10 @@ class Comparison:
                     f"{measure}: {len(few)} of {len(pairs)} pairs of systems differ in fewer than {least} examples, "
                     "which is too few for significance."
                 )
-            if pairs[0].test.left_out:
+            if left_out := pairs[0].test.left_out:
                 side = "a side" if len(self.systems) == 2 else "a system"
                 notes.append(
-                    f"{measure}: {pairs[0].test.left_out} of {self.examples} examples are left out, since {side} has "
-                    "no value."
+                    f"{measure}: {left_out} of {self.examples} examples are left out, since {side} has no value."
                 )
         if any(system.unchecked for system in self.systems):
             notes.append(
@@ -251,16 +244,12 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything, for one JSON object: rankings and clusters of each measure, and the rows of `to_rows`."""
         return {
-            "signature": self.signature,
-            "examples": self.examples,
-            "matched_by": self.matched_by,
-            "baseline": self.baseline,
-            **self.options,
+            "signature": self.signature, "examples": self.examples, "matched_by": self.matched_by,
+            "baseline": self.baseline, **self.options,
             "rankings": {measure: [_place(one) for one in self.ranking(measure)] for measure in self.pairs},
-            "clusters": {measure: self.clusters(measure) for measure in self.pairs},
-            "pairs": self.to_rows(),
+            "clusters": {measure: self.clusters(measure) for measure in self.pairs}, "pairs": self.to_rows(),
             "notes": self.notes,
-        }
+        }  # fmt: skip
 
     def _known(self, measure: str) -> Floats:
         """Shape (systems, examples), without the examples that have no value."""

@@ -1,6 +1,6 @@
 """Bias matrices: does a measure see when a weak system's summary is the better one? (Steen & Markert 2022, section 6.1)
 
-Axes: ``d`` documents, ``s`` systems, ``i`` the better system of a pair, ``j`` the worse one.
+Axes: ``d`` documents, ``s`` systems.
 """
 
 from __future__ import annotations
@@ -21,25 +21,21 @@ Counts = NDArray[np.int64]
 
 Compared = Literal["same_document", "all_documents"]
 
-#: Which summaries of two systems are compared.
-BIAS_PAIRS: tuple[Compared, ...] = ("same_document", "all_documents")
-
-#: Means of judgements that differ by no more than rounding are one mean: digits that are kept.
-MEAN_DIGITS = 9
+BIAS_PAIRS: tuple[Compared, ...] = ("same_document", "all_documents")  # which summaries of two systems are compared
+MEAN_DIGITS = 9  # means of judgements that differ by no more than rounding are one mean: digits that are kept
 
 
 @dataclass(frozen=True, eq=False)
 class BiasMatrix:
     """How well a measure ranks consistent and inverted pairs of summaries, for each pair of systems.
 
-    A pair of summaries is consistent where the system with the better mean judgement wrote the better summary, and
-    inverted where the other one did. Row ``i`` and column ``j`` of the tables, all (s, s), are the better and the worse
-    system of a pair, so they hold values above the diagonal only.
+    In a consistent pair the system with the better mean judgement wrote the better summary, in an inverted one the
+    other did. Tables are (s, s), rows the better system of a pair, columns the worse one: values above the diagonal.
 
     Attributes:
         systems: names, from the best mean judgement to the worst.
-        tau_plus, tau_minus: share of consistent, and of inverted, pairs that are ranked right minus the share that is
-            not, within -1..1, higher is better; NaN where there is no such pair.
+        tau_plus, tau_minus: share of the consistent, and of the inverted, pairs that are ranked right minus the rest,
+            within -1..1, higher is better; NaN of no pair.
         counts_plus, counts_minus: numbers of these pairs.
         compared: ``"same_document"`` or ``"all_documents"``.
     """
@@ -55,11 +51,10 @@ class BiasMatrix:
     def matrix(self) -> Floats:
         """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored below it, 0 on it.
 
-        NaN where there is no pair to rank. The measure prefers a system whose row is high and whose column is low,
-        whatever it writes.
+        A system whose row is high and whose column is low is preferred whatever it writes.
         """
-        above = np.triu(np.ones_like(self.tau_plus, dtype=bool), 1)
-        return np.where(above, self.tau_plus, np.where(above.T, self.tau_minus.T, 0.0))
+        matrix: Floats = np.triu(self.tau_plus, 1) + np.tril(self.tau_minus.T, -1)
+        return matrix
 
     @property
     def counts(self) -> Counts:
@@ -73,15 +68,14 @@ def bias_matrix(
 ) -> BiasMatrix:
     """The bias matrix of a measure; all NaN of no document, empty of no system.
 
-    Pairs that are judged equal are left out. A pair that the measure ties counts as ranked wrong. Systems with equal
-    mean judgements (after rounding to 1e-9) keep the order in which they came.
+    Pairs that are judged equal are left out; those that the measure ties count as wrong. Systems whose mean judgements
+    are equal (after rounding to 1e-9) keep their order.
 
     Args:
-        scores, judgements: (d, s), higher is better; negate a measure of which lower is better.
+        scores, judgements: (d, s), higher is better.
         systems: names of the ``s`` systems.
-        compared: ``"same_document"`` compares two systems' summaries of one document, as the authors' released code
-            does; ``"all_documents"`` each summary of one with each of the other, as the formula that the paper prints
-            does.
+        compared: ``"same_document"``: two systems' summaries of one document, as in the authors' released code;
+            ``"all_documents"``: each summary of one with each of the other, as in the paper's formula.
 
     Example:
         >>> import numpy as np

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-#: Offending cells or names that a message lists before it only counts.
-LISTED = 5
+LISTED = 5  # offending cells or names that a message lists before it only counts
 
 
 def check_share(name: str, value: float) -> None:
@@ -21,12 +20,8 @@ def check_share(name: str, value: float) -> None:
 
 
 def finite(name: str, values: Any, dimensions: int) -> Floats:
-    """``values`` as a float64 array of so many dimensions.
-
-    Raises:
-        TypeError: they are no numbers.
-        ValueError: another number of dimensions, or NaN or infinity, whose first index is named.
-    """
+    """``values`` as a float64 array of so many dimensions; TypeError for no numbers, ValueError for another shape, or
+    for NaN or infinity, whose first index is named."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

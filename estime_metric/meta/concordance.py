@@ -18,11 +18,8 @@ from estime_metric.meta.checks import Floats
 Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-#: Numbers in a block of the matrix of signs: 4 million float32 are 16 MB.
-_BLOCK = 4_000_000
-
-#: Sums of weights up to here are exact in float32.
-_EXACT = 2**24
+_BLOCK = 4_000_000  # numbers in a block of the matrix of signs: 4 million float32 are 16 MB
+_EXACT = 2**24  # sums of weights up to here are exact in float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +27,11 @@ class Tally:
     """What is known of one set of items under each of n weightings; float64 of shape (n,).
 
     Attributes:
-        pairs: pairs of items, m * (m - 1) / 2 for m items.
+        items, pairs: m items and their m * (m - 1) / 2 pairs.
         balance: pairs that scores and judgements order alike, minus those that they order differently.
         ordered_scores, ordered_judgements, ordered_both: pairs in which scores, judgements, or both differ.
-        items: m.
         classes: different scores or different judgements, whichever is fewer.
-        ranks, moments: sums of products of mid-ranks, or of values, about their mean: scores by judgements, scores,
-            judgements.
+        ranks, moments: sums of products of mid-ranks, or values, about their mean: of both, of scores, of judgements.
     """
 
     pairs: Floats
@@ -61,9 +56,7 @@ class Tally:
 
 
 def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
-    """Numbers the different values along the last axis from 0 in rising order.
-
-    Neighbours that differ by no more than ``tolerance`` get the same number.
+    """Numbers the different values along the last axis from 0, rising; neighbours within ``tolerance`` are equal.
 
     >>> dense(np.array([0.5, 0.1 + 0.2, 0.3]), tolerance=1e-9).tolist()
     [1, 0, 0]
@@ -76,11 +69,8 @@ def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
 
 
 def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[float, float] = (0.0, 0.0)) -> Tally:
-    """Counts pairs, ranks and moments of items.
-
-    ``weights`` are whole numbers of shape (n, k); scores and judgements of shape (k,), or (n, k) if they differ by
-    weighting, and equal if they differ by no more than their ``tolerance``.
-    """
+    """The counts of k items: ``weights`` are whole numbers of shape (n, k); scores and judgements of shape (k,), or (n,
+    k) if they differ by weighting. Values within their ``tolerance`` are equal."""
     x, y = dense(scores, tolerance[0]), dense(judgements, tolerance[1])
     of_x, of_y = by_class(weights, x), by_class(weights, y)
     of_both = by_class(weights, dense(x * (int(y.max(initial=-1)) + 1) + y))
@@ -88,16 +78,12 @@ def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[
     items = weights.sum(axis=1)
     pairs = items * (items - 1) / 2
     return Tally(
-        pairs=pairs,
-        balance=_balance(weights, x, y),
-        ordered_scores=pairs - tied_x,
-        ordered_judgements=pairs - tied_y,
-        ordered_both=pairs - tied_x - tied_y + tied_both,
-        items=items,
+        pairs=pairs, balance=_balance(weights, x, y), ordered_scores=pairs - tied_x, ordered_judgements=pairs - tied_y,
+        ordered_both=pairs - tied_x - tied_y + tied_both, items=items,
         classes=np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1)).astype(np.float64),
         ranks=_products(weights, mid_ranks(of_x, x), mid_ranks(of_y, y)),
         moments=_products(weights, _centred(weights, scores), _centred(weights, judgements)),
-    )
+    )  # fmt: skip
 
 
 def by_class(weights: Floats, codes: Codes) -> Floats:
@@ -177,12 +163,10 @@ METHODS: dict[str, Callable[[Tally], Floats]] = {
 
 
 def mean_over_groups(tallies: Sequence[Tally], weights: Floats, method: str) -> Floats:
-    """One value for several groups of items, of shape (n,); NaN where no group has one.
+    """The mean of a correlation over the groups in which it is defined, for ``accuracy`` the share of all pairs; of
+    shape (n,), NaN where no group has a value.
 
-    The mean of a correlation over the groups in which it is defined; for ``accuracy`` the share of all pairs.
-
-    ``tallies`` are g groups, each under n weightings or under one that serves for all; ``weights``, (n, g), says how
-    often each counts.
+    ``tallies`` are g groups, each under n weightings or one for all; ``weights``, (n, g), says how often each counts.
     """
 
     def total(values: Iterable[Floats]) -> Floats:

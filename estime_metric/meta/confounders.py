@@ -21,12 +21,10 @@ NOISE = 1e-4
 
 
 def from_property(values: ArrayLike, documents: int) -> Floats:
-    """A property of systems as a measure: each summary gets its system's value.
+    """A property of systems as a measure: each of (d, s) summaries gets the value of its system, one of (s,) numbers.
 
-    With ``pretrained_transformer`` (0 or 1) it is the paper's confounder "architecture"; with ``produces_capitals``
-    it is "capitalisation" where you do not have the texts.
-
-    Takes (s,) numbers, one for each system, and the number of documents ``d``; returns (d, s) scores.
+    Whether it is a pretrained transformer (0 or 1) is the paper's confounder "architecture"; whether it produces
+    capitals is "capitalisation" where you do not have the texts.
 
     Example:
         >>> from_property([1, 0, 1], documents=2)
@@ -39,11 +37,10 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
 
 
 def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
-    """Number of upper-case letters of each summary, the paper's confounder "capitalisation".
+    """Number of upper-case letters of each of (d, s) summaries, rows of equal length; of no row: shape (0, 0).
 
-    It is one only where most systems write no capitals and the texts were left as the systems wrote them.
-
-    Takes (d, s) summaries, rows of equal length; returns (d, s) counts, of no row: shape (0, 0).
+    The paper's confounder "capitalisation", where most systems write no capitals and texts are as the systems wrote
+    them.
 
     Example:
         >>> capitalisation([["no capital", "Two in Rome"], ["", "USA"]])
@@ -54,10 +51,8 @@ def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
 
 
 def system_upper_bound(judgements: ArrayLike) -> Floats:
-    """Each summary gets its system's mean judgement: systems ranked perfectly, their summaries not at all.
-
-    Takes and returns (d, s): equal within each column, rounded to 1e-9 so that equal means are equal; no document: no
-    row.
+    """Each of (d, s) summaries gets its system's mean judgement, rounded to 1e-9 so that equal means are equal: systems
+    are ranked perfectly, their summaries not at all.
 
     Example:
         >>> system_upper_bound([[5.0, 1.0], [4.0, 2.0]])
@@ -71,9 +66,8 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
 def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
     """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed.
 
-    Ties flatter tau-b and ruin strict accuracy; with noise both say what the pseudo-measure knows. The scale must be
-    below the least step between two scores, and large enough for means of systems not to be equal after rounding to
-    1e-9.
+    Ties flatter tau-b and ruin strict accuracy. The scale must be below the least step between two scores, and large
+    enough for means of systems to differ after rounding to 1e-9.
     """
     table = finite("scores", scores, 2)
     if not scale > 0:
@@ -95,7 +89,7 @@ def mean_over_noise(
     Args:
         statistic: (d, s) scores -> a number, such as a correlation with the judgements.
         scores, scale: as in `break_ties`.
-        runs, seed: how often ties are broken, and the seed of the first run; run ``k`` has ``seed + k``.
+        runs, seed: how often ties are broken; run ``k`` has the seed ``seed + k``.
     """
     integer("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

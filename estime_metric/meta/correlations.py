@@ -1,27 +1,17 @@
 """How well scores agree with judgements: six statistics on four levels.
 
-The levels are those of Steen & Markert 2022, section 4; they differ in the pairs of summaries that they compare. D
-documents, S systems:
-
-``summary``
-    all D * S summaries at once (tau_sum; Tables 1 and 3 of Vasilyev & Bohannon 2021). What Deutsch et al. 2021 call
-    "summary level" is ``pairwise`` here.
-``system``
-    the mean score and the mean judgement of each system (tau_sys; Table 2 of Vasilyev & Bohannon 2021).
-``pairwise``
-    summaries of one document; the mean over the documents (tau_pair, Acc_pair).
-``intra_system``
-    summaries of one system; the mean over the systems (tau_intra, section 4.1).
+The levels (Steen & Markert 2022, section 4) differ in the summaries that they compare: ``summary`` all of them
+(tau_sum; Tables 1 and 3 of Vasilyev & Bohannon 2021), ``system`` the means of the systems (tau_sys; Table 2),
+``pairwise`` those of one document, mean over documents (tau_pair, Acc_pair; the "summary level" of Deutsch et al.
+2021), ``intra_system`` those of one system, mean over systems (tau_intra).
 
 The methods: ``spearman`` (rho of mid-ranks), ``pearson``, Kendall's ``kendall_a`` (ties count neither way),
-``kendall_b`` (corrected for ties; Steen & Markert), ``kendall_c`` (Stuart's, for tables that are not square; Vasilyev &
-Bohannon), all between -1 and 1; and ``accuracy``, between 0 and 1: of the pairs that the judgements order, the share
-that the scores order alike. A tie of the scores is wrong there (strict), a tie of the judgements is not asked; on
-levels of several groups the pairs of all groups are counted together.
+``kendall_b`` (corrected for ties; Steen & Markert) and ``kendall_c`` (Stuart's, for tables that are not square;
+Vasilyev & Bohannon), all between -1 and 1; and ``accuracy``, between 0 and 1: of the pairs of all groups that the
+judgements order, the share that the scores order alike; a tie of the scores is wrong.
 
-Undefined values: a document or a system whose judgements are all equal orders no pair, whatever the method. One whose
-scores are all equal has no rho, r, tau-b and tau-c, but a tau-a and an accuracy of 0. Such groups are left out of the
-mean. Where no group remains, `UndefinedCorrelationError` is raised.
+A document or system whose judgements are all equal is left out of the mean; so is one whose scores are all equal, but
+for ``kendall_a`` and ``accuracy``, which are 0 there.
 """
 
 from __future__ import annotations
@@ -44,8 +34,7 @@ LEVELS = {
     "intra_system": "summaries of one system, mean over systems",
 }
 
-#: System means that differ by less than this share of the range of all values are tied: they come from sums.
-TIED = 1e-9
+TIED = 1e-9  # system means that differ by less than this share of the range of all values are tied: they come from sums
 
 
 class UndefinedCorrelationError(ValueError):
@@ -75,7 +64,7 @@ def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, m
         level, method: one of `LEVELS` and of `METHODS`.
 
     Returns:
-        between -1 and 1, or 0 and 1 for ``accuracy``; higher is better.
+        The statistic, higher is better.
 
     Raises:
         UndefinedCorrelationError: there is nothing to compare: no document, one system, or constant values.
@@ -104,10 +93,8 @@ def correlation(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str,
 
 
 def group_values(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Floats:
-    """The statistic of each group: document (``pairwise``), system (``intra_system``), or the one value.
-
-    Arguments and errors are those of `correlate`, but a group that is undefined is NaN.
-    """
+    """The statistic of each document (``pairwise``) or system (``intra_system``), or the one value; as `correlate`, but
+    NaN where it is undefined."""
     x, y = _checked(scores, judgements, level, method)
     return np.array([METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64)
 
@@ -124,17 +111,13 @@ def observed(scores: Floats, judgements: Floats, level: str, methods: Iterable[s
 
 
 def weighted(
-    scores: Floats,
-    judgements: Floats,
-    level: str,
-    methods: Iterable[str],
-    documents: Floats | None = None,
+    scores: Floats, judgements: Floats, level: str, methods: Iterable[str], documents: Floats | None = None,
     systems: Floats | None = None,
-) -> dict[str, Floats]:
-    """The statistics of n samples of documents and systems, each given by how often it takes each of them.
+) -> dict[str, Floats]:  # fmt: skip
+    """method -> its values in n samples, float64 of shape (n,), NaN where it is undefined.
 
-    Scores and judgements are of shape (D, S), documents and systems whole numbers of shape (n, D) and (n, S); every one
-    once in one sample where left out. Returns method -> float64 of shape (n,), NaN where it is undefined.
+    Scores and judgements are of shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D) and (n, S),
+    say how often each sample takes each of them, once where left out.
     """
     counts = list(tallies(scores, judgements, level, documents, systems))
     groups = {"pairwise": documents, "intra_system": systems}.get(level)

@@ -18,15 +18,14 @@ from estime_metric.meta.resampling import draw, interval
 
 Labels = npt.NDArray[np.int64]
 
-#: Percentiles of the scores that are tried as thresholds by `choose_threshold`.
-PERCENTILES = np.arange(0, 100, 0.2)
+PERCENTILES = np.arange(0, 100, 0.2)  # percentiles of the scores that are tried as thresholds by `choose_threshold`
 
 
 def choose_threshold(labels: Labels, scores: Floats) -> float:
     """The threshold of the authors of AggreFact (after Laban et al. 2022): of the percentiles 0, .2, ... 99.8 of the
-    scores the highest with the best balanced accuracy, where summaries with a higher score count as consistent.
+    scores the highest with the best balanced accuracy, where higher scores count as consistent.
 
-    Labels are 1 for a consistent summary, else 0, of shape (k,); scores likewise, finite.
+    Labels, 1 for a consistent summary, else 0, and finite scores are of shape (k,).
 
     Example:
         >>> round(choose_threshold(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])), 3)
@@ -41,11 +40,8 @@ def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weight
     """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is chance; of shape (n,).
 
     A class without a summary is left out of the mean, as scikit-learn does; NaN where there is no summary at all.
-
-    Args:
-        labels: 1 for a consistent summary, else 0, of shape (k,).
-        predicted: whether summaries were taken for consistent, of shape (n, k), or (k,) for the same throughout.
-        weights: of shape (n, k); ``None`` for each summary once.
+    ``predicted`` tells which summaries were taken for consistent, (n, k), or (k,) for the same throughout; labels and
+    weights are as for `areas`.
     """
     predicted = np.atleast_2d(predicted)
     weights = np.ones((len(predicted), len(labels))) if weights is None else weights
@@ -59,8 +55,8 @@ def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weight
 def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floats:
     """Area under the ROC curve: how often a consistent summary scores above another, ties half; .5 is chance.
 
-    Labels and scores are as for `choose_threshold`, weights of shape (n, k), ``None`` for each summary once. Returns
-    float64 of shape (n,), NaN where a class has no summary.
+    Labels and scores are as for `choose_threshold`, weights of shape (n, k), ``None`` for each summary once; the areas
+    of shape (n,), NaN where a class has no summary.
 
     Example:
         >>> areas(np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 2.0, 3.0])).tolist()
@@ -83,9 +79,8 @@ class Calibration:
         expected, low, high: mean and 95% interval of the balanced accuracy in a bootstrap that chooses the threshold on
             the summaries that were drawn and tries it on the others.
         area: area under the ROC curve.
-        curve: a row for each possible threshold: ``threshold``, ``accuracy``, ``found`` (share of the inconsistent
-            summaries that are flagged), ``spared`` (share of the consistent ones that are not), ``flagged`` (share of
-            all).
+        curve: a row for each threshold: ``threshold``, ``accuracy``, ``found`` (share of the inconsistent summaries
+            that are flagged), ``spared`` (of the consistent ones that are not), ``flagged`` (of all).
     """
 
     threshold: float
@@ -98,13 +93,9 @@ class Calibration:
 
 
 def calibrate(
-    scores: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    *,
-    higher_is_better: bool = False,
-    resamples: int = 1000,
+    scores: npt.ArrayLike, labels: npt.ArrayLike, *, higher_is_better: bool = False, resamples: int = 1000,
     seed: int = 0,
-) -> Calibration:
+) -> Calibration:  # fmt: skip
     """Finds the threshold with the best balanced accuracy, of several the middle one.
 
     Args:
@@ -122,8 +113,7 @@ def calibrate(
     for label in (0, 1):
         if not (judged == label).any():
             raise ValueError(f"Expected argument `labels` to hold both 0 and 1, but got no {label}.")
-    wrong = judged[(judged != 0) & (judged != 1)]
-    if len(wrong):
+    if len(wrong := judged[(judged != 0) & (judged != 1)]):
         raise ValueError(f"Expected argument `labels` to hold 0 and 1, but got {wrong[0]:g}.")
     kinds = np.unique(values)
     if len(kinds) < 2:
@@ -137,21 +127,16 @@ def calibrate(
     below = [np.cumsum(of_class, axis=1)[:, :-1] for of_class in (consistent, other, every)]
     spared, found = ratio(below[0], totals[0]), ratio(totals[1] - below[1], totals[1])
     accuracy = (spared + found) / 2  # (1 + 2 * resamples, thresholds)
-    own, chosen, tried = accuracy[0], accuracy[1 : 1 + resamples], accuracy[1 + resamples :]
-    best = np.flatnonzero(own == own.max())
+    own, chosen, tried = np.split(accuracy, (1, 1 + resamples))
+    best = np.flatnonzero(own[0] == own.max())
     place = int(best[(len(best) - 1) // 2])
     usable = np.flatnonzero(np.isfinite(chosen[:, 0]) & np.isfinite(tried[:, 0]))
     outside = tried[usable, np.argmax(chosen[usable], axis=1)]
     low, high, _ = interval(outside, 0.95)
     ends = (kinds[1:] + kinds[:-1]) / 2
     thresholds = ends[::-1] if higher_is_better else ends
-    columns = {"accuracy": own, "found": found[0], "spared": spared[0], "flagged": 1 - below[2][0] / totals[2][0]}
-    return Calibration(
-        threshold=float(thresholds[place]),
-        accuracy=float(own[place]),
-        expected=float(outside.mean()) if len(outside) else float("nan"),
-        low=low,
-        high=high,
-        area=float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0]),
-        curve=pd.DataFrame({"threshold": thresholds, **columns}),
-    )
+    columns = {"accuracy": own[0], "found": found[0], "spared": spared[0], "flagged": 1 - below[2][0] / totals[2][0]}
+    curve = pd.DataFrame({"threshold": thresholds, **columns})
+    expected = float(outside.mean()) if len(outside) else float("nan")
+    area = float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0])
+    return Calibration(float(thresholds[place]), float(own[0, place]), expected, low, high, area, curve)

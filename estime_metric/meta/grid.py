@@ -11,8 +11,7 @@ import pandas as pd
 from estime_metric.inputs import check_choice
 from estime_metric.meta.checks import Floats, finite, listed
 
-#: What `join` does about cells that one of the tables lacks.
-MISSING = ("error", "drop")
+MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
 
 _DROP = 'With missing="drop" (--drop-missing)'
 
@@ -49,31 +48,22 @@ class Grid:
 
 
 def join(
-    scores: pd.DataFrame,
-    judgements: pd.DataFrame,
-    measure: str,
-    judgement: str,
-    *,
-    document: str | tuple[str, str] = "document",
-    system: str | tuple[str, str] = "system",
-    lower_is_better: bool = False,
-    missing: str = "error",
-) -> Grid:
+    scores: pd.DataFrame, judgements: pd.DataFrame, measure: str, judgement: str, *,
+    document: str | tuple[str, str] = "document", system: str | tuple[str, str] = "system",
+    lower_is_better: bool = False, missing: str = "error",
+) -> Grid:  # fmt: skip
     """Lays scores and judgements side by side: every document with every system, once.
 
     Args:
-        scores, judgements: tidy, one row for each summary: document, system, and a column ``measure`` or ``judgement``.
-            Rows and columns of the grid follow the order of the judgements.
-        measure, judgement: these columns; a higher judgement is better.
-        document, system: their columns; a pair where the tables name one differently (scores, judgements). Documents
-            and systems are compared as text: 7 is ``"7"``.
+        scores, judgements: tidy, one row for each summary. The grid follows the order of the judgements.
+        measure, judgement: columns of numbers in the one and the other; a higher judgement is better.
+        document, system: columns of names, compared as text (7 is ``"7"``); a pair where the two tables differ.
         lower_is_better: the scores count errors, say; they are negated.
         missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are left out, then
-            documents that lack a cell for a system that remains. ``Grid.dropped`` says which. To drop a system with
-            gaps rather than its documents, take it out of the tables.
+            documents that lack a cell for a system that remains. ``Grid.dropped`` says which.
 
     Raises:
-        TypeError: a table is no DataFrame, or a column holds no numbers; the first such cells are listed.
+        TypeError: a table is no DataFrame, or a column holds no numbers.
         ValueError: a column is missing; a name is empty; a cell occurs twice, is infinite, or is missing while
             ``missing="error"``; nothing remains; all scores or all judgements are equal.
 

@@ -1,6 +1,7 @@
-"""Lengths of summaries: by system, and whether a measure's ranking is one of lengths.
+"""Lengths of summaries, and whether a measure's ranking is one of lengths (Steen & Markert 2022, section 7.4 and
+appendix C).
 
-Steen & Markert 2022, section 7.4 and appendix C (Figure 6). Axes: ``d`` documents, ``s`` systems.
+Axes: ``d`` documents, ``s`` systems.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ UNITS = tuple(_COUNTS)
 
 
 def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> Floats:
-    """Length of each of (d, s) summaries, in rows of equal length; of no row: shape (0, 0).
+    """Length of each of (d, s) summaries, rows of equal length; of no row: shape (0, 0).
 
-    The unit is ``"characters"`` (the paper's), ``"words"`` (parts between white space) or ``"sentences"``
+    The unit is ``"characters"`` (the paper's), ``"words"`` (between white space) or ``"sentences"``
     (`estime_metric.meta.shuffle.split_sentences`).
 
     Example:
@@ -53,10 +54,8 @@ def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) 
 
 
 def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> pd.DataFrame:
-    """Statistics of each system's lengths.
-
-    Takes (d, s) lengths and the systems' names. Returns a row for each system, in their order, indexed by name; columns
-    ``mean``, ``std`` (of the sample; NaN of one summary), ``min``, ``median`` and ``max``; of no document all NaN.
+    """Statistics of (d, s) lengths: a row for each system, indexed by name; columns ``mean``, ``std`` (of the sample;
+    NaN of one summary), ``min``, ``median`` and ``max``; of no document all NaN.
 
     Example:
         >>> lengths_by_system([[10], [20], [60]], ["A"]).loc["A", ["mean", "median", "max"]].tolist()
@@ -71,8 +70,7 @@ def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str =
     """Correlation of (d, s) scores of a measure, or of judgements, with the (d, s) lengths of the summaries.
 
     A measure that correlates with length where the judgements do not is biased by it. The method is one of `METHODS`.
-    Returns level -> correlation, for each of `LEVELS`; NaN where it is undefined: of no summary, or where all are
-    equal.
+    Returns level -> correlation, for each of `LEVELS`; NaN where it is undefined.
 
     Example:
         >>> correlation_with_length([[1, 2], [3, 4]], [[10, 20], [30, 40]])["system"]
@@ -84,23 +82,17 @@ def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str =
 
 
 def agreement_by_length_difference(
-    scores: ArrayLike,
-    judgements: ArrayLike,
-    lengths: ArrayLike,
-    *,
-    pairs: int = 10_000,
-    width: float = 20.0,
-    limit: float = 200.0,
-    seed: int = 0,
-) -> LengthCurve:
+    scores: ArrayLike, judgements: ArrayLike, lengths: ArrayLike, *, pairs: int = 10_000, width: float = 20.0,
+    limit: float = 200.0, seed: int = 0,
+) -> LengthCurve:  # fmt: skip
     """How often a measure agrees on which of two summaries is better, by how much longer the better one is.
 
-    All pairs of summaries that are judged different, of any document and system, are drawn from at random without
-    repetition. The curve of a measure that prefers long summaries rises; a tie of the measure counts one half.
+    Pairs of summaries that are judged different, of any document and system, are drawn at random without repetition.
+    The curve of a measure that prefers long summaries rises; a tie of the measure counts one half.
 
     Args:
-        scores, judgements, lengths: (d, s), of which higher scores and judgements are better.
-        pairs, width, limit, seed: as in `estime_metric.meta.shuffle.accuracy_by_length_difference`.
+        scores, judgements, lengths: (d, s); higher scores and judgements are better.
+        pairs, width, limit, seed: as in `accuracy_by_length_difference`.
     """
     tables = alike(2, scores=scores, judgements=judgements, lengths=lengths)
     guess, gold, sizes = (table.ravel() for table in tables)

@@ -1,11 +1,8 @@
 """Is one system better than another? Paired tests on scores of the same examples.
 
-Both tests ask about the mean difference, first minus second. The bootstrap draws examples with replacement (Koehn
-2004), which gives an interval too. Approximate randomisation swaps the two scores of an example by the toss of a coin
-(Noreen 1989; Riezler & Maxwell 2005) and assumes less about the data. P-values are two-sided, and never 0.
-
-The bootstrap is scipy's. Its ``permutation_test`` gives the same exact p-values, but takes eight times as long for
-1,600 examples and 10,000 random swaps, so randomisation is computed here.
+Both ask about the mean difference, first minus second; p-values are two-sided, and never 0. The bootstrap draws
+examples with replacement (Koehn 2004). Approximate randomisation swaps the two scores of an example by the toss of a
+coin (Noreen 1989; Riezler & Maxwell 2005); scipy's ``permutation_test`` gives the same but takes eight times as long.
 """
 
 from __future__ import annotations
@@ -22,17 +19,10 @@ from scipy import stats
 from estime_metric.inputs import integer
 from estime_metric.meta.checks import Floats, alike, check_share, finite
 
-#: A p-value below this is called a difference.
-LEVEL = 0.05
-
-#: Differences other than 0 up to which all swaps are tried: 65,536 of them.
-_ENUMERATED = 16
-
-#: Numbers drawn at once: 32 MB of float64.
-_TOGETHER = 4_000_000
-
-#: Sums that differ by less than this share of all differences are equal.
-_ROUNDING = 1e-12
+LEVEL = 0.05  # a p-value below this is called a difference
+_ENUMERATED = 16  # differences other than 0 up to which all swaps are tried: 65,536 of them
+_TOGETHER = 4_000_000  # numbers drawn at once: 32 MB of float64
+_ROUNDING = 1e-12  # sums that differ by less than this share of all differences are equal
 
 
 @dataclass(frozen=True)
@@ -55,8 +45,7 @@ class PairedTest:
     exact: bool = False
 
 
-#: Of no example.
-NOTHING = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)
+NOTHING = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)  # of no example
 
 
 def paired_bootstrap(
@@ -68,8 +57,8 @@ def paired_bootstrap(
     is below 0.05 where the 95 % interval leaves 0 out.
 
     Args:
-        first, second: scores of two systems for the same examples, one at least, shape (examples,).
-        n, confidence, seed: number of resamples, share of them within the interval, seed of the random numbers.
+        first, second: scores of two systems for the same examples, shape (examples,), at least one.
+        n, confidence, seed: number of resamples, share of them within the interval, seed.
     """
     differences = _differences(first, second)
     integer("n", n, 1)
@@ -91,8 +80,7 @@ def approximate_randomization(
 ) -> PairedTest:
     """Approximate randomisation: how often do random swaps within examples give as large a mean difference?
 
-    Where at most 16 examples differ, every swap is tried and the p-value is exact. Arguments and errors as in
-    `paired_bootstrap`.
+    Where at most 16 examples differ, every swap is tried and the p-value is exact. Arguments as in `paired_bootstrap`.
 
     Example:
         >>> approximate_randomization([1, 2, 3], [0, 0, 0])  # 2 of 8 swaps give a sum of 6 or -6
@@ -121,8 +109,8 @@ class PairedComparison:
     """Two systems' scores of the same examples.
 
     Attributes:
-        examples: examples that both have a score of; the rest of the numbers is about these.
-        left_out: examples of which one score or both are NaN.
+        examples: number of examples that both have a score of; all else is about these.
+        left_out: number of the others.
         mean_first, mean_second: means; NaN of no example.
         better_first, ties, better_second: how many examples are better with the first, tied, better with the second.
         bootstrap, randomization: what the two tests found; all NaN of no example.
@@ -151,18 +139,14 @@ class PairedComparison:
 
 
 def compare_paired(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    higher_is_better: bool,
-    n: int = 10_000,
-    confidence: float = 0.95,
+    first: npt.ArrayLike, second: npt.ArrayLike, *, higher_is_better: bool, n: int = 10_000, confidence: float = 0.95,
     seed: int = 0,
-) -> PairedComparison:
-    """Means, wins and both paired tests; an example of which a score is NaN is left out on both sides.
+) -> PairedComparison:  # fmt: skip
+    """Means, wins and both paired tests.
 
     Args:
-        first, second: scores of two systems for the same examples, shape (examples,); NaN where one is undefined.
+        first, second: scores of two systems for the same examples, shape (examples,); where one is NaN, the example is
+            left out.
         higher_is_better: the direction of the scores.
         n, confidence, seed: as in `paired_bootstrap`; ``n`` is the number of random swaps, too.
 
@@ -182,20 +166,12 @@ def compare_paired(
     a, b = a[known], b[known]
     bootstrap = paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed) if len(a) else NOTHING
     randomization = approximate_randomization(a, b, n=n, seed=seed) if len(a) else NOTHING
-    direction = 1 if higher_is_better else -1
+    mean_first, mean_second = (math.fsum(side) / len(a) if len(a) else math.nan for side in (a, b))
+    wins = int((a > b).sum()), int((a == b).sum()), int((a < b).sum())
     return PairedComparison(
-        examples=len(a),
-        left_out=int((~known).sum()),
-        mean_first=math.fsum(a) / len(a) if len(a) else math.nan,
-        mean_second=math.fsum(b) / len(b) if len(b) else math.nan,
-        better_first=int((direction * a > direction * b).sum()),
-        ties=int((a == b).sum()),
-        better_second=int((direction * a < direction * b).sum()),
-        bootstrap=bootstrap,
-        randomization=randomization,
-        higher_is_better=higher_is_better,
-        p_value=randomization.p_value,
-    )
+        len(a), int((~known).sum()), mean_first, mean_second, *(wins if higher_is_better else wins[::-1]), bootstrap,
+        randomization, higher_is_better, randomization.p_value,
+    )  # fmt: skip
 
 
 def compare_each(
@@ -206,11 +182,11 @@ def compare_each(
     Args:
         scores: shape (systems, examples); an example of which a score is NaN is left out for all systems.
         higher_is_better: the direction of the scores.
-        baseline: index of the system that the others are compared with; every two are compared where left out.
+        baseline: index of the system that the others are compared with.
         options: of `compare_paired`.
 
     Returns:
-        indices of the first and second system -> comparison, whose ``p_value`` is corrected.
+        Indices of the first and second system -> comparison, whose ``p_value`` is corrected.
 
     Example:
         >>> found = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)
@@ -230,8 +206,7 @@ def compare_each(
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:
-    """P-values corrected for the number of tests (Holm 1979), which limits the chance that any true null hypothesis is
-    rejected.
+    """P-values corrected for the number of tests (Holm 1979).
 
     Example:
         >>> holm([0.01, 0.04, 0.03]).round(3).tolist()

@@ -10,8 +10,7 @@ import pandas as pd
 
 from estime_metric.meta.grid import Grid, join
 
-#: Endings that `read_table` knows.
-READABLE = (".csv", ".jsonl", ".parquet")
+READABLE = (".csv", ".jsonl", ".parquet")  # endings that `read_table` knows
 
 #: Names of the columns of documents and of systems that are tried in turn where none is given.
 DOCUMENT_COLUMNS = ("document", "doc", "doc_id", "document_id")
@@ -25,10 +24,7 @@ _Measured = tuple[pd.DataFrame, str, tuple[str, str]]
 
 
 def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "system")) -> pd.DataFrame:
-    """Reads CSV, JSON Lines or Parquet, by the ending.
-
-    In CSV the ``text_columns`` are kept as they are written, so that ``007`` stays ``007`` and a system may be called
-    ``NA``.
+    """Reads CSV, JSON Lines or Parquet, by the ending; in CSV the ``text_columns`` stay as written: ``007``, ``NA``.
 
     Raises:
         ValueError: another ending, or the file is no such table.
@@ -41,7 +37,10 @@ def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "sys
         raise ValueError(f"Expected a table that ends in {', '.join(READABLE)}, but got {path.name!r}.")
     try:
         if ending == ".csv":
-            return _read_csv(path, set(text_columns))
+            table = pd.read_csv(path, encoding="utf-8-sig")
+            names = [name for name in table.columns if name in set(text_columns)]
+            texts = pd.read_csv(path, encoding="utf-8-sig", usecols=names, dtype=str, keep_default_na=False)
+            return table.assign(**{name: texts[name] for name in names})
         if ending == ".jsonl":
             with path.open(encoding="utf-8-sig") as lines:
                 return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
@@ -51,38 +50,31 @@ def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "sys
 
 
 def read_grids(
-    scores: str | Path,
-    judgements: str | Path,
-    *,
-    measures: Sequence[str] | None = None,
-    qualities: Sequence[str] | None = None,
-    directions: Mapping[str, bool] | None = None,
-    not_measures: Collection[str] = (),
-    document: ColumnNames = None,
-    system: ColumnNames = None,
+    scores: str | Path, judgements: str | Path, *, measures: Sequence[str] | None = None,
+    qualities: Sequence[str] | None = None, directions: Mapping[str, bool] | None = None,
+    not_measures: Collection[str] = (), document: ColumnNames = None, system: ColumnNames = None,
     missing: str = "error",
-) -> list[Grid]:
+) -> list[Grid]:  # fmt: skip
     """Reads a grid for each judged quality and measure.
 
     Args:
-        scores: a table, or a folder of tables. A file of a folder that holds one column of numbers gives its name to
-            the measure; of several columns, each is called ``FILE.COLUMN``.
+        scores: a table, or a folder of tables, whose measures are called ``FILE``, or ``FILE.COLUMN`` where a file
+            holds several columns of numbers.
         judgements: a table.
-        measures: columns of the scores (names of measures where ``scores`` is a folder); all that hold numbers, but
-            for ``not_measures``, where left out.
-        qualities: columns of the judgements; likewise.
+        measures, qualities: columns or measures of the scores, and columns of the judgements; where left out, all that
+            hold numbers, but for ``not_measures``.
         directions: measure, or column of scores without ``@LAYER`` -> whether higher is better; the others are negated.
             Where left out, higher is better for all.
         not_measures: columns of numbers that are not taken unasked, such as line numbers.
         document, system: their columns; a pair where the tables name one differently. Where left out, the first of
             `DOCUMENT_COLUMNS` or `SYSTEM_COLUMNS` that is there.
-        missing: what to do about summaries that one table lacks, as in `join`.
+        missing: as in `join`.
 
     Returns:
-        the measures of the first quality, then those of the second, and so on.
+        The measures of the first quality, then those of the second, and so on.
 
     Raises:
-        TypeError, ValueError: a column or a measure is missing, or the tables do not fit; the message names it.
+        TypeError, ValueError: a column or a measure is missing, or the tables do not fit.
         OSError: a file cannot be read.
     """
     documents, systems = (names if isinstance(names, tuple) else (names, names) for names in (document, system))
@@ -105,13 +97,6 @@ def read_grids(
             "them in `directions` (--higher, --lower)."
         )
     return grids
-
-
-def _read_csv(path: Path, text_columns: set[str]) -> pd.DataFrame:
-    table = pd.read_csv(path, encoding="utf-8-sig")
-    names = [name for name in table.columns if name in text_columns]
-    texts = pd.read_csv(path, encoding="utf-8-sig", usecols=names, dtype=str, keep_default_na=False)
-    return table.assign(**{name: texts[name] for name in names})
 
 
 def _direction(name: str, column: str, directions: Mapping[str, bool] | None) -> bool | None:

@@ -1,13 +1,10 @@
 """Bootstrap intervals of the correlations: which value would another choice of documents or systems have given?
 
-A resample takes as many documents as there are, with replacement, or as many systems, or both. ``both`` is crossed:
-every drawn system with every drawn document (BOOT-BOTH of Deutsch, Dror & Roth 2021; the intervals of Steen & Markert
-2022, Table 3). Intervals over documents alone hold for these systems, those over both for others of their kind; they
-are wider.
+A resample draws documents, systems, or both with replacement; ``both`` is crossed: every drawn system with every drawn
+document (BOOT-BOTH of Deutsch, Dror & Roth 2021; Steen & Markert 2022, Table 3), which ``scipy.stats.bootstrap`` cannot
+do. Intervals over documents alone hold for these systems, the wider ones over both for others of their kind.
 
-A document or system that is drawn twice counts twice, and its copies are tied with each other. A resample is a row of
-weights, see `concordance`. ``scipy.stats.bootstrap`` draws along one axis only, so it gives neither the crossed
-resamples nor several statistics from one draw.
+What is drawn twice counts twice, and its copies are tied. A resample is a row of weights, see `concordance`.
 """
 
 from __future__ import annotations
@@ -24,11 +21,8 @@ from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.correlations import LEVELS, group_values, observed, sample_count, tallies, weighted
 from estime_metric.meta.grid import Grid
 
-#: What can be resampled.
-RESAMPLES = ("documents", "systems", "both")
-
-#: Numbers in the weights of the resamples that are computed together: 8 MB of float64.
-_TOGETHER = 1_000_000
+RESAMPLES = ("documents", "systems", "both")  # what can be resampled
+_TOGETHER = 1_000_000  # numbers in the weights of the resamples that are computed together: 8 MB of float64
 
 _AGREEMENT = ["measure", "judgement", "level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
 
@@ -37,9 +31,7 @@ Samples = tuple[Floats | None, Floats | None]
 
 def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
     """How often each of n resamples takes each document and each system: float64 of shapes (n, D) and (n, S); ``None``
-    for what is not drawn.
-
-    Documents are drawn first, then systems, each by ``numpy.random.default_rng(seed).integers(size, size=(n, size))``.
+    for what is not drawn. Documents are drawn first, by ``numpy.random.default_rng(seed).integers(D, size=(n, D))``.
     """
     check_choice("resample", resample, RESAMPLES)
     integer("n", n, 1)
@@ -53,10 +45,8 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
 
 
 def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iterable[str]) -> dict[str, Floats]:
-    """The statistics of every resample that `draw` gave, in chunks, so that memory does not grow with their number.
-
-    Returns:
-        level -> float64 of shape (methods, resamples), NaN where a resample has no value.
+    """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples), NaN where there is
+    none; in chunks, so that memory does not grow with their number.
     """
     methods, rows = list(methods), sample_count(*samples)
     found = {level: np.empty((len(methods), rows)) for level in levels}
@@ -72,15 +62,9 @@ def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iter
 
 
 def bootstrap(
-    grid: Grid,
-    *,
-    levels: Iterable[str] = tuple(LEVELS),
-    methods: Iterable[str] = tuple(METHODS),
-    resample: str = "both",
-    n: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> pd.DataFrame:
+    grid: Grid, *, levels: Iterable[str] = tuple(LEVELS), methods: Iterable[str] = tuple(METHODS),
+    resample: str = "both", n: int = 1000, confidence: float = 0.95, seed: int = 0,
+) -> pd.DataFrame:  # fmt: skip
     """Correlations with percentile intervals.
 
     Args:
@@ -88,12 +72,11 @@ def bootstrap(
         levels, methods: some of `LEVELS` and of `METHODS`.
         resample: ``"documents"``, ``"systems"`` or ``"both"``, see the module.
         n, confidence: number of resamples, and share of them within the interval.
-        seed: of the random numbers; the same seed draws the same documents and systems for every measure.
+        seed: the same seed draws the same documents and systems for every measure.
 
     Returns:
-        one row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high``; ``groups`` and
-        ``left_out`` as in `Correlation`; ``undefined``, the resamples without a value, which the interval leaves out.
-        Where the value itself is undefined, it is NaN and ``left_out`` equals ``groups``.
+        One row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high`` (NaN where undefined);
+        ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples without a value, not in the interval.
     """
     levels, methods = list(levels), list(methods)
     for level in levels:
@@ -113,17 +96,10 @@ def bootstrap(
 
 
 def evaluate_all(
-    grids: Iterable[Grid],
-    *,
-    levels: Iterable[str] = tuple(LEVELS),
-    methods: Iterable[str] = tuple(METHODS),
+    grids: Iterable[Grid], *, levels: Iterable[str] = tuple(LEVELS), methods: Iterable[str] = tuple(METHODS),
     **options: Any,
-) -> pd.DataFrame:
-    """The agreement of every measure with its judgements.
-
-    Takes a grid for each measure and judgement, and the options of `bootstrap`, whose seed gives all measures the same
-    resamples. Returns one row for each grid, level and method: ``measure``, ``judgement``, and `bootstrap`'s columns.
-    """
+) -> pd.DataFrame:  # fmt: skip
+    """`bootstrap` of every measure and judgement, a grid for each: two columns before its own name them."""
     options |= {"levels": list(levels), "methods": list(methods)}
     parts = [bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement) for grid in grids]
     return pd.concat(parts)[_AGREEMENT].reset_index(drop=True) if parts else pd.DataFrame(columns=_AGREEMENT)
@@ -132,12 +108,10 @@ def evaluate_all(
 def bootstrap_groups(
     grid: Grid, *, level: str, method: str, n: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> pd.DataFrame:
-    """The correlation of each group with its interval: systems over resampled documents (Steen & Markert 2022, Figure
-    5), or documents over resampled systems.
+    """The correlation of each group with its interval: systems over resampled documents (``"intra_system"``; Steen &
+    Markert 2022, Figure 5), or documents over resampled systems (``"pairwise"``), all over the same resamples.
 
-    The level is ``"intra_system"`` or ``"pairwise"``, the method one of `METHODS`; all groups see the same resamples,
-    which are those of `bootstrap`. Returns one row for each group: ``group``, ``value`` (NaN where it is undefined),
-    ``low``, ``high``, ``undefined``.
+    Returns one row for each: ``group``, ``value`` (NaN where it is undefined), ``low``, ``high``, ``undefined``.
     """
     check_choice("level", level, ("intra_system", "pairwise"))
     check_choice("method", method, METHODS)
@@ -145,10 +119,9 @@ def bootstrap_groups(
     within, names = ("documents", grid.systems) if level == "intra_system" else ("systems", grid.documents)
     samples = draw(grid.scores.shape, within, n, seed)
     values = group_values(grid.scores, grid.judgements, level=level, method=method)
-    found = (METHODS[method](counts) for counts in tallies(grid.scores, grid.judgements, level, *samples))
-    rows = [
-        (name, value, *interval(drawn, confidence)) for name, value, drawn in zip(names, values, found, strict=True)
-    ]
+    counts = tallies(grid.scores, grid.judgements, level, *samples)
+    found = [interval(METHODS[method](group), confidence) for group in counts]
+    rows = [(name, value, *ends) for name, value, ends in zip(names, values, found, strict=True)]
     return pd.DataFrame(rows, columns=["group", "value", "low", "high", "undefined"])
 
 

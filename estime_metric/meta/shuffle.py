@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from estime_metric.inputs import check_texts, integer
 from estime_metric.meta.checks import Floats, alike
 
-#: Text -> its sentences in order.
-SentenceSplitter = Callable[[str], Sequence[str]]
+SentenceSplitter = Callable[[str], Sequence[str]]  # text -> its sentences in order
 
 #: An end mark with its closing quotes and brackets, white space, and then no lower-case letter.
 _BREAK = re.compile(r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\"'`(\[\u2018\u201c]+\s?)?[^\Wa-z])")
@@ -38,11 +37,10 @@ class ShuffledText:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Sentences of a text: its lines where it has several, else its parts by end marks.
+    """Sentences of a text, without blank ones: its lines where it has several, else its parts by end marks.
 
-    A part ends with ``.``, ``!`` or ``?``, closing quotes and brackets included, where white space follows and then
-    no lower-case letter; so a point within a name ("v. stiviano") ends nothing. It knows no abbreviations: "Mr. Smith"
-    is cut. Blank sentences are left out.
+    A part ends with ``.``, ``!`` or ``?`` and closing quotes and brackets, where white space and then no lower-case
+    letter follow ("v. stiviano" is whole). It knows no abbreviations: "Mr. Smith" is cut.
 
     Example:
         >>> split_sentences("It rained . Nobody came , said v. jones . 'Why ?' Nobody knows .")
@@ -57,12 +55,11 @@ def split_sentences(text: str) -> list[str]:
 def shuffle_text(
     text: str, seed: int | Sequence[int] = 0, splitter: SentenceSplitter = split_sentences
 ) -> ShuffledText:
-    """The text with its sentences in a random order that reads differently from the original.
+    """The text with its sentences in a random order that reads differently; all such orders are equally likely.
 
-    All such orders are equally likely. Sentences are joined by a newline if the text has lines, else by a space. A text
-    of no or one sentence, or of equal sentences only, has no other order: it is returned unchanged, character for
-    character, and ``changed`` is False; leave such pairs out of an accuracy, as the paper does. The seed is as
-    ``numpy.random.default_rng`` takes it.
+    Sentences are joined by a newline if the text has lines, else by a space. A text without two different sentences
+    comes back unchanged, and ``changed`` is False; leave such pairs out of an accuracy, as the paper does. The seed is
+    as ``numpy.random.default_rng`` takes it.
     """
     sentences = list(splitter(text))
     order = list(range(len(sentences)))
@@ -92,10 +89,10 @@ def shuffle_texts(
 
 
 def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
-    """Share of pairs whose original is scored higher; a tie counts one half.
+    """Share of pairs whose original is scored higher, within 0..1, 0.5 by chance; a tie counts one half; NaN of no
+    pair.
 
-    Takes (n,) scores of originals, higher is better, and of the same texts shuffled. Returns a number within 0..1,
-    higher is better, 0.5 by chance; NaN of no pair.
+    Takes (n,) scores of originals, higher is better, and of the same texts shuffled.
 
     Example:
         >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
@@ -107,10 +104,10 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LengthCurve:
-    """Means by a length; the last bucket of either end takes all that lies beyond the limit.
+    """Means by a length; the last bucket at either end takes all that lies beyond the limit.
 
     Attributes:
-        lengths: (b,) lower edges of the buckets that hold a pair, rising, in the unit of the lengths given.
+        lengths: (b,) lower edges of the buckets that hold a pair, rising.
         means: (b,) share of the pairs ranked right, a tie counting one half, within 0..1.
         counts: (b,) number of pairs.
         width: width of a bucket.
@@ -123,33 +120,20 @@ class LengthCurve:
 
 
 def accuracy_by_length_difference(
-    originals: ArrayLike,
-    shuffled: ArrayLike,
-    lengths: ArrayLike,
-    shuffled_lengths: ArrayLike | None = None,
-    *,
-    pairs: int = 10_000,
-    width: float = 20.0,
-    limit: float = 200.0,
-    seed: int = 0,
-) -> LengthCurve:
+    originals: ArrayLike, shuffled: ArrayLike, lengths: ArrayLike, shuffled_lengths: ArrayLike | None = None, *,
+    pairs: int = 10_000, width: float = 20.0, limit: float = 200.0, seed: int = 0,
+) -> LengthCurve:  # fmt: skip
     """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of their lengths.
 
     The curve of a measure that sees coherence alone is flat; one that prefers long texts rises, since the difference is
-    the original's length minus the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). Pairs are
-    drawn at random without repetition, no more than ``pairs``. A tie counts one half; the authors' released code counts
-    it as wrong.
+    the original's length minus the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). A tie counts
+    one half; in the authors' released code it is wrong.
 
     Args:
         originals, shuffled: (n,) scores of the originals, higher is better, and of the same texts shuffled.
         lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first where left out.
-        pairs: most pairs that are drawn.
-        width: width of a bucket.
-        limit: differences beyond ``-limit`` and ``limit`` are counted there.
-        seed: of the draw.
-
-    Returns:
-        The curve; of fewer than two texts: no bucket.
+        pairs, seed: most pairs, drawn at random without repetition.
+        width, limit: of a bucket; differences beyond ``-limit`` and ``limit`` are counted there.
     """
     others = lengths if shuffled_lengths is None else shuffled_lengths
     better, worse, sizes, other_sizes = alike(

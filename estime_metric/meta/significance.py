@@ -1,16 +1,11 @@
 """Does one measure agree better with the judgements than another does? Paired tests on the same summaries.
 
-Three ways, first measure minus second:
-
-`bootstrap_difference`
-    draws documents, systems or both, the same for both measures (Deutsch, Dror & Roth 2021), and gives an interval.
-`permutation_test`
-    swaps the two measures' standardised scores of a summary, a document or a system by the toss of a coin (PERM-BOTH,
-    PERM-INPUTS and PERM-SYSTEMS there); its p-value needs no assumption of how the correlation is distributed. A swap
-    is a row of weights, as a resample is; ``scipy.stats.permutation_test`` would copy the table for each.
-`williams_test`
-    Williams 1959, for two correlations that share the judgements, proposed for measures by Graham & Baldwin 2014. It
-    takes the items as independent draws from a normal distribution, which summaries of one document are not.
+`bootstrap_difference` draws documents, systems or both, the same for both measures, and gives an interval.
+`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system by the toss of a
+coin and assumes nothing of how the correlation is distributed (PERM-BOTH, PERM-INPUTS and PERM-SYSTEMS of Deutsch, Dror
+& Roth 2021). A swap is a row of weights, as a resample is; ``scipy.stats.permutation_test`` would copy the table for
+each. `williams_test` takes the items as independent draws from a normal distribution, which summaries of one document
+are not (Williams 1959; Graham & Baldwin 2014).
 """
 
 from __future__ import annotations
@@ -33,21 +28,13 @@ from estime_metric.meta.grid import Grid
 from estime_metric.meta.paired import holm, p_of_sign
 from estime_metric.meta.resampling import draw, interval, resampled
 
-#: What a permutation swaps as a whole.
-SWAPS = ("summaries", "documents", "systems")
+SWAPS = ("summaries", "documents", "systems")  # what a permutation swaps as a whole
 
 #: What is asked of the first measure: different from, better than, or worse than the second.
 ALTERNATIVES = ("two-sided", "greater", "less")
 
-#: Differences of correlations below this are rounding.
-_ROUNDING = 1e-12
-
-#: Swaps of summaries that are computed together: weights of 16 MB.
-_TOGETHER = 500_000
-
-
-#: Paired tests of `compare_all`.
-TESTS = ("permutation", "bootstrap", "williams")
+_ROUNDING = 1e-12  # differences of correlations below this are rounding
+_TOGETHER = 500_000  # swaps of summaries that are computed together: weights of 16 MB
 
 _DIFFERENCES = [
     "first", "second", "judgement", "level", "method", "first_value", "second_value", "difference", "low", "high",
@@ -63,7 +50,7 @@ class Difference:
         first, second: their correlations.
         p_value: of the alternative.
         low, high: interval of the difference; ``None`` where the test gives none.
-        undefined: samples in which one of them has no value; they are left out.
+        undefined: samples left out, since one of them has no value there.
     """
 
     first: float
@@ -80,21 +67,13 @@ class Difference:
 
 
 def bootstrap_difference(
-    first: Grid,
-    second: Grid,
-    *,
-    level: str,
-    method: str,
-    resample: str = "both",
-    n: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> Difference:
-    """Interval of the difference of two measures' correlations.
+    first: Grid, second: Grid, *, level: str, method: str, resample: str = "both", n: int = 1000,
+    confidence: float = 0.95, seed: int = 0,
+) -> Difference:  # fmt: skip
+    """Interval of the difference of two measures' correlations, first minus second.
 
     The p-value is two-sided and belongs to the percentile interval: twice the share of resamples whose difference has
-    the other sign or none. Grids, ``level``, ``method`` and errors are those of `permutation_test`, the rest of
-    `bootstrap`.
+    the other sign or none. Arguments and errors are those of `permutation_test` and of `bootstrap`.
     """
     _check_same(first, second, level, method)
     samples = draw(first.scores.shape, resample, n, seed)
@@ -106,16 +85,9 @@ def bootstrap_difference(
 
 
 def permutation_test(
-    first: Grid,
-    second: Grid,
-    *,
-    level: str,
-    method: str,
-    swap: str = "summaries",
-    alternative: str = "two-sided",
-    n: int = 1000,
-    seed: int = 0,
-) -> Difference:
+    first: Grid, second: Grid, *, level: str, method: str, swap: str = "summaries", alternative: str = "two-sided",
+    n: int = 1000, seed: int = 0,
+) -> Difference:  # fmt: skip
     """Paired permutation test of two measures' correlations.
 
     Args:
@@ -123,10 +95,10 @@ def permutation_test(
         level, method: one of `LEVELS` and of `METHODS`.
         swap: what keeps together: each of the ``summaries`` alone, those of one of the ``documents`` or ``systems``.
         alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
-        n, seed: number of permutations, and seed of the random numbers.
+        n, seed: number of permutations, and seed.
 
     Returns:
-        the p-value is (1 + permutations with as large a difference) / (1 + permutations).
+        The p-value is (1 + permutations with as large a difference) / (1 + permutations).
 
     Raises:
         ValueError: the grids differ in more than the scores.
@@ -145,12 +117,8 @@ def permutation_test(
     drawn = np.concatenate(found)
     known = drawn[~np.isnan(drawn)]
     values = _values(first, second, level, method)
-    observed = values[0] - values[1]
-    if alternative == "two-sided":
-        as_large = np.abs(known) >= abs(observed) - _ROUNDING
-    else:
-        sign = 1 if alternative == "greater" else -1
-        as_large = sign * known >= sign * observed - _ROUNDING
+    size = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    as_large = size(known) >= size(values[0] - values[1]) - _ROUNDING
     p_value = float((1 + as_large.sum()) / (1 + len(known)))
     return Difference(*values, p_value=p_value, undefined=len(drawn) - len(known))
 
@@ -179,14 +147,12 @@ def williams(
     """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014).
 
     Args:
-        first, second, between: correlations of the two measures with the judgements, and of the measures with each
-            other.
+        first, second, between: correlations of either measure with the judgements, and of the measures.
         n: items that they rest on, at least four.
         alternative: as in `permutation_test`.
 
     Returns:
-        t with n - 3 degrees of freedom, positive where the first is higher, and the p-value. Equal correlations, and
-        measures of which one is the other (``between`` is 1), give 0.
+        t with n - 3 degrees of freedom, positive where the first is higher, 0 of equal correlations; and the p-value.
 
     Example:
         >>> t, p = williams(0.4, 0.5, 0.1, 103)
@@ -214,48 +180,45 @@ def williams(
     return t, float(tails[alternative])
 
 
+#: Paired tests of `compare_all`.
+TESTS: dict[str, Callable[..., Difference]] = {
+    "permutation": permutation_test, "bootstrap": bootstrap_difference, "williams": williams_test,
+}  # fmt: skip
+
+
 def compare_all(
-    grids: Sequence[Grid],
-    *,
-    test: str = "permutation",
-    levels: Sequence[str] = tuple(LEVELS),
-    methods: Sequence[str] = ("kendall_b",),
-    **options: Any,
-) -> pd.DataFrame:
+    grids: Sequence[Grid], *, test: str = "permutation", levels: Sequence[str] = tuple(LEVELS),
+    methods: Sequence[str] = ("kendall_b",), **options: Any,
+) -> pd.DataFrame:  # fmt: skip
     """A paired test of every two measures with the same judgements.
 
     Args:
         grids: one for each measure and judgement; those of one judgement hold the same summaries.
         test: ``"permutation"``, ``"bootstrap"`` or ``"williams"``.
         levels, methods: some of `LEVELS` and of `METHODS`; Williams' are those of `williams_test`.
-        options: of `permutation_test`, `bootstrap_difference` or `williams_test`.
+        options: of the test.
 
     Returns:
-        one row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``, ``level``, ``method``,
+        One row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``, ``level``, ``method``,
         ``first_value``, ``second_value``, ``difference``, ``low``, ``high`` (bootstrap only), ``p_value``, and
         ``p_holm``, corrected by Holm's method for the pairs of that judgement, level and method. Where one of the two
         has no value, ``note`` says so and the numbers are NaN.
     """
     check_choice("test", test, TESTS)
-    tests: dict[str, Callable[..., Difference]] = dict(
-        zip(TESTS, (permutation_test, bootstrap_difference, williams_test), strict=True)
-    )
     rows: list[dict[str, Any]] = []
     for judgement in dict.fromkeys(grid.judgement for grid in grids):
         rivals = [grid for grid in grids if grid.judgement == judgement]
         for level, method, (first, second) in itertools.product(levels, methods, itertools.combinations(rivals, 2)):
-            row = {"first": first.measure, "second": second.measure, "judgement": judgement, "note": ""}
-            rows.append(row | {"level": level, "method": method})
+            row = {"first": first.measure, "second": second.measure, "judgement": judgement, "level": level}
             try:
-                found = tests[test](first, second, level=level, method=method, **options)
+                found = TESTS[test](first, second, level=level, method=method, **options)
+                row |= {"first_value": found.first, "second_value": found.second, "difference": found.difference}
+                row |= {"low": found.low, "high": found.high, "p_value": found.p_value, "note": ""}
             except UndefinedCorrelationError:
-                rows[-1]["note"] = "one of the two has no value"
-            else:
-                rows[-1] |= {"first_value": found.first, "second_value": found.second, "difference": found.difference}
-                rows[-1] |= {"low": found.low, "high": found.high, "p_value": found.p_value}
+                row["note"] = "one of the two has no value"
+            rows.append(row | {"method": method})
     table = pd.DataFrame(rows, columns=_DIFFERENCES)
-    known = table.dropna(subset="p_value")
-    for _, together in known.groupby(["judgement", "level", "method"]):
+    for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
         table.loc[together.index, "p_holm"] = holm(together["p_value"])
     return table
 
@@ -298,10 +261,8 @@ def _coins(shape: tuple[int, ...], swap: str, n: int, seed: int) -> Iterator[Flo
 
 
 def _after_swaps(first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats) -> Iterator[Tally]:
-    """The counts of each group: of the first measure after each of n swaps, then of the second, 2n in all.
-
-    The scores of both measures are items side by side, of which a swap takes one or the other by its weight.
-    """
+    """The counts of each group, of the first measure after each of n swaps, then of the second: the scores of both are
+    items side by side, of which a swap takes one or the other by its weight."""
     rows, documents, systems = swapped.shape
     if level == "system":
         moved = (swapped * (second - first)).mean(axis=1)  # (n, S)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from tests.command import Ran, csv_rows, run_command
+from tests.command import csv_rows, run_command
 from tests.studies.frank.conftest import folder, made_rows, write_authors
 
 __all__ = ["folder"]  # a fixture
-
-
-def run(*arguments: object, status: int = 0, columns: int = 80) -> Ran:
-    return run_command("benchmark", "frank", *arguments, "-q", status=status, columns=columns)
+run = partial(run_command, "benchmark", "frank", "-q")
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import datasets
@@ -17,10 +18,7 @@ from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
 SHORT = ["--window", "60", "--margin", "10", "--resamples", "20", "-q"]
-
-
-def run(*arguments: object, status: int = 0) -> Ran:
-    return run_command("benchmark", "subtle-errors", *arguments, status=status)
+run = partial(run_command, "benchmark", "subtle-errors")
 
 
 @pytest.fixture

@@ -6,22 +6,20 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.studies.summeval.data import read_folder
-from tests.command import Ran, csv_rows, run_command
+from tests.command import csv_rows, run_command
 from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS
 from tests.studies.summeval.conftest import folder, hub_rows
 
 __all__ = ["folder"]  # a fixture
-
-
-def run(*arguments: object, status: int = 0) -> Ran:
-    return run_command("benchmark", "summeval", *arguments, status=status, columns=100)
+run = partial(run_command, "benchmark", "summeval", columns=100)
 
 
 def quick(folder: Path, encoder: str) -> list[object]:

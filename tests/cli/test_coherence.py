@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,10 @@ import pytest
 from estime_metric.files import read_signature
 from estime_metric.studies.coherence.classifier import CoherenceClassifier
 from estime_metric.studies.coherence.entity_graph import entity_graph
-from tests.command import Ran, csv_rows, run_command
+from tests.command import csv_rows, run_command
 
 TEXTS = ["The bridge is old. The mayor closed the bridge. The mayor left.", "Bees fly. [/red]\x1b[2J The sun is far."]
-
-
-def run(*arguments: object, status: int = 0) -> Ran:
-    return run_command("coherence", *arguments, status=status)
+run = partial(run_command, "coherence")
 
 
 @pytest.fixture

@@ -126,10 +126,8 @@ def test_what_cannot_be_done_is_said_in_one_line(
     working = {
         "score": [pairs, "-m", bert_folder, "-q"],
         "explain": [pairs, "-m", bert_folder, "--window", "60", "--margin", "10"],
-        "corrupt": [pairs, "-m", bert_folder, "-q", "-o", out],
-        "coherence": [pairs],
-        "compare": [scored, scored],
-    }
+        "corrupt": [pairs, "-m", bert_folder, "-q", "-o", out], "coherence": [pairs], "compare": [scored, scored],
+    }  # fmt: skip
     shown = run_command(command, *working[command], *options.split(), status=2)
     error = shown.stderr.splitlines()[-1]
     assert error.startswith("error: ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,11 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.comparison import DEFAULT_MEASURES
 from estime_metric.meta import approximate_randomization, paired_bootstrap
-from tests.command import Ran, run_command
+from tests.command import run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 SIGNATURE = "ESTIME|model:x|layers:5|version:0"
-
-
-def run(*arguments: object, status: int = 0, columns: int = 80) -> Ran:
-    return run_command("compare", *arguments, status=status, columns=columns)
+run = partial(run_command, "compare")
 
 
 def write(path: Path, rows: list[dict]) -> Path:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from estime_metric.studies.subtle_errors import SubtleErrors
-from tests.command import Ran, csv_rows, run_command
+from tests.command import csv_rows, run_command
 from tests.families import SENTENCES
 
-
-def run(*arguments: object, status: int = 0) -> Ran:
-    return run_command("corrupt", *arguments, status=status)
+run = partial(run_command, "corrupt")
 
 
 def write(path: Path, summaries: list[str]) -> Path:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import Ran, run_command
+from tests.command import run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 SOURCE = "The cat sat on the mat while the dog slept."
-
-
-def run(*arguments: object, status: int = 0) -> Ran:
-    return run_command("explain", *arguments, status=status, columns=100)
+run = partial(run_command, "explain", columns=100)
 
 
 @pytest.fixture

@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from estime_metric.meta import bootstrap, bootstrap_difference, correlate, join, permutation_test, read_table
-from tests.command import Ran, run_command
+from tests.command import run_command
 from tests.meta.conftest import made_up
 
-
-def run(*arguments: object, status: int = 0) -> Ran:
-    return run_command("meta-evaluate", *arguments, status=status, columns=120)
+run = partial(run_command, "meta-evaluate", columns=120)
 
 
 @pytest.fixture
@@ -41,7 +40,7 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
 def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores, judgements = tables
     out = tmp_path / "agreement.csv"
-    shown = run(scores, judgements, "--method", "all", "-n", 50, "--seed", 3, "-o", out)
+    shown = run(scores, judgements, "--methods", "all", "-n", 50, "--seed", 3, "-o", out)
     table = read_table(out)
     assert len(table) == 2 * 2 * 4 * 6
     read = read_table(scores), read_table(judgements)
@@ -59,7 +58,9 @@ def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_pat
 
 
 def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
-    shown = run(*tables, "--measures", "soft", "--judgements", "fluency", "--level", "system", "--method", "kendall_b")
+    shown = run(
+        *tables, "--measures", "soft", "--judgements", "fluency", "--levels", "system", "--methods", "kendall_b"
+    )
     grid = made_up(seed=1)
     value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("soft"))
@@ -73,7 +74,7 @@ def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path
     scores, judgements = tables
     table = read_table(scores)
     table.assign(inconsistency=table["alarms"], mine=-table["alarms"]).to_csv(scores, index=False)
-    options = ["--judgements", "fluency", "--level", "system", "-n", 20, "--significance", "permutation"]
+    options = ["--judgements", "fluency", "--levels", "system", "-n", 20, "--significance", "permutation"]
     asked = run(scores, judgements, *options, status=2)
     assert "direction of each measure, but mine may be better higher or lower" in asked.stderr
     assert "(--higher, --lower)" in asked.stderr
@@ -89,7 +90,7 @@ def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path
 @pytest.mark.slow
 def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    options = ["--method", "kendall_b", "--level", "system,pairwise", "-n", 40]
+    options = ["--methods", "kendall_b", "--levels", "system,pairwise", "-n", 40]
     shown = run(*tables, *options, "--significance", "permutation", "-o", out)
     names = {f"{table}.{ending}" for table in ("agreement", "differences") for ending in ("csv", "md", "tex")}
     assert {path.name for path in out.iterdir()} == names
@@ -108,7 +109,7 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
 
 
 def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    options = ["--judgements", "fluency", "--level", "summary", "--method", "spearman", "-n", 40]
+    options = ["--judgements", "fluency", "--levels", "summary", "--methods", "spearman", "-n", 40]
     run(*tables, *options, "--resample", "documents", "--significance", "bootstrap", "-o", tmp_path / "out")
     row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
     read = read_table(tables[0]), read_table(tables[1])
@@ -127,7 +128,7 @@ def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path]
         single.to_csv(folder / f"my-{name}.csv", index=False)
     table[["doc", "system", "alarms", "soft"]].to_csv(folder / "both.csv", index=False)
     out = tmp_path / "out.csv"
-    options = ["--judgements", "fluency", "--level", "system", "-n", 5, "-o", out]
+    options = ["--judgements", "fluency", "--levels", "system", "-n", 5, "-o", out]
     run(folder, judgements, *options, "--higher", "my-soft", "--lower", "my-alarms")
     assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "my-alarms", "my-soft"]
     run(folder, judgements, "--measures", "my-soft", "--higher", "my-soft", *options, "--overwrite")
@@ -143,7 +144,7 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
     fewer.write_text("\n".join(line for line in judgements.read_text().splitlines() if '"s5"' not in line))
     refused = run(scores, fewer, status=2)
     assert 'system without judgements: s5. With missing="drop" (--drop-missing) they are left out.' in refused.stderr
-    shown = run(scores, fewer, "--drop-missing", "--level", "system", "-n", 5)
+    shown = run(scores, fewer, "--drop-missing", "--levels", "system", "-n", 5)
     assert shown.stderr.splitlines() == ["left out: system without judgements: s5"]
     assert "9 documents, 5 systems" in shown.stdout
 
@@ -151,7 +152,7 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
 def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores = tmp_path / "flat.csv"
     scores.write_text("doc,system,flat\n" + "".join(f"d{d},s{s},{s % 2}\n" for d in range(9) for s in range(6)))
-    shown = run(scores, tables[1], "--higher", "flat", "--judgements", "fluency", "--method", "kendall_b", "-n", 5)
+    shown = run(scores, tables[1], "--higher", "flat", "--judgements", "fluency", "--methods", "kendall_b", "-n", 5)
     assert "flat, fluency, intra_system, kendall_b: 6 of 6 groups are constant and left out." in shown.stdout
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("flat"))
     assert line.rstrip().endswith("–")
@@ -165,8 +166,8 @@ def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> 
         (["--measures", "soft", "--significance", "permutation"], "two measures or more for --significance, but there"),
         (["--measures", "text"], "Expected column 'text' of `scores` to hold numbers, but got 'a text' at (d0, s0)"),
         (["--lower", "rouge"], "Expected --lower and --higher to name measures (alarms, soft), but got 'rouge'"),
-        (["--level", "document"], "`levels` to be one of summary, system, pairwise, intra_system, but got 'document'"),
-        (["--method", "tau"], "`methods` to be one of"),
+        (["--levels", "document"], "`levels` to be one of summary, system, pairwise, intra_system, but got 'document'"),
+        (["--methods", "tau"], "`methods` to be one of"),
         (["--resample", "rows"], "`resample` to be one of documents, systems, both"),
         (
             ["--system-column", "model"],
@@ -175,7 +176,7 @@ def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> 
         (["--document-column", "a,b,c"], "one or two names of columns, but got 'a,b,c'"),
         (["--significance", "t-test"], "`test` to be one of permutation, bootstrap, williams, but got 't-test'"),
         (
-            ["--significance", "williams", "--method", "pearson"],
+            ["--significance", "williams", "--methods", "pearson"],
             "`level` to be one of system, summary, but got 'pairwise'",
         ),
         (["-o", "table.xlsx"], "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'"),
@@ -196,16 +197,16 @@ def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Pat
     counts = {"line": range(54), "overlap": range(54), "tokens": range(54), "coverage": range(54)}
     read_table(tables[0]).assign(**counts).to_csv(scores, index=False)
     out = tmp_path / "out.csv"
-    run(scores, tables[1], "--level", "system", "-n", 5, "-o", out)
+    run(scores, tables[1], "--levels", "system", "-n", 5, "-o", out)
     assert set(read_table(out)["measure"]) == {"alarms", "soft"}
-    options = ["--measures", "tokens", "--higher", "tokens", "--level", "system", "-n", 5, "-o", out, "--overwrite"]
+    options = ["--measures", "tokens", "--higher", "tokens", "--levels", "system", "-n", 5, "-o", out, "--overwrite"]
     run(scores, tables[1], *options)
     assert set(read_table(out)["measure"]) == {"tokens"}
 
 
 @pytest.mark.slow
 def test_tables_are_readable_at_80_columns_and_fewer(tables: tuple[Path, Path]) -> None:
-    options = ["--judgements", "fluency", "--method", "kendall_b", "-n", 20, "--significance", "bootstrap"]
+    options = ["--judgements", "fluency", "--methods", "kendall_b", "-n", 20, "--significance", "bootstrap"]
     wide = run_command("meta-evaluate", *tables, *options, columns=200).stdout
     numbers = re.compile(r"-?\d*\.\d+|\[\S+\]")
     for columns in (80, 60):

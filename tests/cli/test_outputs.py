@@ -12,22 +12,15 @@ from estime_metric.tables import Column, Section, Table, write_table
 from tests.command import full_disk, run_command
 
 FOLDERS = (
-    ("meta-evaluate", "a.csv", "b.csv"),
-    ("benchmark", "summeval", "--data", "data"),
-    ("benchmark", "frank", "data"),
-    ("benchmark", "subtle-errors", "a.csv"),
-    ("benchmark", "coherence", "data"),
-)
+    ("meta-evaluate", "a.csv", "b.csv"), ("benchmark", "summeval", "--data", "data"), ("benchmark", "frank", "data"),
+    ("benchmark", "subtle-errors", "a.csv"), ("benchmark", "coherence", "data"),
+)  # fmt: skip
 
 FILES = (
-    (("score", "--example"), "out.jsonl"),
-    (("explain", "--example"), "out.html"),
-    (("corrupt", "a.jsonl"), "out.csv"),
-    (("compare", "a.csv", "b.csv"), "out.csv"),
-    (("calibrate", "a.csv"), "out.csv"),
-    (("coherence", "a.csv"), "out.parquet"),
-    (("meta-evaluate", "a.csv", "b.csv"), "out.md"),
-)
+    (("score", "--example"), "out.jsonl"), (("explain", "--example"), "out.html"), (("corrupt", "a.jsonl"), "out.csv"),
+    (("compare", "a.csv", "b.csv"), "out.csv"), (("calibrate", "a.csv"), "out.csv"),
+    (("coherence", "a.csv"), "out.parquet"), (("meta-evaluate", "a.csv", "b.csv"), "out.md"),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("command", FOLDERS, ids=lambda command: command[-2])
@@ -76,7 +69,7 @@ def test_meta_evaluate_replaces_its_output_whole_or_not_at_all(judged: list[Path
     out = tmp_path / f"out.{ending}"
     out.write_text("of an earlier run")
     before = set(tmp_path.iterdir())
-    options = ["-n", 5, "--level", "summary", "-o", out, "--overwrite"]
+    options = ["-n", 5, "--levels", "summary", "-o", out, "--overwrite"]
     with full_disk(100):
         shown = run_command("meta-evaluate", *judged, *options, status=2)
     assert shown.stderr.startswith("error: File too large")

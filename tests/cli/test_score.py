@@ -11,13 +11,9 @@ import pytest
 
 from estime_metric import EstimeScorer, __version__, files
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import Ran, run_command
+from tests.command import run_command as run
 
 SHORT = ["--window", "60", "--margin", "10"]
-
-
-def run(*arguments: object, status: int = 0) -> Ran:
-    return run_command(*arguments, status=status)
 
 
 @pytest.fixture
@@ -141,10 +137,10 @@ def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
 def test_standard_input_is_json_lines_and_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
     typed = table.read_bytes()
     for name in ("-", "/dev/stdin"):
-        shown = run_command("score", name, "-m", bert_folder, "-q", "-o", "-", *SHORT, status=1, stdin=typed)
+        shown = run("score", name, "-m", bert_folder, "-q", "-o", "-", *SHORT, status=1, stdin=typed)
         assert [json.loads(line)["id"] for line in shown.stdout.splitlines()] == ["a", "c"]
         assert shown.stderr.splitlines()[-1].startswith("ESTIME|model:")
-    shown = run_command("score", "-", "-m", bert_folder, "-q", *SHORT, status=2, stdin="\n")
+    shown = run("score", "-", "-m", bert_folder, "-q", *SHORT, status=2, stdin="\n")
     assert "no pair on standard input" in shown.stderr
 
 
@@ -162,7 +158,7 @@ def test_texts_cannot_steer_the_terminal(tmp_path: Path, bert_folder: str) -> No
     path = tmp_path / "p.jsonl"
     row = {"source": "The cat sat.", "summary": "A \x1b]0;title\x07 cat [/red] sat.", "verdict": "[/red]\x1b[2J"}
     path.write_text(json.dumps(row))
-    shown = run_command("score", path, "-m", bert_folder, "-q", *SHORT, columns=200)
+    shown = run("score", path, "-m", bert_folder, "-q", *SHORT, columns=200)
     assert "\x1b" not in shown.output
     assert "[/red]" in shown.stdout
 

@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric.meta.confounders import (
-    break_ties,
-    capitalisation,
-    from_property,
-    mean_over_noise,
-    system_upper_bound,
-)
+from estime_metric.meta import break_ties, capitalisation, from_property, mean_over_noise, system_upper_bound
 
 
 def test_a_property_is_repeated_for_each_document() -> None:
     made = from_property([0, 1, 1], documents=4)
-    assert made.shape == (4, 3)
     assert made.dtype == np.float64
-    assert (made == [0, 1, 1]).all()
+    np.testing.assert_array_equal(made, [[0, 1, 1]] * 4)
     assert from_property([0, 1], documents=0).shape == (0, 2)
     assert from_property([], documents=3).shape == (3, 0)
 
@@ -27,8 +20,6 @@ def test_a_property_is_repeated_for_each_document() -> None:
 def test_capitals_are_counted_in_any_script() -> None:
     assert capitalisation([["abc", "ABc"], ["Éa Ж", ""]]).tolist() == [[0, 2], [2, 0]]
     assert capitalisation([]).shape == (0, 0)
-    with pytest.raises(ValueError, match="rows of 2 texts, but got 1 in row 1"):
-        capitalisation([["a", "b"], ["c"]])
 
 
 def test_the_upper_bound_ranks_systems_perfectly_and_summaries_not_at_all() -> None:

@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from estime_metric.meta import LEVELS, correlate
-from estime_metric.meta.lengths import (
+from estime_metric.meta import (
+    LEVELS,
     agreement_by_length_difference,
+    correlate,
     correlation_with_length,
     count_lengths,
     lengths_by_system,

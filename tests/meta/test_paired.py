@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.meta import approximate_randomization, compare_paired, paired_bootstrap
+from estime_metric.meta import approximate_randomization, compare_paired, holm, paired_bootstrap
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8)
 
@@ -53,6 +53,8 @@ def test_the_bootstrap_is_what_copied_examples_give() -> None:
     assert [found.low, found.high] == pytest.approx(list(np.quantile(drawn, [0.025, 0.975])))
     smaller = min(sum(each <= 0 for each in drawn), sum(each >= 0 for each in drawn))
     assert found.p_value == pytest.approx(2 * (1 + smaller) / 501)
+    single = paired_bootstrap([3], [1], n=99)
+    assert (single.low, single.high, single.difference, single.p_value) == (2, 2, 2, 0.02)
 
 
 def test_chunks_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,11 +63,6 @@ def test_chunks_are_one_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("estime_metric.meta.paired._TOGETHER", 40 * 2**6)
     parts = [test(first, second, n=300) for test in (paired_bootstrap, approximate_randomization)]
     assert parts == whole
-
-
-def test_one_example_has_no_width() -> None:
-    found = paired_bootstrap([3], [1], n=99)
-    assert (found.low, found.high, found.difference, found.p_value) == (2, 2, 2, 0.02)
 
 
 def test_a_comparison_has_the_numbers_of_both_tests() -> None:
@@ -92,3 +89,14 @@ def test_a_comparison_of_nothing() -> None:
     assert np.isnan([found.mean_first, found.bootstrap.low, found.randomization.p_value]).all()
     with pytest.raises(ValueError, match=r"of one length, but got \(2,\), \(1,\)"):
         compare_paired([1, 2], [1], higher_is_better=True)
+
+
+def test_holm_keeps_order_and_bounds() -> None:
+    assert holm([]).tolist() == []
+    assert holm([0.2, 0.9]).tolist() == pytest.approx([0.4, 0.9])
+    p = np.random.default_rng(0).random(20)
+    corrected = holm(p)
+    assert (np.diff(corrected[np.argsort(p)]) >= 0).all()
+    assert (corrected >= p).all()
+    assert corrected.max() <= 1
+    assert corrected.min() == pytest.approx(min(1, 20 * p.min()))

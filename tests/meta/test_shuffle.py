@@ -9,13 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.meta.shuffle import (
-    accuracy_by_length_difference,
-    shuffle_accuracy,
-    shuffle_text,
-    shuffle_texts,
-    split_sentences,
-)
+from estime_metric.meta import accuracy_by_length_difference, shuffle_accuracy, shuffle_text, shuffle_texts
+from estime_metric.meta.shuffle import split_sentences
 
 sentences = st.lists(st.sampled_from(["It rained.", "Nobody came!", "Why not?", "We left."]), max_size=6)
 scores = st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0, 2.0])] * 2), min_size=1, max_size=30)
@@ -35,7 +30,9 @@ def test_a_shuffled_text_holds_the_same_sentences_in_an_order_that_reads_differe
     assert (made.text != text) == possible
 
 
-def test_texts_that_have_no_other_order_come_back_as_they_are() -> None:
+def test_another_splitter_and_texts_that_have_no_other_order() -> None:
+    made = shuffle_text("a;b", splitter=lambda text: text.split(";"))
+    assert (made.text, made.order) == ("b a", (1, 0))
     for text in ("", " \n ", "One sentence.", "  no end mark  ", "Twice. Twice.", "Twice.\nTwice."):
         assert shuffle_text(text).text == text
         assert not shuffle_text(text).changed
@@ -56,12 +53,6 @@ def test_the_seed_and_the_position_decide_and_nothing_else() -> None:
     assert len({each.text for each in made}) == 3
     assert made != shuffle_texts([text, text, text], seed=6)
     assert shuffle_texts([]) == []
-
-
-def test_another_splitter() -> None:
-    made = shuffle_text("a;b", splitter=lambda text: text.split(";"))
-    assert made.text == "b a"
-    assert made.order == (1, 0)
 
 
 @pytest.mark.parametrize(

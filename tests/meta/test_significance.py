@@ -1,15 +1,18 @@
-"""Significance between measures, against copied rows, swapped scores, and what is known of the Williams test."""
+"""Significance between measures, against copied rows, swapped scores, and what is known of the Williams test; several
+measures at once, against one by one."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, stats
 
-from estime_metric.meta import LEVELS, Grid, bootstrap_difference, correlate, permutation_test, williams, williams_test
-from estime_metric.meta.significance import ALTERNATIVES, SWAPS
+from estime_metric.meta import Grid, bootstrap, bootstrap_difference, compare_all, correlate, evaluate_all, holm
+from estime_metric.meta.significance import ALTERNATIVES, SWAPS, TESTS, permutation_test, williams, williams_test
 from tests.meta import oracle
 from tests.meta.conftest import grid_of, made_up
 
@@ -63,7 +66,7 @@ def test_chunks_of_swaps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert permutation_test(first, second, **options) == whole
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", oracle.LEVELS)
 def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> None:
     first = made_up(20, 8)
     again = grid_of(first.scores * 100 - 3, first.judgements)
@@ -101,6 +104,8 @@ def test_williams_is_the_textbook_formula() -> None:
         greater, less = (williams(first, second, between, n, alternative=side)[1] for side in ("greater", "less"))
         assert greater + less == pytest.approx(1)
         assert min(greater, less) == pytest.approx(found[1] / 2)
+    assert williams(0.5, 0.5, 0.2, 10) == williams(0.5, 0.5, 1.0, 10) == (0.0, 1.0)
+    assert williams(1.0, 0.0, 0.0, 10)[1] < 1e-3
 
 
 def test_williams_on_grids_takes_systems_or_summaries() -> None:
@@ -116,7 +121,47 @@ def test_williams_on_grids_takes_systems_or_summaries() -> None:
     assert williams_test(first, second, level="summary", alternative="greater").p_value == pytest.approx(expected)
 
 
-def test_williams_at_its_edges() -> None:
-    assert williams(0.5, 0.5, 0.2, 10) == (0.0, 1.0)
-    assert williams(0.5, 0.5, 1.0, 10) == (0.0, 1.0)
-    assert williams(1.0, 0.0, 0.0, 10)[1] < 1e-3
+def named(measure: str, judgement: str, seed: int, scores: np.ndarray | None = None) -> Grid:
+    grid = made_up(12, 6, seed=0 if judgement == "coherence" else 1)
+    noise = np.random.default_rng(seed).normal(size=grid.scores.shape)
+    return grid_of(grid.scores + seed * noise if scores is None else scores, grid.judgements, measure, judgement)
+
+
+GRIDS = [named(f"m{seed}", judgement, seed) for judgement in ("coherence", "fluency") for seed in (1, 2, 9)]
+OPTIONS = {"levels": ("summary", "system"), "methods": ("pearson",)}
+
+
+def test_agreement_is_that_of_each_measure_alone() -> None:
+    found = evaluate_all(GRIDS, **OPTIONS, n=30, seed=2)
+    assert len(found) == 6 * 2
+    for grid in GRIDS:
+        part = found[(found["measure"] == grid.measure) & (found["judgement"] == grid.judgement)]
+        alone = bootstrap(grid, **OPTIONS, n=30, seed=2)
+        pd.testing.assert_frame_equal(part[list(alone.columns)].reset_index(drop=True), alone)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_differences_are_those_of_each_pair_alone(test: str) -> None:
+    options = {} if test == "williams" else {"n": 30, "seed": 2}
+    found = compare_all(GRIDS, test=test, **OPTIONS, **options)
+    assert len(found) == 2 * 2 * 3
+    for judgement, level in itertools.product(("coherence", "fluency"), OPTIONS["levels"]):
+        part = found[(found["judgement"] == judgement) & (found["level"] == level)]
+        rivals = [grid for grid in GRIDS if grid.judgement == judgement]
+        pairs = itertools.combinations(rivals, 2)
+        expected = [TESTS[test](*pair, level=level, method="pearson", **options) for pair in pairs]
+        assert list(part["p_value"]) == [each.p_value for each in expected]
+        assert list(part["difference"]) == [each.difference for each in expected]
+        assert list(part["p_holm"]) == holm([each.p_value for each in expected]).tolist()
+        assert part["low"].notna().all() == (test == "bootstrap")
+
+
+def test_a_measure_without_a_value_is_noted() -> None:
+    flat = named("flat", "coherence", 0, np.tile(np.arange(6) % 2, (12, 1)))
+    found = compare_all([*GRIDS[:2], flat], test="permutation", levels=("intra_system",), n=20)
+    assert list(found["note"]) == ["", "one of the two has no value", "one of the two has no value"]
+    assert list(found["p_value"].isna()) == [False, True, True]
+    assert found["p_holm"][0] == found["p_value"][0]
+    assert "p_holm" in compare_all(GRIDS[:1]).columns
+    assert evaluate_all([]).empty
+    assert compare_all([]).empty

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from estime_metric.cli.benchmark import shared
 from estime_metric.cli.console import say
@@ -17,19 +15,9 @@ if TYPE_CHECKING:
 
 
 def aggrefact(
-    folder: Annotated[
-        Path, Parameter(help="The authors' repository, Liyan06/AggreFact, or a folder that holds cliff and frank.")
-    ],
-    /,
-    *,
-    words: Annotated[
-        bool, Parameter(help="Word by word instead: alarms and absent words beside those that annotators marked.")
-    ] = False,
-    split: Annotated[str, Parameter(help="Half of CLIFF for --words: val to choose by, test to report.")] = "test",
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(),
-    measure: shared.EveryMeasure = shared.EveryMeasure(),
-) -> int:
+    folder: Path, /, *, words: bool = False, split: str = "test", given: shared.RunOptions = shared.RunOptions(),
+    others: shared.OtherMeasures = shared.OtherMeasures(), measure: shared.EveryMeasure = shared.EveryMeasure(),
+) -> int:  # fmt: skip
     """Tell consistent summaries from others: AggreFact, Tang et al. 2023.
 
     A threshold is chosen on val for each data set and class of systems, balanced accuracy is that on test, beside five
@@ -37,6 +25,11 @@ def aggrefact(
     --scores name documents DATASET/ID.
 
     Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
+
+    Args:
+        folder: The authors' repository, Liyan06/AggreFact, or a folder that holds cliff and frank.
+        words: Word by word instead: alarms and absent words beside those that annotators marked.
+        split: Half of CLIFF for --words: val to choose by, test to report.
     """
     given.make_folder()
     from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
 
-#: Tables on the screen; the others are for files.
-SHOWN = ("table3", "table4")
+SHOWN = ("table3", "table4")  # tables on the screen; the others are for files
 
 
 def coherence(
-    data: Annotated[Path, Parameter(help="Folder with summeval/, coherence_scores/ and shuffle/.")],
-    /,
-    *,
-    runs: Annotated[options.Count, Parameter(help="Runs of the confounders with noise; 0 leaves Table 1 out.")] = 100,
-    given: shared.RunOptions = shared.RunOptions(),
-) -> int:
+    data: Path, /, *, runs: options.Count = 100, given: shared.RunOptions = shared.RunOptions()
+) -> int:  # fmt: skip
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
     It prints Tables 3 and 4. With --output it also writes the intervals of Table 3, Tables 1 and 5, agreement with
     length, and plots.
 
     Exit status: 0, done; 1, plots cannot be drawn, the rest is there; 2, the data cannot be read.
+
+    Args:
+        data: Folder with summeval/, coherence_scores/ and shuffle/.
+        runs: Runs of the confounders with noise; 0 leaves Table 1 out.
     """
     given.make_folder()
     from estime_metric.studies.coherence_toolbox.data import read

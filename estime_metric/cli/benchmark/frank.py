@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from estime_metric.cli import options
 from estime_metric.cli.benchmark import shared
@@ -13,25 +10,21 @@ from estime_metric.measures import HIGHER_IS_BETTER
 
 
 def frank(
-    folder: Annotated[
-        Path, Parameter(help="Folder with documents.jsonl and frank.jsonl, or the authors' repository, artidoro/frank.")
-    ],
-    /,
-    *,
-    split: Annotated[str, Parameter(help="Half of the benchmark: valid to choose by, test to report.")] = "test",
-    limit: Annotated[
-        options.PositiveCount | None, Parameter(help="Only the first documents of CNN/DailyMail and of XSum.")
-    ] = None,
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(),
+    folder: Path, /, *, split: str = "test", limit: options.PositiveCount | None = None,
+    given: shared.RunOptions = shared.RunOptions(), others: shared.OtherMeasures = shared.OtherMeasures(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
-) -> int:
+) -> int:  # fmt: skip
     """Correlate ESTIME and published metrics with judged factuality: FRANK, Pagnoni et al. 2021.
 
     Printed are partial correlations, the system held constant. With --output there are also plain correlations,
     intervals, differences to the best with Williams' test, and the ablation by type of error.
 
     Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
+
+    Args:
+        folder: Folder with documents.jsonl and frank.jsonl, or the authors' repository, artidoro/frank.
+        split: Half of the benchmark: valid to choose by, test to report.
+        limit: Only the first documents of CNN/DailyMail and of XSum.
     """
     given.make_folder()
     from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow

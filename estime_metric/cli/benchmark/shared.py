@@ -96,13 +96,9 @@ class RunOptions:
             files.make_folder(self.output, overwrite=self.overwrite or self.resume)
 
     def run(
-        self,
-        study: "Study",
-        data: Any,
-        blocks: "Sequence[Block]",
-        shown: Sequence[str] = (),
+        self, study: "Study", data: Any, blocks: "Sequence[Block]", shown: Sequence[str] = (),
         show: "Callable[[Iterable[Table]], None] | None" = None,
-    ) -> int:
+    ) -> int:  # fmt: skip
         """Runs a study, prints the tables ``shown`` (all where none is named), says what was written and what could not
         be measured; returns the exit status. ``show`` prints in place of `print_tables`.
         """

@@ -20,47 +20,19 @@ from estime_metric.measures import HIGHER_IS_BETTER
 if TYPE_CHECKING:
     from estime_metric.tables import Table
 
-#: Layers of the paper's encoder; the first one's alarms are located.
-PAPER_LAYERS = "21,12,24"
-#: Pairs that the paper took from CNN/DailyMail.
-PAPER_PAIRS = 2000
-#: Bytes for the embeddings of sources between the scores and the positions of the alarms.
-CACHE_BYTES = 2_000_000_000
+PAPER_LAYERS = "21,12,24"  # layers of the paper's encoder; the first one's alarms are located
+PAPER_PAIRS = 2000  # pairs that the paper took from CNN/DailyMail
+CACHE_BYTES = 2_000_000_000  # bytes for the embeddings of sources between the scores and the positions of the alarms
 
 
 def subtle_errors(
-    file: Annotated[
-        Path | None,
-        Parameter(
-            help="JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the folder of SummEval, "
-            "whose documents and first references are taken. (default: CNN/DailyMail from the Hub)"
-        ),
-    ] = None,
-    /,
-    *,
-    source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary",
-    dataset: Annotated[str | None, Parameter(help="Another data set of its layout, on the Hub or local.")] = None,
-    split: Annotated[str, Parameter(help="Split of the data set.")] = "test",
-    pairs: Annotated[
-        options.PositiveCount | None, Parameter(help="Random pairs to take. (default: 2000 of CNN/DailyMail, else all)")
-    ] = None,
-    generator: Annotated[
-        str | None,
-        Parameter(
-            help="Model that makes the errors. (default: bert-base-cased, the paper's; embedded-small with an encoder "
-            "of the package)"
-        ),
-    ] = None,
-    errors: Errors = "1,3,5",
-    order: Order = "sequential",
-    baselines: Annotated[
-        bool, Parameter(negative="--no-baselines", help="Compare with measures that need no model.")
-    ] = True,
-    given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OwnScores = shared.OwnScores(),
+    file: Path | None = None, /, *, source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary", dataset: str | None = None, split: str = "test",
+    pairs: options.PositiveCount | None = None, generator: str | None = None, errors: Errors = "1,3,5",
+    order: Order = "sequential", baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
+    given: shared.RunOptions = shared.RunOptions(), others: shared.OwnScores = shared.OwnScores(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
-) -> int:
+) -> int:  # fmt: skip
     """Put subtle errors into clean summaries and see which measures notice: Table 3 of the paper and more.
 
     Printed as Markdown: correlations with clean = 1 and corrupted = 0 beside the paper's, the rise of alarms with the
@@ -69,6 +41,16 @@ def subtle_errors(
 
     Exit status: 0, all was measured; 1, some rows are invalid or some measures failed, the rest is there; 2, nothing
     was measured.
+
+    Args:
+        file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the folder of SummEval, whose
+            documents and first references are taken. (default: CNN/DailyMail from the Hub)
+        dataset: Another data set of its layout, on the Hub or local.
+        split: Split of the data set.
+        pairs: Random pairs to take. (default: 2000 of CNN/DailyMail, else all)
+        generator: Model that makes the errors. (default: bert-base-cased, the paper's; embedded-small with an encoder
+            of the package)
+        baselines: Compare with measures that need no model.
     """
     if file is not None and dataset is not None:
         raise ValueError("Give a FILE or --dataset, not both.")
@@ -93,11 +75,8 @@ def subtle_errors(
     study = SubtleErrorsStudy(scorer, baselines, progress=not given.quiet)
     maker = SubtleErrors(
         generator or (EMBEDDED_SMALL_MODEL if measure.model in embedded.PATHS else PAPER_GENERATOR),
-        n_errors=numbers[-1],
-        seed=given.seed,
-        order=order,
-        device=measure.device,
-    )
+        n_errors=numbers[-1], seed=given.seed, order=order, device=measure.device,
+    )  # fmt: skip
     # A pair's name is its id, else its line.
     names = [str(others.get("id", line)) for line, others in zip(found.lines, found.others, strict=True)]
     data = make_versions(found.sources, found.summaries, maker, numbers=numbers, names=names, progress=not given.quiet)
@@ -109,14 +88,9 @@ def subtle_errors(
 
 
 def _read(
-    file: Path | None,
-    source_column: str,
-    summary_column: str,
-    dataset: str | None,
-    split: str,
-    pairs: int | None,
+    file: Path | None, source_column: str, summary_column: str, dataset: str | None, split: str, pairs: int | None,
     seed: int,
-) -> files.Pairs:
+) -> files.Pairs:  # fmt: skip
     """The pairs asked for; ``lines`` counts them from 1 where they come from no file."""
     from estime_metric.studies.subtle_errors.dataset import cnn_dailymail, summeval_references
 

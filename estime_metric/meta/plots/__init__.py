@@ -1,8 +1,8 @@
 """Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a matplotlib ``Figure``.
 
-Nothing global is touched: no pyplot, no style, no window. Colour-blind readers can distinguish the colours, which carry
-no meaning alone: markers, positions or labels say the same. Sizes fit a page of paper at full width. All raise
-TypeError or ValueError for data that are empty, or no finite numbers, or do not fit the names.
+Nothing global is touched: no pyplot, no style, no window. Colours suit colour-blind readers and carry no meaning alone.
+Sizes fit a page of paper at full width. All raise TypeError or ValueError for data that are empty, no finite numbers,
+or do not fit the names.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ except ImportError as error:
     raise ImportError("Plots need matplotlib: pip install 'estime-metric[meta]'.") from error
 
 from estime_metric.meta.plots.curves import plot_layers, plot_length_curves
-from estime_metric.meta.plots.matrix import plot_bias
 from estime_metric.meta.plots.style import save
-from estime_metric.meta.plots.systems import plot_intra_system, plot_lengths, plot_scores, plot_trade_off
+from estime_metric.meta.plots.systems import plot_bias, plot_intra_system, plot_lengths, plot_scores, plot_trade_off
 
 __all__ = [
     "plot_bias", "plot_intra_system", "plot_layers", "plot_length_curves", "plot_lengths", "plot_scores",

@@ -14,44 +14,29 @@ from numpy.typing import ArrayLike
 
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.detection import Calibration
-from estime_metric.meta.plots.style import (
-    COLOURS,
-    GREY,
-    LABEL,
-    MARKERS,
-    TICK,
-    WIDTH,
-    make_grid,
-    make_plain,
-    new_figure,
-    set_title,
-)
+from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, MARKERS, TICK, WIDTH, make_grid, make_plain, new_figure
 from estime_metric.meta.shuffle import LengthCurve
 
 T = TypeVar("T")
 
 
 def plot_layers(
-    curves: Mapping[str, ArrayLike],
-    layers: Sequence[int],
-    statistic: str,
-    title: str = "Agreement with the judgements by layer",
-    others: Mapping[str, ArrayLike] | None = None,
+    curves: Mapping[str, ArrayLike], layers: Sequence[int], statistic: str,
+    title: str = "Agreement with the judgements by layer", others: Mapping[str, ArrayLike] | None = None,
     kinds: tuple[str, str] = ("", ""),
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer of each ringed.
 
     Args:
         curves: what was judged -> (l,) values, thick lines; NaN leaves a gap.
         layers: the ``l`` layers, rising.
         statistic: what the values are, for the axis.
-        title: of the figure.
         others: a second set to compare with, thin dashed lines in the same colours (appendices B to F).
         kinds: what the thick and the thin lines are.
     """
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
-    ends: list[tuple[float, str, str]] = []
+    ends = []
     for (label, given), colour, marker in _styled(curves):
         heights = _curve(given, label, layers)
         axes.plot(layers, heights, color=colour, marker=marker, markersize=4, linewidth=2.0)
@@ -63,24 +48,19 @@ def plot_layers(
         if others is not None and label in others:
             axes.plot(layers, _curve(others[label], label, layers), color=colour, linewidth=0.9, linestyle="--")
     _label_ends(axes, ends)
-    make_grid(axes, "layer", statistic)
+    make_grid(axes, "layer", statistic, title)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if others is not None and any(kinds):
-        styles = [(kind, *style) for kind, style in zip(kinds, ((2.0, "-"), (0.9, "--")), strict=True) if kind]
-        for kind, width, style in styles:
+        for kind, width, style in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True):
             axes.plot([], [], color=GREY, linewidth=width, linestyle=style, label=kind)
         axes.legend(fontsize=TICK, frameon=False, loc="lower center")
-    set_title(axes, title)
     return figure
 
 
 def plot_length_curves(
-    curves: Mapping[str, LengthCurve],
-    title: str = "Accuracy on shuffled texts by difference in length",
-    x_label: str = "original longer by (characters)",
-    y_label: str = "accuracy",
-    chance: float | None = 0.5,
-) -> Figure:
+    curves: Mapping[str, LengthCurve], title: str = "Accuracy on shuffled texts by difference in length",
+    x_label: str = "original longer by (characters)", y_label: str = "accuracy", chance: float | None = 0.5,
+) -> Figure:  # fmt: skip
     """Curves by a length (Steen & Markert 2022, Figure 4), with a dotted line at chance."""
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
@@ -92,18 +72,13 @@ def plot_length_curves(
     if chance is not None:
         axes.axhline(chance, color=GREY, linewidth=0.8, linestyle=":")
     _label_ends(axes, ends)
-    make_grid(axes, x_label, y_label)
-    set_title(axes, title)
+    make_grid(axes, x_label, y_label, title)
     return figure
 
 
 def plot_calibration(found: Calibration, score: str) -> Figure:
-    """Balanced accuracy, and the shares it is the mean of, over the threshold; the chosen one is a vertical line.
-
-    Args:
-        found: see `estime_metric.meta.detection.calibrate`.
-        score: its name, for the axis.
-    """
+    """Balanced accuracy, and the shares it is the mean of, over the threshold of a score; the chosen one is a vertical
+    line."""
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     for name, label, width, colour in (

@@ -16,8 +16,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY, PALE = "#666666", "#BBBBBB"
 
-#: Width of a figure in inches: the text of an A4 page.
-WIDTH = 6.5
+WIDTH = 6.5  # width of a figure in inches: the text of an A4 page
 
 #: Sizes of letters in points.
 TITLE, LABEL, TICK = 10, 9, 8
@@ -42,27 +41,23 @@ def make_plain(axes: Axes) -> None:
     axes.tick_params(labelsize=TICK)
 
 
-def make_grid(axes: Axes, x_label: str = "", y_label: str = "", lines: Literal["both", "y"] = "both") -> None:
-    """Plain axes with labels, and a pale grid behind the data."""
+def make_grid(
+    axes: Axes, x_label: str = "", y_label: str = "", title: str = "", lines: Literal["both", "y"] = "both"
+) -> None:
+    """Plain axes with labels and perhaps a title, and a pale grid behind the data."""
     axes.set_xlabel(x_label, fontsize=LABEL)
     axes.set_ylabel(y_label, fontsize=LABEL)
     axes.grid(axis=lines, color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
     make_plain(axes)
+    if title:
+        set_title(axes, title)
 
 
 def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:
-    """Writes a figure as PNG (200 dots per inch) and as SVG, the same bytes for the same figure.
+    """Writes a figure as PNG (200 dots per inch) and as SVG, the same bytes for the same figure; returns the two paths.
 
-    Args:
-        figure: the figure.
-        path: where; its ending, if it has one of the two, is replaced by each of the two.
-
-    Returns:
-        The paths of the PNG and of the SVG.
-
-    Raises:
-        OSError: it cannot be written.
+    The ``path`` may have one of the two endings. OSError: it cannot be written.
     """
     path = Path(path)
     stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path

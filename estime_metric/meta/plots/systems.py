@@ -1,7 +1,8 @@
-"""Pictures by system: agreement within each, score against judgement, lengths."""
+"""Pictures by system: bias matrix, agreement within each, score against judgement, lengths."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,39 +10,82 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from estime_metric.meta.bias import check_systems
+from estime_metric.meta.bias import BiasMatrix, check_systems
 from estime_metric.meta.checks import Floats, alike, finite
-from estime_metric.meta.plots.style import (
-    COLOURS,
-    GREY,
-    LABEL,
-    TICK,
-    WIDTH,
-    make_grid,
-    make_plain,
-    new_figure,
-    set_title,
-)
+from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, TICK, TITLE, WIDTH, make_grid, make_plain, new_figure
 
-#: Left, bottom, right, top.
-Box = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]  # left, bottom, right, top
+_WIDEST = 26  # widest circle of a bias matrix, in points: the key beside the matrix has room for it
+
+
+def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = None) -> Figure:
+    """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the colour of tau, their areas in proportion to
+    the numbers of pairs, a small cross for none.
+
+    Rows and columns run from the best system to the worst. Consistent pairs are above the diagonal, the same pairs
+    inverted below it: a system which the measure prefers whatever it writes has a blue row and a red column.
+
+    Args:
+        bias: of at least one system.
+        measure: its name, for the title.
+        names: system -> the name to print, where it is another.
+    """
+    size = len(bias.systems)
+    if not size:
+        raise ValueError("Expected argument `bias` to hold at least one system, but got none.")
+    labels = [(names or {}).get(system, system) for system in bias.systems]
+    margin, right, top = 0.14 + 0.56 * TICK * max(map(len, labels)) / 72, 1.3, 0.68  # inches
+    side = max(WIDTH - margin - right, 2.4)
+    width, height = margin + side + right, margin + side + top
+    figure = Figure(figsize=(width, height), facecolor="white")
+    axes = figure.add_axes((margin / width, margin / height, side / width, side / height))
+    low = margin + 0.04 * side
+    bar = figure.add_axes(((margin + side + 0.22) / width, low / height, 0.14 / width, 0.5 * side / height))
+    counts, matrix, widest = bias.counts, bias.matrix, min(0.95 * 72 * side / size, _WIDEST)
+    (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
+    circles = axes.scatter(
+        columns, rows, s=widest**2 * counts[rows, columns] / largest, c=matrix[rows, columns], cmap="RdBu", vmin=-1.0,
+        vmax=1.0, edgecolors=GREY, linewidths=0.4,
+    )  # fmt: skip
+    empty = np.argwhere((counts == 0) & ~np.eye(size, dtype=bool))
+    axes.scatter(empty[:, 1], empty[:, 0], marker="x", s=9, linewidths=0.6, color=GREY)
+    axes.plot([-0.5, size - 0.5], [-0.5, size - 0.5], color=GREY, alpha=0.45, linewidth=0.8, zorder=0)
+    axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
+    axes.set_xticks(range(size), labels, rotation=90, fontsize=TICK)
+    axes.set_yticks(range(size), labels, fontsize=TICK)
+    axes.tick_params(length=0)
+    compared = "of one document" if bias.compared == "same_document" else "of all documents"
+    figure.text(0.015, 0.99, f"Bias matrix of {measure}", fontsize=TITLE, fontweight="bold", va="top")
+    figure.text(
+        0.015, 0.955, f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
+        "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) the worse one did.",
+        fontsize=TICK, va="top", linespacing=1.4,
+    )  # fmt: skip
+    figure.colorbar(circles, cax=bar, ticks=[-1.0, -0.5, 0.0, 0.5, 1.0])
+    bar.set_yticklabels(["−1  all wrong", "−0.5", "0", "0.5", "1  all right"], fontsize=TICK)
+    bar.set_title("τ", fontsize=LABEL)
+    if len(rows):
+        for count in dict.fromkeys((largest, max(largest // 4, 1))):
+            area = widest**2 * count / largest
+            axes.scatter([], [], s=area, color="white", edgecolors=GREY, linewidths=0.8, label=f"{count:,}")
+        axes.legend(
+            title="pairs", loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=TICK, title_fontsize=LABEL,
+            alignment="left", handlelength=widest / TICK, handleheight=widest / TICK, scatteryoffsets=[0.15],
+        )  # fmt: skip
+    return figure
 
 
 def plot_intra_system(
-    values: Mapping[str, ArrayLike],
-    systems: Sequence[str],
-    intervals: Mapping[str, ArrayLike] | None = None,
-    statistic: str = "Kendall's τ-b",
-    title: str = "Agreement with the judgements within each system",
-) -> Figure:
+    values: Mapping[str, ArrayLike], systems: Sequence[str], intervals: Mapping[str, ArrayLike] | None = None,
+    statistic: str = "Kendall's τ-b", title: str = "Agreement with the judgements within each system",
+) -> Figure:  # fmt: skip
     """Bars with intervals: one panel for each measure, one bar for each system, all on one scale.
 
     Args:
         values: measure -> (s,) values, NaN where a system has none.
-        systems: names of the ``s`` systems, printed in this order.
-        intervals: measure -> (s, 2) lower and upper ends, NaN where there is none; none at all where left out.
+        systems: names of the ``s`` systems.
+        intervals: measure -> (s, 2) lower and upper ends, NaN where there is none.
         statistic: what the values are, for the axis.
-        title: of the figure.
     """
     if not values:
         raise ValueError("Expected argument `values` to hold at least one measure, but got none.")
@@ -69,20 +113,12 @@ def plot_intra_system(
 
 
 def plot_scores(
-    scores: ArrayLike,
-    judgements: ArrayLike,
-    systems: Sequence[str],
-    measure: str,
-    judgement: str,
+    scores: ArrayLike, judgements: ArrayLike, systems: Sequence[str], measure: str, judgement: str,
     title: str | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Score against judgement, twice: every summary on the left, the systems' means with their names on the right.
 
-    Args:
-        scores, judgements: (d, s), at least one document and one system.
-        systems: names to print.
-        measure, judgement: what they are, for the axes.
-        title: of the figure; made of the two where left out.
+    Scores and judgements are of shape (d, s), at least one of each; ``measure`` and ``judgement`` are their names.
     """
     x, y = alike(2, scores=scores, judgements=judgements)
     names = check_systems(systems, x.shape[1])
@@ -102,51 +138,30 @@ def plot_scores(
 
 
 def plot_trade_off(
-    x: ArrayLike,
-    y: ArrayLike,
-    systems: Sequence[str],
-    intervals: ArrayLike | None = None,
-    *,
-    x_label: str,
-    y_label: str,
-    title: str,
-) -> Figure:
-    """Two numbers of each system against each other, with names and, where given, vertical intervals.
-
-    Args:
-        x, y: (s,) values.
-        systems: names of the ``s`` systems.
-        intervals: (s, 2) lower and upper ends of ``y``; none where left out.
-        x_label, y_label: for the axes.
-        title: of the figure.
-    """
+    x: ArrayLike, y: ArrayLike, systems: Sequence[str], intervals: ArrayLike | None = None, *, x_label: str,
+    y_label: str, title: str,
+) -> Figure:  # fmt: skip
+    """Two numbers of each system, (s,), against each other, with names and vertical ``intervals``, (s, 2), if given."""
     points = np.column_stack(alike(1, x=x, y=y))
     names = check_systems(systems, len(points))
     figure = new_figure(WIDTH, 4.2)
     axes = figure.add_subplot()
     if intervals is not None:
         axes.vlines(points[:, 0], *np.asarray(intervals, dtype=np.float64).T, color=GREY, linewidth=0.8, zorder=1)
-    make_grid(axes, x_label, y_label)
-    set_title(axes, title)
+    make_grid(axes, x_label, y_label, title)
     _named_points(figure, axes, points, names)
     return figure
 
 
 def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "characters", columns: int = 4) -> Figure:
-    """Histograms of the lengths of each system's summaries, on one scale, with their means (appendix C, Figure 6).
-
-    Args:
-        lengths: (d, s) lengths, at least one document and one system.
-        systems: names to print.
-        unit: of the lengths.
-        columns: panels side by side.
-    """
+    """Histograms of the (d, s) lengths of each system's summaries, on one scale, with their means (Steen & Markert
+    2022, Figure 6), so many ``columns`` side by side."""
     table = finite("lengths", lengths, 2)
     names = check_systems(systems, table.shape[1])
     if not table.size:
         raise ValueError(f"Expected argument `lengths` to hold at least one summary, but got shape {table.shape}.")
     wide = min(columns, len(names))
-    high = -(-len(names) // wide)
+    high = math.ceil(len(names) / wide)
     figure = new_figure(WIDTH, 0.8 + 1.1 * high, "Lengths of the summaries by system")
     panels = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False).ravel()
     edges = np.histogram_bin_edges(table, bins=25)
