@@ -15,8 +15,7 @@ from collections.abc import Callable
 
 from docs.benchmarks import common
 from estime_metric import EstimeScorer
-from estime_metric.integrations.judging import Judge
-from estime_metric.integrations.micro_batching import MicroBatcher
+from estime_metric.integrations.judging import Judge, MicroBatcher
 
 
 def one_by_one(judge: Judge, pairs: list[common.Pair]) -> list[float]:

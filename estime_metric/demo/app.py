@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from estime_metric.demo import page, theme
+from estime_metric.demo import page
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers
 from estime_metric.demo.limits import Limits
@@ -38,6 +38,32 @@ _EXAMPLES = read_pairs(EXAMPLES, "source", "summary")
 #: Options of an event that takes no time.
 _INSTANT: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
+_SYSTEM_FONT = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial")
+
+#: Shades around the colour in which explanations mark the best match.
+_BLUE = gr.themes.Color(
+    *("#eef6fb", "#d6e9f5", "#aed4ec", "#74bdf2", "#4a9fdb", "#1f80bd"),
+    *("#0a669f", "#085483", "#0a456a", "#0d3a57", "#09253a"),
+    name="blue",
+)
+
+#: variable of the theme -> its colours on a light and on a dark page
+_COLOURS = {
+    "body_background_fill": ("#faf8f5", "#15171b"),
+    "body_text_color": ("#20242c", "#e9e7e2"),
+    "body_text_color_subdued": ("#5a616e", "#a4abb8"),
+    "block_background_fill": ("#ffffff", "#1c1f25"),
+    "block_label_text_color": ("#5a616e", "#a4abb8"),
+    "block_title_text_color": ("#5a616e", "#a4abb8"),
+    "border_color_primary": ("#e5e1d9", "#333841"),
+    "input_background_fill": ("#faf8f5", "#15171b"),
+    "button_primary_background_fill": ("*primary_600", "*primary_600"),
+    "button_primary_background_fill_hover": ("*primary_700", "*primary_700"),
+    "button_secondary_background_fill": ("#efebe4", "#2b3038"),
+    "slider_color": ("*primary_600", "*primary_400"),
+    "link_text_color": ("*primary_600", "*primary_300"),
+}
+
 
 def launch(
     models: Sequence[str] = CHOICES, *, limits: Limits | None = None, any_model: bool = False, **options: Any
@@ -57,7 +83,7 @@ def launch(
     handlers = Handlers(Encoders(models, limits, any_model))
     blocks = build(handlers).queue(max_size=WAITING, default_concurrency_limit=1, api_open=False)
     blocks.launch(
-        theme=theme.calm(),
+        theme=_theme(),
         head=page.HEAD,
         footer_links=[],
         run_history=False,
@@ -247,7 +273,7 @@ def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
         with gr.Column(scale=3, min_width=320):
             label = "Download the scores"
             download = gr.DownloadButton(label, visible=False, variant="primary", size="md", elem_id="download")
-            shown = _html(page.empty_file(limits), elem_id="scored", min_height=200)
+            shown = _html(page.render("empty", limits=limits), elem_id="scored", min_height=200)
 
     def run(path: str | None, source: str | None, summary: str | None, *chosen: Any) -> Iterator[tuple[Any, Any]]:
         with TemporaryDirectory() as folder:  # what is yielded is copied to where it can be fetched
@@ -292,3 +318,17 @@ def _layer_label(default: int) -> str:
 
 def _beginning(text: str) -> str:
     return text[:60].rsplit(" ", 1)[0] + " \u2026"
+
+
+def _theme() -> gr.themes.Base:
+    """Gradio's own components in the colours of the explanations, with fonts that every machine has."""
+    theme = gr.themes.Base(
+        primary_hue=_BLUE,
+        secondary_hue=_BLUE,
+        neutral_hue=gr.themes.colors.gray,
+        radius_size=gr.themes.sizes.radius_lg,
+        font=(*_SYSTEM_FONT, "sans-serif"),
+        font_mono=("ui-monospace", "SF Mono", "Menlo", "Consolas", "monospace"),
+    )
+    both = {f"{name}{mode}": of[i] for name, of in _COLOURS.items() for i, mode in enumerate(("", "_dark"))}
+    return theme.set(**both, button_primary_text_color="#ffffff", color_accent="*primary_600")

@@ -58,7 +58,7 @@ class Encoders:
 
     def info(self, model: str) -> EncoderInfo:
         """Blocks, width and default layer of an encoder; loads it. Refuses one that is not on offer (RefusedError)."""
-        return self._scorer(model, UNITS[0]).encoder.info
+        return self.scorer(model, UNITS[0]).encoder.info
 
     def explain(self, summaries: Sequence[str], source: str, setting: Setting) -> list[Explanation]:
         """The explanations of one or several summaries of one source.
@@ -69,16 +69,12 @@ class Encoders:
         """
         for summary in summaries:
             self.limits.check_pair(source, summary)
-        scorer = self._scorer(setting.model, setting.unit)
+        scorer = self.scorer(setting.model, setting.unit)
         config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
         self.check_tokens(scorer, source, *summaries)
         explanations = scorer.explain_pairs(summaries, [source] * len(summaries), layer=setting.layer)
         # All layers were read at once; the signature is that of the one shown.
         return [replace(explanation, signature=config.signature()) for explanation in explanations]
-
-    def one_layer(self, setting: Setting) -> EstimeScorer:
-        """A scorer that reads no other layer, for many pairs; its encoder is loaded. Errors as for `explain`."""
-        return self._scorer(setting.model, setting.unit, layers=setting.layer)
 
     def check_tokens(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
         """Refuses a text of too many tokens for the encoder of ``scorer`` (RefusedError), or with a lone surrogate."""
@@ -91,8 +87,12 @@ class Encoders:
                 reason = f"The {name} has {tokens:,} tokens; with {_label(info.name)} this page takes up to {most:,}."
                 refuse(reason, "max-tokens")
 
-    def _scorer(self, model: str, unit: str, layers: int | str = "all") -> EstimeScorer:
-        """A scorer whose encoder is loaded; only those who ask for the same encoder wait for it."""
+    def scorer(self, model: str, unit: str, layers: int | str = "all") -> EstimeScorer:
+        """A scorer whose encoder is loaded; only those who ask for the same encoder wait for it.
+
+        Raises:
+            RefusedError: the encoder is not on offer or cannot be loaded.
+        """
         if not model.strip() or (model not in self.names and not self.any_name):
             raise RefusedError("This encoder is not on offer here.")
         check_choice("unit", unit, UNITS)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from estime_metric import files
-from estime_metric.demo import page, upload
+from estime_metric.demo import page
 from estime_metric.demo.encoders import Encoders, Setting
-from estime_metric.demo.limits import RefusedError
+from estime_metric.demo.limits import RefusedError, refuse
 from estime_metric.explain import plot_alarms
+from estime_metric.explain.html import comparison, fragment
 from estime_metric.explanation import Explanation
+from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,7 +36,7 @@ class Handlers:
             if not source.strip() and not summary.strip():
                 raise RefusedError("Paste a source and its summary, or pick an example.")
             (explanation,) = self.encoders.explain([summary], source, setting)
-            return page.explained(explanation, "estime-explained"), _has_match(explanation)
+            return page.renamed(fragment(explanation, key="estime-explained")), _has_match(explanation)
         except Exception as error:
             return _message(error), False
 
@@ -54,7 +57,8 @@ class Handlers:
             if not source.strip() or not first.strip() or not second.strip():
                 raise RefusedError("Paste a source and two summaries of it, or pick an example.")
             found = self.encoders.explain([first, second], source, setting)
-            return page.verdict(found), page.compared(found, "estime-compared")
+            drawn = comparison(found, ["Summary A", "Summary B"], key="estime-compared")
+            return page.verdict(found), page.renamed(drawn)
         except Exception as error:
             return _message(error), ""
 
@@ -65,9 +69,9 @@ class Handlers:
         try:
             if path is None:
                 raise RefusedError("Choose a file first.")
-            yield page.waiting(), None
-            pairs = upload.read(Path(path), source_column, summary_column, self.encoders)
-            for progress in upload.score(pairs, self.encoders, setting):
+            yield page.READING, None
+            pairs = self.read(Path(path), source_column, summary_column)
+            for progress in self.score(pairs, setting):
                 scores = None
                 if progress.done and progress.rows:
                     scores = folder / f"scores{Path(path).suffix.lower()}"
@@ -75,6 +79,55 @@ class Handlers:
                 yield page.scored(progress), scores
         except Exception as error:
             yield _message(error), None
+
+    def read(self, path: Path, source_column: str, summary_column: str) -> files.Pairs:
+        """The pairs of a file, its invalid rows among the problems. Refuses a file that is too large or of another
+        kind, or holds no pair or too many (RefusedError)."""
+        limits = self.encoders.limits
+        if path.suffix.lower() not in files.WRITABLE:
+            raise RefusedError(f"This page reads files that end in {' or '.join(files.WRITABLE)}.")
+        size = path.stat().st_size
+        if size > limits.max_file_bytes:
+            most = f"{limits.max_file_bytes / 1e6:g} MB"
+            refuse(f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes")
+        pairs = files.read_pairs(path, source_column.strip() or "source", summary_column.strip() or "summary")
+        if len(pairs) > limits.max_pairs:
+            refuse(f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}.", "max-pairs")
+        if not len(pairs):
+            first = f" The first problem: {pairs.problems[0]}." if pairs.problems else ""
+            raise RefusedError(f"There is no pair in the file.{first}")
+        return pairs
+
+    def score(self, pairs: files.Pairs, setting: Setting) -> Iterator[page.Progress]:
+        """Scores one pair after another and yields after each how far it has come.
+
+        A pair with a text that is too long is a problem. Once the time is over, no further pair is begun.
+        """
+        limits = self.encoders.limits
+        scorer = self.encoders.scorer(setting.model, setting.unit, setting.layer)  # faster than one of all layers
+        rows = len(pairs) + len(pairs.problems)
+        progress = page.Progress(rows, problems=list(pairs.problems), signature=scorer.signature)
+        ours = files.score_columns(BASE_MEASURES, (setting.layer,))
+        prefix = "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
+        end = time.monotonic() + limits.max_seconds
+        for pair in pairs.chunks(1):
+            if time.monotonic() >= end:
+                progress.late = True
+                break
+            source, summary = pair.sources[0], pair.summaries[0]
+            try:
+                limits.check_pair(source, summary)
+                self.encoders.check_tokens(scorer, source, summary)
+                result = scorer.score([summary], [source])
+            except ValueError as error:
+                progress.problems.append(f"line {pair.lines[0]}: {error}")
+                continue
+            values = (float(result.values(measure)[0]) for measure in ("alarms", RECOMMENDED, "coverage"))
+            progress.scored.append(page.Scored(pair.lines[0], summary, *values))
+            progress.rows += files.score_rows(pair, result, prefix)
+            yield progress
+        progress.done = True
+        yield progress
 
 
 def _has_match(explanation: Explanation) -> bool:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 
 from estime_metric.config import LOW_COVERAGE
-from estime_metric.demo.limits import Limits
-from estime_metric.demo.upload import Progress, Scored
 from estime_metric.explain import html
 from estime_metric.explain.wording import share
 from estime_metric.explanation import Explanation
+from estime_metric.files import Row
 from estime_metric.measures import RECOMMENDED
 
 if TYPE_CHECKING:
@@ -34,24 +34,49 @@ def asset(name: str) -> str:
 #: HTML for the page's head. It holds the style too, since Gradio's own option for styles does not know ``@container``.
 HEAD = f"<style>{html.STYLE}{asset('demo.css')}</style><script>{html.SCRIPT}</script>"
 
+#: A progress bar until the first pair of a file is scored.
+READING = '<div class="demo-progress" role="status"><p>Reading the file \u2026</p><progress></progress></div>'
+
 #: Rows of a file that are listed on the page.
 LISTED = 100
 
 
-def explained(explanation: Explanation, key: str) -> str:
-    """One explanation."""
-    return _renamed(html.fragment(explanation, key=key))
+class Scored(NamedTuple):
+    """A pair as the page lists it: its line in the file, its summary, its measures."""
+
+    line: int
+    summary: str
+    alarms: float
+    recommended: float
+    coverage: float
 
 
-def compared(explanations: Sequence[Explanation], key: str) -> str:
-    """Two summaries of one source: their counts, the summaries, and the source."""
-    return _renamed(html.comparison(explanations, [f"Summary {name}" for name in "AB"], key=key))
+@dataclass
+class Progress:
+    """How far the scoring of a file has come.
 
-
-def _renamed(inner: str) -> str:
-    """A result in an element whose name depends on its content: Gradio then replaces the old result whole, so that
-    nothing selected in it stays.
+    Attributes:
+        rows_in_file: rows of the file, also invalid ones.
+        scored: the pairs scored so far.
+        rows: as ``estime score --output`` writes them; new columns begin with ``estime_`` if the file has their names.
+        problems: one sentence for each row that is not scored, with its line.
+        late: whether the time ended before the file did.
+        done: whether nothing more is to come.
+        signature: of all scores.
     """
+
+    rows_in_file: int
+    scored: list[Scored] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    late: bool = False
+    done: bool = False
+    signature: str = ""
+
+
+def renamed(inner: str) -> str:
+    """A result in an element whose name depends on its content: Gradio then replaces the old result whole, so that
+    nothing selected in it stays."""
     name = f"estime-{sha256(inner.encode()).hexdigest()[:12]}"
     return f"<{name}>{inner}</{name}>"
 
@@ -85,16 +110,6 @@ def verdict(explanations: Sequence[Explanation]) -> str:
     return f'<p class="demo-verdict" role="status">{text}</p>'
 
 
-def empty_file(limits: Limits) -> str:
-    """A note on the format and the limits, before a file is scored."""
-    return _render("empty", limits=limits)
-
-
-def waiting() -> str:
-    """A progress bar until the first pair is scored."""
-    return '<div class="demo-progress" role="status"><p>Reading the file \u2026</p><progress></progress></div>'
-
-
 def notice(message: str) -> str:
     """A message in place of a result. Text between backticks is set as code; nothing is read as HTML."""
     return f'<p class="demo-notice" role="alert" dir="auto">{with_code(message)}</p>'
@@ -103,7 +118,7 @@ def notice(message: str) -> str:
 def scored(progress: Progress) -> str:
     """How far a file has come and, once it is done, its scores."""
     pairs = progress.scored
-    return _render(
+    return render(
         "scored",
         progress=progress,
         count=f"{len(pairs):,} of {progress.rows_in_file:,} rows scored",
@@ -118,7 +133,8 @@ def scored(progress: Progress) -> str:
     )
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """One of the templates."""
     return html.templates(__package__).get_template(f"{template}.html.jinja").render(values)
 
 

@@ -49,8 +49,7 @@ def estime(
         EncoderUnavailableError: when a sample is scored: the encoder cannot be loaded.
     """
     # Inspect imports the modules of all its extensions at start; torch is imported when a scorer is made.
-    from estime_metric.integrations.judging import Judge
-    from estime_metric.integrations.micro_batching import MicroBatcher
+    from estime_metric.integrations.judging import Judge, MicroBatcher
 
     judge = Judge(measures=measures, explain=explain, **options)
     batcher = MicroBatcher(judge)

@@ -1,9 +1,12 @@
-"""Summary and source -> measures and explanation: what the integrations with evaluation harnesses share."""
+"""Pairs -> measures and explanations, single ones gathered into batches: what the integrations with harnesses share."""
 
 from __future__ import annotations
 
 import math
+import threading
+import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +14,8 @@ from estime_metric.config import EstimeConfig
 from estime_metric.engine.cache import SourceCache
 from estime_metric.explain import wording
 from estime_metric.explanation import Explanation
-from estime_metric.inputs import check_pairs, measure_tuple
+from estime_metric.inputs import check_text, measure_tuple
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
-from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
 #: Bytes of source embeddings that a judge keeps from one call to the next where nothing else is said.
@@ -21,6 +23,10 @@ CACHE_BYTES = 256_000_000
 
 #: The measures that are logged where nothing else is said; `blank` is logged beside whatever is.
 LOGGED = ("alarms", RECOMMENDED)
+
+#: Seconds that the first pair of a batch waits for others, and the most pairs in a batch.
+WAIT = 0.02
+MOST = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,9 @@ class Judge:
     Args:
         scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``.
         explain: also explain each pair, which encodes the summaries once more.
-        options: options of `EstimeConfig`; of ``layers`` no more than one. ``measures`` are those that are logged, by
-            default ``LOGGED``; with a ``scorer`` it is the only option, and a scorer that does not compute them is
-            replaced by one that does, with the same encoder and cache.
+        options: options of `EstimeConfig`; of ``layers`` no more than one. ``measures`` are those that are logged; with
+            a ``scorer`` it is the only option, and one that does not compute them is replaced by one that does, with
+            the same encoder and cache.
 
     Raises:
         TypeError, ValueError: a bad option, several layers, or a scorer and options; the message names it.
@@ -97,19 +103,65 @@ class Judge:
         self.measures = tuple(dict.fromkeys((*wanted, "blank")))
         self.explain = explain
 
-    def score(self, predictions: Sequence[str], sources: Sequence[str]) -> EstimeResult:
-        """The scores of all pairs, in one call of the scorer. Arguments and errors as `EstimeScorer.score`."""
-        return self.scorer.score(*check_pairs(predictions, sources))
-
     def __call__(self, predictions: Sequence[str], sources: Sequence[str]) -> list[Judgement]:
         """One judgement for each pair, in input order. Arguments and errors as `EstimeScorer.score`."""
-        result = self.score(predictions, sources)
+        result = self.scorer.score(predictions, sources)
         columns = [result.values(name).tolist() for name in result.measures]
         rows = [dict(zip(result.measures, row, strict=True)) for row in zip(*columns, strict=True)]
         explanations: Iterable[Explanation | None] = [None] * len(rows)
         if self.explain:
             explanations = self.scorer.explain_pairs(predictions, sources)
         return [Judgement(row, result.signature, shown) for row, shown in zip(rows, explanations, strict=True)]
+
+
+class MicroBatcher:
+    """Judges pairs that are submitted one by one in batches, in a thread of its own.
+
+    The first pair waits so many seconds for others; while a batch is being judged the next one gathers, so batches grow
+    with the load. It may be used from several threads and event loops at once.
+    """
+
+    def __init__(self, judge: Judge, wait: float = WAIT, most: int = MOST) -> None:
+        self.judge = judge
+        self.wait = wait
+        self.most = most
+        self._lock = threading.Lock()
+        self._pending: list[tuple[str, str, Future[Judgement]]] = []
+        self._worker: threading.Thread | None = None  # while pairs are pending
+
+    def submit(self, prediction: str, source: str) -> Future[Judgement]:
+        """The judgement of a pair, to come; TypeError or ValueError where an argument is no text."""
+        future: Future[Judgement] = Future()
+        pair = check_text("prediction", prediction), check_text("source", source), future
+        with self._lock:
+            if self._worker is not None and not self._worker.is_alive():  # it runs in the process that was forked
+                self._worker, self._pending = None, []
+            self._pending.append(pair)
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name="estime")
+                self._worker.start()
+        return future
+
+    def _work(self) -> None:
+        time.sleep(self.wait)
+        while True:
+            with self._lock:
+                batch, self._pending = self._pending[: self.most], self._pending[self.most :]
+                if not batch:
+                    self._worker = None
+                    return
+            self._finish([pair for pair in batch if pair[2].set_running_or_notify_cancel()])
+
+    def _finish(self, batch: list[tuple[str, str, Future[Judgement]]]) -> None:
+        """Judges a batch; what it raises is raised to all who wait for it."""
+        try:
+            judgements = self.judge([pair[0] for pair in batch], [pair[1] for pair in batch])
+        except BaseException as error:
+            for _, _, future in batch:
+                future.set_exception(error)
+        else:
+            for (_, _, future), judgement in zip(batch, judgements, strict=True):
+                future.set_result(judgement)
 
 
 @dataclass(eq=False)

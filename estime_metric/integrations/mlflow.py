@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.integrations.judging import Judge
-from estime_metric.integrations.micro_batching import MicroBatcher
+from estime_metric.integrations.judging import Judge, MicroBatcher
 from estime_metric.scorer import EstimeScorer
 
 try:

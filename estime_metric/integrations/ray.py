@@ -1,8 +1,7 @@
 """Ray: `score_dataset` adds the measures to a data set of Ray Data, `RayTeam` scores a job on a cluster.
 
-These are two mechanisms, since a job is read and written in the order of its input by one process, which is what makes
-its file that of one process, byte for byte, and resumable. Ray Data reads and writes on the cluster, block by block, in
-no fixed order. Importing this module imports no Ray.
+Two mechanisms: Ray Data reads and writes on the cluster, block by block, in no fixed order; one process reads and
+writes a job in the order of its input, so that its file is that of one process. Importing this module imports no Ray.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ def score_dataset(
 ) -> Any:
     """Scores each row of a Ray data set; lazy, as all of Ray Data.
 
-    Each actor holds one encoder. A row gets the numbers that `EstimeScorer.map_batch` gives it, whichever actor scores
-    it and whatever fails meanwhile. Rows whose two texts are not both texts are left out, and logged.
+    Each actor holds one encoder. A row gets the numbers of `EstimeScorer.map_batch`, whichever actor scores it and
+    whatever fails meanwhile. Invalid rows are left out, and logged.
 
     Args:
         dataset: a ``ray.data.Dataset`` whose blocks are Arrow tables, as all readers make them.
@@ -75,8 +74,7 @@ def score_dataset(
         source_column, summary_column: the columns that are scored.
         prefix: what the names of the added columns begin with.
         group_sources: sort the rows by a hash of their source, so that equal sources meet on one actor and are encoded
-            once. It moves all data between nodes and changes the order of rows. Not needed where equal sources stand
-            side by side, or where each comes once.
+            once. It moves all data between nodes. Not needed where equal sources are side by side or come once.
         look_ahead: pairs that an actor scores together; up to twice as many where they share a source.
         num_gpus, num_cpus: what each actor takes. By default a GPU and a CPU where the cluster has GPUs, else a CPU.
         concurrency: number of actors, or the least and the most; by default 1 up to what the cluster holds now.
@@ -88,8 +86,7 @@ def score_dataset(
 
     Raises:
         ImportError: Ray is not installed.
-        ValueError: a bad option. A missing column, or one whose name clashes with a measure's, is reported when
-            the first block runs.
+        ValueError: a bad option; or, when the first block runs, a column that is missing or clashes with a measure's.
     """
     ray = _import_ray()
     config = EstimeConfig.from_options(config, options)
@@ -100,10 +97,7 @@ def score_dataset(
     else:
         least, most = concurrency or (1, _actors_that_fit(ray, *needs))
         compute = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
-    whole: dict[str, Any] = {
-        "batch_size": None,
-        "batch_format": "pyarrow",
-    }  # a block, in which all rows of a source are
+    whole: dict[str, Any] = {"batch_size": None, "batch_format": "pyarrow"}  # a block: all rows of its sources
     if group_sources:
         dataset = dataset.map_batches(_add_key, **whole, fn_kwargs={"column": source_column}).sort(_KEY)
     return dataset.map_batches(
@@ -126,15 +120,13 @@ def _add_key(table: Any, column: str) -> Any:
 
 
 class _BlockScorer:
-    """What an actor of Ray Data runs: holds one encoder, scores block after block."""
+    """What an actor of Ray Data runs."""
 
     def __init__(self, config: EstimeConfig, source: str, summary: str, prefix: str, look_ahead: int) -> None:
         from estime_metric.scorer import EstimeScorer
 
         self.scorer = EstimeScorer(config)
-        self.columns = source, summary
-        self.prefix = prefix
-        self.look_ahead = look_ahead
+        self.columns, self.prefix, self.look_ahead = (source, summary), prefix, look_ahead
 
     def __call__(self, table: Any) -> Iterator[Any]:
         """The rows of a block that hold a pair with their measures, a chunk at a time."""
@@ -160,21 +152,22 @@ class _BlockScorer:
         if chunk.problems:
             _log.warning("left out %d invalid rows; the first %s", len(chunk.problems), chunk.problems[0])
         table = table.take(pyarrow.array(chunk.lines, pyarrow.int64()))
-        for name, values in self.scorer.map_batch({"source": chunk.sources, "summary": chunk.summaries}).items():
-            if f"{self.prefix}{name}" in table.column_names:
+        for measure, values in self.scorer.map_batch({"source": chunk.sources, "summary": chunk.summaries}).items():
+            name = self.prefix + measure
+            if name in table.column_names:
                 raise ValueError(
-                    f"The data set has the column {self.prefix + name!r}, whose name clashes with an output column: "
-                    "choose other names for the output columns with `prefix`."
+                    f"The data set has the column {name!r}, whose name clashes with an output column: choose other "
+                    "names for the output columns with `prefix`."
                 )
-            table = table.append_column(f"{self.prefix}{name}", pyarrow.array(values, pyarrow.float64()))
+            table = table.append_column(name, pyarrow.array(values, pyarrow.float64()))
         return table
 
 
 class RayTeam(Workers):
     """Actors of a Ray cluster on one job: each scores whole chunks, this process reads and writes.
 
-    A chunk goes to whichever actor is free, and is scored there as one process would, so the file is the same. An actor
-    that is lost with its node is replaced as soon as the cluster holds another; its chunk goes to the next free one.
+    An actor that is lost with its node is replaced as soon as the cluster holds another; its chunk goes to the next
+    free one. The file is that of one process.
 
     Args:
         address: of the cluster, as ``ray.init`` takes it; ``None`` for the one that runs here, else one that is started
@@ -194,12 +187,7 @@ class RayTeam(Workers):
         self._needs = _needs(self._ray, num_gpus, num_cpus)
 
     def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
-        """As `Workers.run`.
-
-        Raises:
-            RuntimeError: a chunk has cost several actors.
-            Exception: what ``score`` raises.
-        """
+        """As `Workers.run`; RuntimeError where a chunk has cost several actors."""
         actors = _Actors(self._ray, score, *self._needs)
         numbered = enumerate(chunks, start=1)
         tasks: dict[int, S] = {}  # what is read and not written
@@ -212,9 +200,9 @@ class RayTeam(Workers):
                 actors.start_missing()
                 while actors.idle and not stop():
                     if not waiting and len(tasks) < _AHEAD * actors.size:
-                        for number, chunk in islice(numbered, 1):
-                            tasks[number] = chunk
-                            waiting.append(number)
+                        read = dict(islice(numbered, 1))
+                        tasks |= read
+                        waiting += read
                     if not waiting:
                         break
                     number = heappop(waiting)
@@ -243,14 +231,12 @@ class RayTeam(Workers):
 
 
 class _Actors:
-    """The actors of a team: those that start, that wait for a chunk, and that have one."""
+    """The actors of a team, those that start and that have a chunk by what each will answer; chunk 0: it starts."""
 
     def __init__(self, ray: Any, score: Callable[[Any], Any], num_gpus: float, num_cpus: float) -> None:
-        self._ray = ray
-        self._needs = num_gpus, num_cpus
-        self._score = ray.put(score)
+        self._ray, self._needs, self._score = ray, (num_gpus, num_cpus), ray.put(score)
         self._actor = ray.remote(_ChunkScorer).options(num_gpus=num_gpus, num_cpus=num_cpus, max_restarts=0)
-        self._busy: dict[Any, tuple[Any, int]] = {}  # by what each will answer; chunk 0: it starts
+        self._busy: dict[Any, tuple[Any, int]] = {}
         self._asked = -_ASKED
         self.idle: list[Any] = []
         self.size = 0
@@ -264,10 +250,9 @@ class _Actors:
         self.size = _actors_that_fit(self._ray, *self._needs)
         for _ in range(self.size - len(self.idle) - len(self._busy)):
             actor = self._actor.remote(self._score)
-            self._busy[actor.ready.remote()] = actor, 0
+            self._busy[actor.__ray_ready__.remote()] = actor, 0
 
     def give(self, number: int, chunk: Any) -> None:
-        """Has an actor that waits score a chunk."""
         actor = self.idle.pop()
         self._busy[actor.score.remote(chunk)] = actor, number
 
@@ -290,7 +275,6 @@ class _Actors:
                 yield number, result, gone
 
     def kill_all(self) -> None:
-        """Ends all of them."""
         for actor in [*self.idle, *(actor for actor, _ in self._busy.values())]:
             self._ray.kill(actor)
 
@@ -300,9 +284,6 @@ class _ChunkScorer:
 
     def __init__(self, score: Callable[[Any], Any]) -> None:
         self._score = score
-
-    def ready(self) -> None:
-        """Answers once the actor runs."""
 
     def score(self, chunk: Any) -> Any:
         return self._score(chunk)

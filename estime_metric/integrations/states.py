@@ -1,4 +1,4 @@
-"""What the states of a metric hold besides sums: ids, each counted once, and what configuration they belong to."""
+"""What the states of `ESTIME` hold besides sums: ids, each counted once, and what configuration they belong to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GREATEST_ID = 2**53
 
 
 def id_numbers(ids: Any, number: int) -> list[float]:
-    """The ids of so many summaries, NaN for each where there are none; TypeError, ValueError for anything else."""
+    """The ids of so many summaries, NaN for each where there are none."""
     if ids is None:
         return [math.nan] * number
     found: list[float] = [*_integers("ids", ids)]
@@ -29,7 +29,7 @@ def id_numbers(ids: Any, number: int) -> list[float]:
 
 
 def chosen_rows(indices: Any, number: int) -> list[int]:
-    """The indices of some of so many summaries; TypeError, ValueError for anything else."""
+    """The indices of some of so many summaries."""
     found = _integers("indices", indices)
     for index in found:
         if not 0 <= index < number:
@@ -53,14 +53,8 @@ def _integers(name: str, numbers: Any) -> list[int]:
 
 
 def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
-    """Counts each id once.
-
-    Args:
-        rows: an id or NaN and then numbers for each example, float64 of shape (n, 1 + k).
-
-    Returns:
-        The first row of each id, in order of the ids, and behind them those without an id as they came; and the ids of
-        rows that were left out although their numbers differ from the first.
+    """Of rows with an id or NaN and then numbers, (n, 1 + k), the first of each id in order of the ids, and behind
+    them those without an id as they came; and the ids of rows left out whose numbers differ from the first.
     """
     named = rows[~rows[:, 0].isnan()]
     named = named[named[:, 0].argsort(stable=True)]
@@ -72,10 +66,8 @@ def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
 
 
 def fingerprint(config: EstimeConfig, signature: str, *more: object) -> Tensor:
-    """The bytes of a digest of whatever tells states apart, float64 of shape (32,).
-
-    The signature is that of a scorer whose encoder is loaded: two machines may have different commits of one model. Two
-    functions cannot be told apart, so a configuration that holds one is NaN.
+    """The bytes of a digest of whatever tells states apart, float64 of shape (32,); NaN for a configuration that holds
+    a function. The signature is that of a loaded encoder: machines may have different commits of one model.
     """
     if callable(config.splitter) or callable(config.tagger):
         return torch.full((32,), torch.nan, dtype=torch.float64)

@@ -1,7 +1,4 @@
-"""`ESTIME` for TorchMetrics, and with it for Lightning.
-
-Axes: ``n`` summaries, ``l`` layers, ``m`` measures.
-"""
+"""`ESTIME` for TorchMetrics and Lightning. Axes: ``n`` summaries, ``l`` layers, ``m`` measures."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -28,17 +25,15 @@ try:
     from torchmetrics.utilities import dim_zero_cat, rank_zero_warn
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
 except ImportError as missing:
-    raise ImportError(
-        "ESTIME in TorchMetrics needs torchmetrics: pip install 'estime-metric[torchmetrics]'."
-    ) from missing
+    message = "ESTIME in TorchMetrics needs torchmetrics: pip install 'estime-metric[torchmetrics]'."
+    raise ImportError(message) from missing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _Self = TypeVar("_Self", bound="ESTIME")
 
-#: Held while the numbers of an update are added to the states, which takes no time beside the scoring. A lock of the
-#: module's own, since one of each metric's could be neither copied nor pickled.
+#: Held while an update is added to the states. The module's own: that of a metric could not be copied or pickled.
 _ADDING = threading.Lock()
 
 
@@ -60,13 +55,11 @@ class ESTIME(Metric):
     As input to ``forward`` and ``update`` the metric accepts
 
     - ``preds`` (list of str): the summaries.
-    - ``sources`` (list of str), by keyword: the text that each was made from. By position it could be mistaken for the
-      ``target`` of other metrics, a reference summary.
+    - ``sources`` (list of str), by keyword only, since they are no ``target``: the text that each was made from.
     - ``ids`` (int64 tensor of shape (n,), or list of int), optional: what tells the examples of the data set apart, say
-      their row numbers. Examples of equal ``ids`` are counted once, on all processes together: a ``DistributedSampler``
-      repeats some, so that all processes get the same number.
+      their row numbers. Equal ``ids`` are counted once over all processes: a ``DistributedSampler`` repeats examples.
     - ``indices`` (int64 tensor, or list of int), optional: which of these pairs to count, as often as they are named;
-      ``BootStrapper`` resamples tensors only, so it is given ``indices=torch.arange(n)`` as its first keyword argument.
+      ``BootStrapper``, which resamples tensors only, takes ``indices=torch.arange(n)`` as its first keyword argument.
 
     As output of ``forward`` and ``compute`` it returns float64 on the metric's device:
 
@@ -79,13 +72,11 @@ class ESTIME(Metric):
       ``ids`` come in ascending order of these; those without in the order of updates, process after process.
 
     To select checkpoints take ``measure="inconsistency"``: it is 1, the worst value, for a summary that is blank or has
-    no token of its source, which ``alarms`` takes for perfect. Copying the source is not penalized, so watch the length
-    and ROUGE beside it.
+    no token of its source, where ``alarms`` is 0. Copying the source is not penalized: watch the length and ROUGE too.
 
     The encoder is no part of the module: it is in no ``parameters()``, ``state_dict()`` or checkpoint, stays in eval
     mode and in its own dtype, ignores autocast, and is shared by copies of the metric. It runs on the metric's device,
-    so ``.to(device)`` moves the work, unless ``device`` names another. Each process scores the pairs that it is given;
-    only numbers are exchanged. Threads may call ``update`` side by side, but nothing else beside it.
+    unless ``device`` names another. Threads may call ``update`` side by side, but nothing else beside it.
 
     All processes have to call ``compute``, since one alone waits for the others indefinitely; for the value of one use
     ``sync_on_compute=False``. ``forward`` scores each pair once, with ``dist_sync_on_step=True`` twice.
@@ -101,8 +92,8 @@ class ESTIME(Metric):
 
     Raises:
         TypeError, ValueError: a bad option, or one that does not exist; several layers without ``return_dict``. In
-            ``update``: texts that are no lists of strings, lengths that differ, ``ids`` or ``indices`` that are no
-            integers; the message names argument and index.
+            ``update``: texts, ``ids`` or ``indices`` that are none, lengths that differ; the message names argument and
+            index.
         EncoderUnavailableError: in ``update``, where the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
@@ -124,11 +115,8 @@ class ESTIME(Metric):
     count: Tensor
     #: A row for each summary that has to be kept: its id or NaN, then its values, (1 + l * m,).
     examples: list[Tensor]
-    #: What tells metrics of different configurations apart, (32,), 0 before the first update; a ``MetricCollection``
-    #: lets metrics of equal states share one.
+    #: Its `fingerprint`, 0 before the first update; a ``MetricCollection`` lets metrics of equal states share one.
     configuration: Tensor
-
-    _REDUCTIONS: ClassVar[tuple[str | None, ...]] = ("mean", "none", None)
 
     def __init__(
         self,
@@ -147,7 +135,7 @@ class ESTIME(Metric):
                 raise TypeError(f"Expected an option of ESTIME, but got `{name}`. Did you mean `{meant}`?")
         super().__init__(**given)
         check_choice("measure", measure, MEASURES)
-        check_choice("reduction", reduction, self._REDUCTIONS)
+        check_choice("reduction", reduction, ("mean", "none", None))
         self.config = EstimeConfig.from_options(config, options)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
@@ -168,15 +156,8 @@ class ESTIME(Metric):
         self.add_state("examples", [], dist_reduce_fx="cat")
         self.add_state("configuration", torch.zeros(32, dtype=torch.float64), dist_reduce_fx="max")
 
-    @property
-    def higher_is_better(self) -> bool | None:  # type: ignore[override]
-        """The direction of ``measure``; ``None`` where it says nothing of quality."""
-        return MEASURES[self.measure].higher_is_better
-
-    @property
-    def plot_lower_bound(self) -> float:  # type: ignore[override]
-        """The least value of ``measure``."""
-        return MEASURES[self.measure].low
+    higher_is_better = property(lambda self: MEASURES[self.measure].higher_is_better, doc="Of ``measure``.")  # type: ignore[assignment]
+    plot_lower_bound = property(lambda self: MEASURES[self.measure].low, doc="Of ``measure``.")  # type: ignore[assignment]
 
     @property
     def plot_upper_bound(self) -> float | None:  # type: ignore[override]

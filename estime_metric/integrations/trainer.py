@@ -38,7 +38,7 @@ class EstimeComputeMetrics(Judged):
             if outputs.inputs is None:
                 raise ValueError('Expected `sources`, or `include_for_metrics=["inputs"]` in the training arguments.')
             sources = self._decode("inputs", outputs.inputs)
-        result = self.judge.score(summaries, sources)
+        result = self.judge.scorer.score(summaries, sources)
         return {measure: result.mean(measure) for measure in self.judge.measures} | {"blank": len(result.blank)}
 
     def _decode(self, name: str, ids: Any) -> list[str]:

@@ -44,7 +44,7 @@ class EstimeReward(Judged):
         if self.source not in columns:
             raise ValueError(f"Expected a data set with the column {self.source!r}, which `source` names.")
         summaries, sources = [_text(completion) for completion in completions], columns[self.source]
-        result = self.judge.score(summaries, sources)
+        result = self.judge.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
             log("estime/alarms", result.mean("alarms"))

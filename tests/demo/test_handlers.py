@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from estime_metric import EstimeScorer, files
-from estime_metric.demo import upload
 from estime_metric.demo.encoders import Encoders, Setting
 from estime_metric.demo.handlers import Handlers
 from estime_metric.demo.limits import Limits, RefusedError
@@ -135,7 +134,7 @@ def test_files_that_cannot_be_scored_get_a_message_and_low_coverage_is_said(hand
     path = tmp_path / "p.jsonl"
 
     def last(path: Path | None, **limits: float) -> str:
-        visited = Handlers(Encoders(["embedded-small"], Limits(**limits))) if limits else handlers
+        visited = limited(**limits) if limits else handlers
         *_, (drawn, scores) = visited.score_file(path and str(path), "source", "summary", SETTING, tmp_path)
         assert (scores is None) == ("Mean" not in drawn)
         return drawn
@@ -159,16 +158,15 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-def limited(**limits: float) -> Encoders:
-    return Encoders(["embedded-small"], Limits(**limits))  # type: ignore[arg-type]
+def limited(**limits: float) -> Handlers:
+    return Handlers(Encoders(["embedded-small"], Limits(**limits)))  # type: ignore[arg-type]
 
 
 def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, handlers: Handlers) -> None:
-    encoders = handlers.encoders
-    pairs = upload.read(write(tmp_path / "p.jsonl", PAIRS), " source ", "", encoders)
-    steps = [(len(progress.rows), progress.done) for progress in upload.score(pairs, encoders, SETTING)]
+    pairs = handlers.read(write(tmp_path / "p.jsonl", PAIRS), " source ", "")
+    steps = [(len(progress.rows), progress.done) for progress in handlers.score(pairs, SETTING)]
     assert steps == [(1, False), (2, False), (3, False), (4, False), (4, True)]
-    *_, last = upload.score(pairs, encoders, SETTING)
+    *_, last = handlers.score(pairs, SETTING)
     result = EstimeScorer(model="embedded-small").score(pairs.summaries, pairs.sources)
     assert last.rows == files.score_rows(pairs, result)
     assert [(pair.line, pair.summary) for pair in last.scored] == list(enumerate(pairs.summaries, start=1))
@@ -178,11 +176,11 @@ def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, handlers:
 
 
 def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) -> None:
-    encoders = limited(max_summary_chars=30, max_tokens=12)
+    handlers = limited(max_summary_chars=30, max_tokens=12)
     rows = [*PAIRS[:1], {**PAIRS[0], "summary": "x" * 31}, {**PAIRS[0], "source": "a " * 13}, {"source": "x"}]
     rows += [{**PAIRS[0], "summary": "half \ud800"}, *PAIRS[2:3]]
-    pairs = upload.read(write(tmp_path / "p.jsonl", rows), "source", "summary", encoders)
-    *_, last = upload.score(pairs, encoders, SETTING)
+    pairs = handlers.read(write(tmp_path / "p.jsonl", rows), "source", "summary")
+    *_, last = handlers.score(pairs, SETTING)
     assert [pair.line for pair in last.scored] == [1, 6]
     assert last.rows_in_file == 6
     assert [problem.split(",")[0][:40] for problem in sorted(last.problems)] == [
@@ -194,15 +192,14 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
 
 
 def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -> None:
-    encoders = handlers.encoders
     path = write(tmp_path / "p.jsonl", PAIRS)
     with pytest.raises(RefusedError, match="The file has 4 pairs; this page takes up to 3"):
-        upload.read(path, "source", "summary", limited(max_pairs=3))
+        limited(max_pairs=3).read(path, "source", "summary")
     with pytest.raises(RefusedError, match=r"The file has 0.0 MB; this page takes up to 0.0001 MB"):
-        upload.read(path, "source", "summary", limited(max_file_bytes=100))
+        limited(max_file_bytes=100).read(path, "source", "summary")
     with pytest.raises(ValueError, match=r"Expected a column 'a' in p\.jsonl, but its columns are source, summary, id"):
-        upload.read(path, "a", "b", encoders)
+        handlers.read(path, "a", "b")
     with pytest.raises(RefusedError, match=r"^There is no pair in the file\.$"):
-        upload.read(write(tmp_path / "empty.jsonl", []), "source", "summary", encoders)
+        handlers.read(write(tmp_path / "empty.jsonl", []), "source", "summary")
     with pytest.raises(RefusedError, match=r"This page reads files that end in \.jsonl"):
-        upload.read(tmp_path / "p.txt", "source", "summary", encoders)
+        handlers.read(tmp_path / "p.txt", "source", "summary")

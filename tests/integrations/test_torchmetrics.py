@@ -71,21 +71,20 @@ def test_several_measures_and_layers(bert_folder: str, pairs: Pairs, options: di
     assert {name: float(value) for name, value in metric.compute().items()} == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("reduction", ["none", None])
-def test_values_of_each_summary(bert_folder: str, pairs: Pairs, reduction: str | None) -> None:
+def test_values_of_each_summary(bert_folder: str, pairs: Pairs) -> None:
     result = estime(*unzip(pairs), model=bert_folder)
-    metric = ESTIME(model=bert_folder, reduction=reduction)
+    metric = ESTIME(model=bert_folder, reduction="none")
     assert metric(**named(pairs[:5])).tolist() == result.values()[:5].tolist()
     assert metric(**named(pairs[5:6])).shape == (1,)  # one value keeps its axis
     metric.update(**named(pairs[6:]))
     assert metric.compute().tolist() == result.values().tolist()
-    metric = ESTIME(model=bert_folder, reduction=reduction, return_dict=True)
+    metric = ESTIME(model=bert_folder, reduction=None, return_dict=True)
     metric.update(**named(pairs[:1]))
     assert {name: value.shape for name, value in metric.compute().items()} == dict.fromkeys(result.measures, (1,))
 
 
 @pytest.mark.parametrize("as_tensor", [False, True])
-def test_each_id_counts_once(bert_folder: str, pairs: Pairs, as_tensor: bool) -> None:
+def test_each_id_counts_once_and_indices_as_often_as_named(bert_folder: str, pairs: Pairs, as_tensor: bool) -> None:
     result = estime(*unzip(pairs[:7]), model=bert_folder)
     order = [6, 0, 3, 2, 0, 5, 1, 4, 6]
     make = torch.tensor if as_tensor else list
@@ -99,20 +98,14 @@ def test_each_id_counts_once(bert_folder: str, pairs: Pairs, as_tensor: bool) ->
     mean.update(**named(pairs[7:9]))
     assert float(mean.compute()) == pytest.approx(estime(*unzip(pairs[:9] + pairs[7:9]), model=bert_folder).mean())
 
-
-def test_ids_that_tell_nothing_apart_are_warned_of(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder)
+    each.reset()
+    each.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))  # the pairs to count
+    assert each.compute().tolist() == result.values()[[3, 1, 1]].tolist()
+    mean.reset()
     for start in (0, 4):  # numbered within the batch, not within the data set
-        metric.update(**named(pairs[start : start + 4]), ids=range(4))
+        mean.update(**named(pairs[start : start + 4]), ids=range(4))
     with pytest.warns(UserWarning, match="4 examples have the id of another and different scores, id 0 among"):
-        metric.compute()
-
-
-def test_indices_name_the_pairs_to_count(bert_folder: str, pairs: Pairs) -> None:
-    result = estime(*unzip(pairs[:4]), model=bert_folder)
-    metric = ESTIME(model=bert_folder, reduction=None)
-    metric.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))
-    assert metric.compute().tolist() == result.values()[[3, 1, 1]].tolist()
+        mean.compute()
 
 
 @BEFORE_UPDATE
@@ -249,19 +242,12 @@ def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
     assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
 
 
-def test_forward_encodes_once(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
-    metric = ESTIME(model=bert_folder)
-    for start in range(0, 16, 4):
-        metric(**named(pairs[start : start + 4]))
-    metric.compute()
-    assert scored == [4, 4, 4, 4]
-
-
-def test_plot(bert_folder: str, pairs: Pairs) -> None:
+def test_forward_encodes_once_and_its_values_are_plotted(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     metric = ESTIME(model=bert_folder)
     steps = [metric(**named(pairs[start : start + 4])) for start in (0, 4)]
     _, axis = metric.plot()
+    assert scored == [4, 4]
     assert axis.get_ylabel() == "ESTIME alarms"
     _, axis = metric.plot(steps)
     assert axis.lines[0].get_ydata().tolist() == [float(step) for step in steps]

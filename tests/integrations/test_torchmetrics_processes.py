@@ -2,18 +2,110 @@
 
 from __future__ import annotations
 
-import math
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch import distributed
 
 torchmetrics = pytest.importorskip("torchmetrics")
 
-from estime_metric import EstimeResult, estime  # noqa: E402
-from tests.integrations import two_processes  # noqa: E402
-from tests.integrations.conftest import unzip  # noqa: E402
-from tests.integrations.two_processes import SPLITS  # noqa: E402
+from torchmetrics.utilities.exceptions import TorchMetricsUserError  # noqa: E402
+
+from estime_metric import EstimeResult, EstimeScorer, estime  # noqa: E402
+from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
+from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
+
+#: The indices of the examples that each process gets.
+SPLITS = {
+    "uneven": ([0, 1, 2, 3, 4], [5, 6]),
+    "even": ([0, 1, 2, 3], [4, 5, 6]),
+    "first empty": ([], [0, 1, 2, 3, 4, 5, 6]),
+    "second empty": ([0, 1, 2, 3, 4, 5, 6], []),
+    "both empty": ([], []),
+    "sampler": ([0, 2, 4, 6], [1, 3, 5, 0]),  # as a DistributedSampler splits 7 examples
+}
+
+
+def metrics(model: str) -> dict[str, ESTIME]:
+    return {
+        "mean": ESTIME(model=model),
+        "mean by ids": ESTIME(model=model),
+        "each": ESTIME(model=model, reduction=None),
+        "each by ids": ESTIME(model=model, reduction=None, layers=[2, 4], return_dict=True),
+    }
+
+
+def update(metric: ESTIME, name: str, pairs: Pairs, indices: list[int]) -> None:
+    """One update for every two examples, none at all where there are no examples."""
+    for start in range(0, len(indices), 2):
+        some = indices[start : start + 2]
+        metric.update(**named([pairs[index] for index in some]), ids=some if "ids" in name else None)
+
+
+def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
+    """What one of the two processes does; what it finds goes to a file."""
+    torch.set_num_threads(1)
+    distributed.init_process_group(
+        "gloo", f"file://{folder / 'meeting'}", rank=rank, world_size=2, timeout=timedelta(minutes=5)
+    )
+    found: dict[Any, Any] = {}
+    scored: list[int] = []
+    score = EstimeScorer.score
+
+    def counted(self: EstimeScorer, preds: Any, sources: Any) -> Any:
+        scored.append(len(preds))
+        return score(self, preds, sources)
+
+    EstimeScorer.score = counted  # type: ignore[method-assign, assignment]
+
+    for split, shares in SPLITS.items():
+        for name, metric in metrics(model).items():
+            scored.clear()
+            update(metric, name, pairs, shares[rank])
+            found[split, name] = metric.compute()
+            found[split, name, "scored"] = sum(scored)
+            metric.update(**named(pairs[:1]), ids=[0] if "ids" in name else None)  # continues after compute
+            found[split, name, "again"] = metric.compute()
+
+    # The sums of every state, synchronized by hand; an update is refused then, and nothing is lost.
+    metric = ESTIME(model=model)
+    update(metric, "mean", pairs, SPLITS["uneven"][rank])
+    metric.sync()
+    found["synced count"] = metric.count[0, 0]
+    try:
+        metric.update(**named(pairs[7:8]))
+    except TorchMetricsUserError as error:
+        found["refused"] = str(error)
+    metric.unsync()
+    metric.update(**named(pairs[7:8]))
+    found["unsynced count"] = metric.count[0, 0]
+
+    # A value for each step over both processes, and one for each process.
+    for on_step in (True, False):
+        metric = ESTIME(model=model, dist_sync_on_step=on_step)
+        found["step", on_step] = [metric(**named(pairs[index : index + 1])) for index in (rank, 2 + rank)]
+        found["epoch", on_step] = metric.compute()
+
+    # One process alone, while the other does not take part.
+    if rank == 0:
+        alone = ESTIME(model=model, sync_on_compute=False)
+        alone.update(**named(pairs[:3]))
+        found["alone"] = alone.compute()
+
+    # A folder of source embeddings that both fill and read at the same time.
+    for _ in range(2):
+        cached = ESTIME(model=model, cache=str(folder / "cache"))
+        update(cached, "mean", pairs, SPLITS["sampler"][rank])
+        found["cached"] = cached.compute()
+        distributed.barrier()
+        found["misses"] = cached.source_cache.misses  # type: ignore[union-attr]
+
+    torch.save(found, folder / f"{rank}.pt")
+    distributed.destroy_process_group()
+
 
 Found = list[dict[Any, Any]]
 
@@ -22,7 +114,7 @@ Found = list[dict[Any, Any]]
 def found(bert_folder: str, pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Found:
     """What each of the two processes found."""
     folder = tmp_path_factory.mktemp("processes")
-    torch.multiprocessing.spawn(two_processes.run, (bert_folder, pairs, folder), nprocs=2)
+    torch.multiprocessing.spawn(run, (bert_folder, pairs, folder), nprocs=2)
     return [torch.load(folder / f"{rank}.pt") for rank in range(2)]
 
 
@@ -32,13 +124,9 @@ def result(bert_folder: str, pairs: list[tuple[str, str]]) -> EstimeResult:
     return estime(*unzip(pairs), model=bert_folder, layers=[2, 4])
 
 
-def mean(values: torch.Tensor) -> float:
-    """NaN where there is none, which `equal` takes for equal."""
-    return float(values.mean())
-
-
-def equal(found: torch.Tensor, expected: float) -> bool:
-    return float(found) == expected or (bool(found.isnan()) and math.isnan(expected))
+def mean(values: torch.Tensor) -> Any:
+    """The mean, NaN where there is none, which equals NaN."""
+    return pytest.approx(float(values.mean()), rel=0, abs=0, nan_ok=True)
 
 
 @pytest.mark.slow
@@ -48,8 +136,8 @@ def test_two_processes_equal_one(found: Found, result: EstimeResult, split: str)
     shares = SPLITS[split]
     in_turn, distinct = shares[0] + shares[1], sorted({*shares[0], *shares[1]})
     for rank, own in enumerate(found):
-        assert equal(own[split, "mean"], mean(alarms[in_turn]))
-        assert equal(own[split, "mean by ids"], mean(alarms[distinct]))
+        assert float(own[split, "mean"]) == mean(alarms[in_turn])
+        assert float(own[split, "mean by ids"]) == mean(alarms[distinct])
         assert own[split, "each"].tolist() == alarms[in_turn].tolist()
         by_ids = own[split, "each by ids"]
         for layer in (2, 4):
@@ -83,12 +171,9 @@ def test_values_of_each_step(found: Found, result: EstimeResult) -> None:
         assert float(own["epoch", True]) == float(own["epoch", False]) == mean(alarms[:4])
 
 
-def test_one_process_alone_returns(found: Found, result: EstimeResult) -> None:
+def test_one_process_alone_returns_and_both_share_a_folder_of_sources(found: Found, result: EstimeResult) -> None:
     assert float(found[0]["alone"]) == mean(result.values("alarms", 4)[:3])
     assert "alone" not in found[1]
-
-
-def test_processes_share_a_folder_of_sources(found: Found) -> None:
     for own in found:
         assert own["cached"] == own["sampler", "mean"]
         assert own["misses"] == 0  # the second time

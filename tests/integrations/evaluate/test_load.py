@@ -1,25 +1,29 @@
-"""The three ways to load the metric give the same thing, with and without network, from any folder."""
+"""The three ways to load the metric give the same thing, with and without network, from any folder; one encoder."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from estime_metric import estime
+from estime_metric import EstimeScorer, estime
+from estime_metric.engine import encoder as encoder_module
 from tests.command import run_command
+from tests.families import save_encoder
 from tests.integrations.evaluate.conftest import NOWHERE, SCRIPT
 from tests.local_hub import COMMIT, LocalHub, serve
 
 evaluate = pytest.importorskip("evaluate")
 
+from estime_metric.integrations.evaluate import SCRIPT as REGISTERED  # noqa: E402
 from estime_metric.integrations.evaluate import Estime, register, unregister  # noqa: E402
-from estime_metric.integrations.evaluate.registration import SCRIPT as REGISTERED  # noqa: E402
 
 ROOT = SCRIPT.parents[1]
 
@@ -55,7 +59,7 @@ def load_elsewhere(name: str, model: str, pair: tuple[str, str], folder: Path, *
 
 def check(loaded: dict[str, Any], pair: tuple[str, str], model: str) -> None:
     expected = estime([pair[0]], [pair[1]], model=model)
-    assert loaded["class"] == "estime_metric.integrations.evaluate.metric"
+    assert loaded["class"] == "estime_metric.integrations.evaluate"
     assert loaded["alarms"] == expected.values("alarms").tolist()
 
 
@@ -149,3 +153,33 @@ def test_load_from_a_hub(bert_folder: str, pairs: list[tuple[str, str]], tmp_pat
     )
     assert again == loaded
     assert len(hub.requests) == asked
+
+
+@pytest.mark.usefixtures("evaluate_home")
+def test_one_encoder_however_often_the_metric_is_loaded_and_none_after_unload(
+    texts: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_encoder(tmp_path, "bert", seed=3)  # no other test holds it in memory
+    model, loads = str(tmp_path), []
+    load_pretrained = encoder_module.load_pretrained
+
+    def counted(model: str, *arguments: Any) -> Any:
+        loads.append(model)
+        return load_pretrained(model, *arguments)
+
+    monkeypatch.setattr(encoder_module, "load_pretrained", counted)
+    few = {name: column[:2] for name, column in texts.items()}
+    statm, memory = Path("/proc/self/statm"), []  # where Linux says how many pages of memory a process holds
+    for _ in range(20):
+        metric = evaluate.load(str(SCRIPT), model=model)
+        expected = metric.compute(**few, measures="winners")
+        memory.append(int(statm.read_text(encoding="ascii").split()[1]) if statm.exists() else 0)
+    assert loads == [model]
+    assert memory[-1] - memory[4] < 2_500  # pages: 10 MB
+    encoder = weakref.ref(EstimeScorer(model=model).encoder)
+    assert encoder() is not None
+    metric.unload()
+    gc.collect()
+    assert encoder() is None
+    assert metric.compute(**few, measures="winners") == expected
+    assert loads == [model] * 2

@@ -9,7 +9,7 @@ import datasets
 import pytest
 
 from estime_metric import EstimeScorer
-from estime_metric.integrations.evaluate.metric import Estime
+from estime_metric.integrations.evaluate import Estime
 from estime_metric.studies.subtle_errors import SubtleErrors
 from estime_metric.studies.subtle_errors.dataset import cnn_dailymail, labelled_rows, summeval_references, to_dataset
 from tests.conftest import SUMMEVAL

@@ -1,15 +1,24 @@
-"""The metric: `EstimeScorer` in the manner of ``evaluate``, and its combination with others."""
+"""ESTIME as a module of Hugging Face ``evaluate`` (extra ``evaluate``). Importing it loads no encoder."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import re
+import shutil
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import datasets
-import evaluate
+try:
+    import datasets
+    import evaluate
+    from evaluate.loading import init_dynamic_modules
+except ImportError as missing:
+    raise ImportError("ESTIME in `evaluate` needs that package: pip install 'estime-metric[evaluate]'.") from missing
 
+from estime_metric import files
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.store import unload_encoders
 from estime_metric.inputs import check_pairs, check_text
@@ -18,6 +27,8 @@ from estime_metric.scorer import EstimeScorer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+__all__ = ["Estime", "combine", "register", "unregister"]
 
 _DESCRIPTION = """\
 ESTIME counts the inconsistencies of a summary with its source, without a reference summary. It masks the tokens of both
@@ -71,14 +82,11 @@ _CITATION = """\
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the measure.
 _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
 
-#: Means that are always there, beside that of the alarms, and what their lists are called.
-_MEANS = {
-    "inconsistency": "inconsistencies",
-    "unsupported_rate": "unsupported_rates",
-    "alarm_rate": "alarm_rates",
-    "coverage": "coverages",
-}
-_LISTS = {**_MEANS, "blank": "blanks"}
+#: Means that are always there, beside that of the alarms.
+_MEANS = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
+
+#: What the lists of these measures are called.
+_LISTS = {"inconsistency": "inconsistencies", **{name: f"{name}s" for name in (*_MEANS[1:], "blank")}}
 
 #: ``evaluate.load`` takes ``revision`` for the module script's, so the encoder's has a name of its own beside it.
 _MODEL_REVISION = "model_revision"
@@ -102,15 +110,13 @@ class EvaluateOptions(EstimeOptions, total=False):
 class Estime(evaluate.Metric):  # type: ignore[misc]
     """ESTIME as an ``evaluate`` module: how many alarms does a summary raise against its source?
 
-    The first `compute` loads the encoder; it then stays in memory, also for metrics that are loaded later, until
-    `unload`. With ``num_process`` above 1 only process 0 loads it and computes, the examples process by process; the
-    others return ``None``.
+    The first `compute` loads the encoder, which stays in memory for all ESTIME metrics until `unload`. With
+    ``num_process`` above 1 process 0 alone loads it and computes; the others return ``None``.
 
     Args:
-        config_name: left out, or ``"default"``; there is one configuration, and options are set by name.
-        arguments: what every ``evaluate`` module takes (``cache_dir``, ``num_process``, ``process_id``,
-            ``experiment_id``, ``keep_in_memory`` ...) and any option of `EstimeConfig`; ``model_revision`` is its
-            ``revision``, which ``evaluate.load`` takes for itself.
+        config_name: left out, or ``"default"``: there is one configuration.
+        arguments: those of every ``evaluate`` module (``cache_dir``, ``num_process``, ``experiment_id``, ...) and the
+            options of `EstimeConfig`; ``model_revision`` is its ``revision``, which ``evaluate.load`` takes for itself.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
@@ -235,7 +241,7 @@ def _reads_references(references: Any, named: dict[str, Any]) -> bool:
 
 
 def _scores(result: EstimeResult) -> dict[str, Any]:
-    """Means, lists and signature under the names that ``_INPUTS`` states."""
+    """What ``_INPUTS`` lists."""
     scores: dict[str, Any] = {}
     for layer in result.layers:
         ending = f"@{layer}" if len(result.layers) > 1 else ""
@@ -293,3 +299,54 @@ def combine(evaluations: list[Any] | dict[str, Any], force_prefix: bool = False)
         ['shallow_alarms', 'deep_alarms']
     """
     return _Combined(evaluations, force_prefix=force_prefix)
+
+
+#: The module script: what `register` installs, word for word ``hub_space/estime.py``.
+SCRIPT = '''\
+"""ESTIME for `evaluate.load`; the metric itself is in the package estime-metric."""
+
+from estime_metric.integrations.evaluate import Estime  # From: estime-metric[evaluate]
+
+__all__ = ["Estime"]
+'''
+
+
+def register() -> Path:
+    """Installs the module script in evaluate's cache of modules, so that ``evaluate.load("estime")`` finds it.
+
+    The cache is the user's, or where ``HF_HOME`` or ``HF_MODULES_CACHE`` says. `unregister` undoes it.
+
+    Returns:
+        The installed script.
+
+    Raises:
+        OSError: the cache cannot be written.
+    """
+    home = _home()
+    script = home / hashlib.sha256(SCRIPT.encode()).hexdigest() / "estime.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    files.write_text(script, SCRIPT)  # in one step: a process that loads it at that moment sees all of it or nothing
+    for folder in (home.parent, home, script.parent):
+        (folder / "__init__.py").touch()
+    return script
+
+
+def unregister() -> list[Path]:
+    """Removes what `register` installed, of this or another version of the package, and nothing else.
+
+    Returns:
+        The scripts that were removed; none where none was installed.
+    """
+    home = _home()
+    ours = re.compile(r"^from estime_metric\b", re.MULTILINE)
+    scripts = [script for script in sorted(home.glob("*/estime.py")) if ours.search(script.read_text(encoding="utf-8"))]
+    for script in scripts:
+        shutil.rmtree(script.parent)
+    if not any(home.glob("*/*.py")):
+        shutil.rmtree(home, ignore_errors=True)
+    return scripts
+
+
+def _home() -> Path:
+    """Where `evaluate` looks for a module of its own that it cannot get from the Hub."""
+    return Path(init_dynamic_modules(), "metrics", "evaluate-metric--estime")
