@@ -15,7 +15,7 @@ import pytest
 import torch
 import transformers
 
-from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_tokenizer, save_encoder
+from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_pairs, make_tokenizer, save_encoder
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers: one thread each, in child processes too
     torch.set_num_threads(1)
@@ -108,20 +108,8 @@ def tokenizer(kind_folder: str) -> transformers.PreTrainedTokenizerFast:
 
 @pytest.fixture(scope="session")
 def pairs() -> list[tuple[str, str]]:
-    """Sixteen pairs (summary, source): three sources of different lengths, faithful and unfaithful summaries."""
-    rng = random.Random(1)
-    sources = [" ".join(SENTENCES[:2]), " ".join(SENTENCES[2:9]), " ".join(SENTENCES)]
-    words = " ".join(SENTENCES).split()
-    made = []
-    for number in range(16):
-        source = sources[number % 3]
-        own = source.split()
-        start = rng.randrange(max(1, len(own) - 25))
-        summary = own[start : start + rng.randrange(3, 25)]
-        for _ in range(number // 3):  # some words from elsewhere
-            summary[rng.randrange(len(summary))] = rng.choice(words)
-        made.append((" ".join(summary), source))
-    return made
+    """Sixteen pairs (summary, source), of one source in two windows."""
+    return make_pairs((2, 9), (0, len(SENTENCES)))
 
 
 @pytest.fixture(scope="session")

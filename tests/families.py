@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -33,6 +34,24 @@ SENTENCES = (
     "All nineteen sailors were taken off by a fishing boat which had heard the call for help.",
     "The school gave each child a tree to plant; after ten years there is a wood where there was a field.",
 )  # fmt: skip
+
+
+def make_pairs(*ranges: tuple[int, int]) -> list[tuple[str, str]]:
+    """Sixteen pairs (summary, source), faithful and unfaithful, of the first two sentences and of these ranges."""
+    rng = random.Random(1)
+    sources = [" ".join(SENTENCES[start:end]) for start, end in ((0, 2), *ranges)]
+    words = " ".join(SENTENCES).split()
+    made = []
+    for number in range(16):
+        source = sources[number % len(sources)]
+        own = source.split()
+        start = rng.randrange(max(1, len(own) - 25))
+        summary = own[start : start + rng.randrange(3, 25)]
+        for _ in range(number // 3):  # some words from elsewhere
+            summary[rng.randrange(len(summary))] = rng.choice(words)
+        made.append((" ".join(summary), source))
+    return made
+
 
 #: Names of the families, in the order in which tests run over them.
 FAMILIES: tuple[str, ...] = ("bert", "roberta", "albert", "distilbert", "electra", "mpnet", "deberta", "deberta-v2")

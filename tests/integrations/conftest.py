@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeScorer
+from tests.families import make_pairs
 
 Pairs = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="session")
+def pairs() -> Pairs:
+    """Sixteen pairs (summary, source) of short sources: what is tested here does not depend on windows."""
+    return make_pairs((2, 4), (4, 7))
 
 
 def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:

@@ -27,6 +27,31 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 MEMORY = 100_000_000
 
 
+# First, while this process is connected to no cluster: one that does not answer is named at once, where Ray itself
+# would ask for more than a minute.
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    """An address that is taken, but where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{taken.getsockname()[1]}"
+
+
+def test_the_command_says_it_in_one_line(nobody: str, tmp_path: Path) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(2))
+    done = run_command("score", table, "-o", tmp_path / "out.csv", "--ray", nobody, "-m", "embedded-small", status=2)
+    assert f"Expected a Ray cluster at {nobody}, but nothing answers there" in done.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_an_address_in_the_environment(nobody: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", f"ray://{nobody}")
+    with pytest.raises(ConnectionError, match=f"cluster at {nobody}, but nothing answers"):
+        RayTeam()
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
@@ -159,27 +184,3 @@ def test_ray_goes_neither_with_torchrun_nor_with_a_dry_run(tmp_path: Path, monke
     assert said in run_command("score", "--ray", table, "--dry-run", status=2).stderr
     monkeypatch.setenv("WORLD_SIZE", "2")
     assert said in run_command("score", "--ray", "10.0.0.1:6379", table, status=2).stderr
-
-
-# A cluster that does not answer is named at once, where Ray itself would ask for more than a minute.
-
-
-@pytest.fixture
-def nobody() -> Iterator[str]:
-    """An address that is taken, but where nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield f"127.0.0.1:{taken.getsockname()[1]}"
-
-
-def test_the_command_says_it_in_one_line(nobody: str, tmp_path: Path) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(2))
-    done = run_command("score", table, "-o", tmp_path / "out.csv", "--ray", nobody, "-m", "embedded-small", status=2)
-    assert f"Expected a Ray cluster at {nobody}, but nothing answers there" in done.stderr
-    assert not (tmp_path / "out.csv").exists()
-
-
-def test_an_address_in_the_environment(nobody: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", f"ray://{nobody}")
-    with pytest.raises(ConnectionError, match=f"cluster at {nobody}, but nothing answers"):
-        RayTeam()

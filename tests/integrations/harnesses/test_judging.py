@@ -91,7 +91,7 @@ def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs) -> None:
 @pytest.mark.slow
 def test_those_submitted_at_once_are_one_batch(bert_folder: str, pairs: Pairs) -> None:
     judge = Counted(model=bert_folder)
-    batcher = MicroBatcher(judge, wait=1.5)
+    batcher = MicroBatcher(judge, wait=0.5)
     futures = [batcher.submit(*pair) for pair in pairs]
     assert futures[3].cancel()
     assert [future.result().measures["tokens"] > 0 for future in futures if not future.cancelled()] == [True] * 15
@@ -119,7 +119,7 @@ def test_a_forked_process_judges_too(bert_folder: str) -> None:
         from estime_metric.integrations.judging import Judge, MicroBatcher
 
         pair = "The cat sat.", "The cat sat on the mat."
-        batcher = MicroBatcher(Judge(model=sys.argv[1], device="cpu"), wait=2.0)
+        batcher = MicroBatcher(Judge(model=sys.argv[1], device="cpu"), wait=0.5)
         expected = batcher.submit(*pair).result().measures
         for during in (False, True):
             pending = batcher.submit(*pair) if during else None
