@@ -156,8 +156,8 @@ class ESTIME(Metric):
         self.add_state("examples", [], dist_reduce_fx="cat")
         self.add_state("configuration", torch.zeros(32, dtype=torch.float64), dist_reduce_fx="max")
 
-    higher_is_better = property(lambda self: MEASURES[self.measure].higher_is_better, doc="Of ``measure``.")  # type: ignore[assignment]
-    plot_lower_bound = property(lambda self: MEASURES[self.measure].low, doc="Of ``measure``.")  # type: ignore[assignment]
+    higher_is_better = property(lambda self: MEASURES[self.measure].higher_is_better, doc="Of ``measure``.")
+    plot_lower_bound = property(lambda self: MEASURES[self.measure].low, doc="Of ``measure``.")
 
     @property
     def plot_upper_bound(self) -> float | None:  # type: ignore[override]
