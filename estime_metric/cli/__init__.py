@@ -7,20 +7,10 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from estime_metric._version import __version__
-from estime_metric.cli import (
-    benchmark,
-    calibrate,
-    coherence,
-    compare,
-    console,
-    corrupt,
-    demo,
-    explain,
-    meta_evaluate,
-    register,
-    score,
-    verify,
-)
+
+from estime_metric.cli import (  # isort: skip
+    benchmark, calibrate, coherence, compare, console, corrupt, demo, explain, meta_evaluate, register, score, verify,
+)  # fmt: skip
 
 app = console.make_app(
     "estime",

@@ -9,8 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Group, Parameter
-from cyclopts.validators import Number
+from cyclopts import Group, Parameter, validators
 
 from estime_metric.config import DTYPES, FAST, PAPER_MODEL, SPLITTERS, TAGGERS, UNITS
 from estime_metric.measures import FURTHER_MEASURES
@@ -20,46 +19,40 @@ SummaryColumn = Annotated[str, Parameter(help="Column of the summaries.")]
 Quiet = Annotated[bool, Parameter(alias="-q", help="No progress bar.")]
 Overwrite = Annotated[bool, Parameter(help="Replace an output that exists.")]
 Seed = Annotated[int, Parameter(help="Seed of the random numbers.")]
-Count = Annotated[int, Parameter(validator=Number(gte=0))]
-PositiveCount = Annotated[int, Parameter(validator=Number(gte=1))]
+Count = Annotated[int, Parameter(validator=validators.Number(gte=0))]
+PositiveCount = Annotated[int, Parameter(validator=validators.Number(gte=1))]
 Output = Annotated[Path | None, Parameter(alias="-o")]
 Resamples = Annotated[int, Parameter(name=["--resamples", "-n"])]
 Confidence = Annotated[float, Parameter(help="Share of the resamples within an interval.")]
 PairsFile = Annotated[Path, Parameter(help="JSON Lines, CSV or Parquet with a source and a summary in each row.")]
-
-Layers = Annotated[
-    str | None, Parameter(alias="-l", help="Hidden layers, for example 21 or 12,21,24, or 'all'. (default: by model)")
-]
+Text = str | None  # ``None`` leaves an option at the default of `EstimeConfig`
+Number = int | None
+Layers = Annotated[Text, Parameter(alias="-l", help="Hidden layers: 21, 12,21,24 or 'all'. (default: by model)")]
 
 
 @Parameter(name="*", group=Group("Encoder", sort_key=1))
 @dataclass(frozen=True, kw_only=True)
 class EncoderOptions:
-    """Which encoder is used, and where it runs. ``None`` leaves an option at the default of `EstimeConfig`."""
+    """Which encoder is used, and where it runs."""
 
     model: Annotated[
-        str | None,
+        Text,
         Parameter(
             alias="-m",
             help="Hub name or local folder of the encoder, or 'embedded' or 'embedded-small' for those in the package. "
             f"(default: {PAPER_MODEL})",
         ),
     ] = None
-    revision: Annotated[str | None, Parameter(help="Commit, tag or branch of a Hub model.")] = None
-    dtype: Annotated[str | None, Parameter(help=f"{', '.join(DTYPES)}. (default: float32)")] = None
-    device: Annotated[
-        str | None, Parameter(help="cpu, cuda, cuda:1, mps ... (default: cuda if available, else cpu)")
-    ] = None
+    revision: Annotated[Text, Parameter(help="Commit, tag or branch of a Hub model.")] = None
+    dtype: Annotated[Text, Parameter(help=f"{', '.join(DTYPES)}. (default: float32)")] = None
+    device: Annotated[Text, Parameter(help="cpu, cuda, cuda:1, mps ... (default: cuda if available, else cpu)")] = None
 
     def given(self) -> dict[str, Any]:
         """The options that were given, as `EstimeConfig` takes them."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        fast = found.pop("fast", False)
-        found = {name: value for name, value in found.items() if value is not None and value is not False}
-        for name in found:
-            if name in _SPLIT:
-                found[name] = _SPLIT[name](found[name])
-        return {**FAST, **found} if fast else found
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        preset = FAST if values.pop("fast", False) else {}
+        given = {name: value for name, value in values.items() if value is not None and value is not False}
+        return {**preset, **given, **{name: split(given[name]) for name, split in _SPLIT.items() if name in given}}
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=2))
@@ -67,31 +60,20 @@ class EncoderOptions:
 class UnitOptions(EncoderOptions):
     """What is masked and compared."""
 
-    unit: Annotated[str | None, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")] = None
-    window: Annotated[int | None, Parameter(help="Tokens the encoder sees at once. (default: 450)")] = None
-    margin: Annotated[int | None, Parameter(help="Tokens at a window's edge that stay unmasked. (default: 50)")] = None
-    distance: Annotated[int | None, Parameter(help="Least distance between two masked units. (default: 8)")] = None
+    unit: Annotated[Text, Parameter(help=f"What is compared: {', '.join(UNITS)}. (default: token)")] = None
+    window: Annotated[Number, Parameter(help="Tokens the encoder sees at once. (default: 450)")] = None
+    margin: Annotated[Number, Parameter(help="Tokens at a window's edge that stay unmasked. (default: 50)")] = None
+    distance: Annotated[Number, Parameter(help="Least distance between two masked units. (default: 8)")] = None
     normalize: Annotated[bool, Parameter(help="Scale embeddings to length one.")] = False
     splitter: Annotated[
-        str | None,
-        Parameter(help=f"Text to words, for --unit word or --tagger: {', '.join(SPLITTERS)}. (default: regex)"),
+        Text, Parameter(help=f"Text to words, for --unit word or --tagger: {', '.join(SPLITTERS)}. (default: regex)")
     ] = None
-    tagger: Annotated[
-        str | None, Parameter(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")
-    ] = None
-    drop_tags: Annotated[
-        str | None, Parameter(help="Parts of speech to leave out, comma-separated; needs --tagger.")
-    ] = None
-    token_budget: Annotated[int | None, Parameter(help="Tokens in a forward pass; affects memory and speed only.")] = (
-        None
-    )
+    tagger: Annotated[Text, Parameter(help=f"Words to parts of speech: {', '.join(TAGGERS)}. (default: none)")] = None
+    drop_tags: Annotated[Text, Parameter(help="Parts of speech to leave out, comma-separated; needs --tagger.")] = None
+    token_budget: Annotated[Number, Parameter(help="Tokens in a forward pass; affects memory and speed only.")] = None
 
     def given(self) -> dict[str, Any]:
-        """As `EncoderOptions.given`.
-
-        Raises:
-            ValueError: a splitter without anything to split.
-        """
+        """As `EncoderOptions.given`; ValueError for a splitter without anything to split."""
         if self.splitter is not None and self.tagger is None and "word" not in (parse_names(self.unit) or ()):
             raise ValueError("Expected --splitter with --unit word or --tagger: otherwise nothing is split into words.")
         return super().given()
@@ -104,15 +86,13 @@ class MeasureOptions(UnitOptions):
 
     layers: Layers = None
     measures: Annotated[
-        str | None,
+        Text,
         Parameter(
             help=f"Further measures, comma-separated: {', '.join(FURTHER_MEASURES)}; or any other, to have it printed. "
             "(default: none)"
         ),
     ] = None
-    soft_model: Annotated[
-        str | None, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")
-    ] = None
+    soft_model: Annotated[Text, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")] = None
     fast: Annotated[bool, Parameter(help="Preset: distance 2 unless given. Another measure than the paper's.")] = False
 
 

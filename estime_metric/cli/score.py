@@ -38,7 +38,7 @@ def score(
     *inputs: str, example: bool = False, output: options.Output = None, resume: bool = False,
     overwrite: options.Overwrite = False, dry_run: bool = False, keep_texts: bool = False, prefix: str = "",
     with_signature: bool = False, look_ahead: options.PositiveCount | None = None,
-    threshold: Annotated[str | None, Parameter(metavar="VALUE|balanced")] = None,
+    threshold: Annotated[float | str | None, Parameter(metavar="VALUE|balanced")] = None,
     ray: Annotated[str | None, Parameter(metavar="[ADDRESS]")] = None, ray_cpus: options.PositiveCount = 1,
     source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",
     quiet: options.Quiet = False, measure: options.MeasureOptions = options.MeasureOptions(),
@@ -83,7 +83,7 @@ def score(
     job = Job(
         inputs=(Path(EXAMPLES),) if example else expand(inputs), output=output, source_column=source_column,
         summary_column=summary_column, prefix=prefix, keep_texts=keep_texts, with_signature=with_signature,
-        look_ahead=look_ahead, threshold=None if threshold is None else _parse_threshold(threshold),
+        look_ahead=look_ahead, threshold=threshold,
     )  # fmt: skip
     given = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
     if dry_run:
@@ -97,7 +97,10 @@ def score(
     team = Team.of_environment()
     if team is None:
         return _run(job, given, existing, quiet, Workers())
-    given = {**_own_device(), **given}
+    from torch import cuda
+
+    if cuda.is_available():  # the device of this process among those of its machine
+        given = {"device": f"cuda:{os.environ.get('LOCAL_RANK', '0')}", **given}
     status = _run(job, given, existing, quiet or team.rank > 0, team)
     if status < 128:  # no signal has ended a process: all come to this
         team.leave()
@@ -187,13 +190,6 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.1f} seconds"
 
 
-def _own_device() -> dict[str, str]:
-    """The device of this process among those of its machine; none where there is no GPU."""
-    import torch
-
-    return {"device": f"cuda:{os.environ.get('LOCAL_RANK', '0')}"} if torch.cuda.is_available() else {}
-
-
 def _say_how_to_resume(job: Job, scored: int) -> None:
     if scored and job.output is not None and not job.streams:
         note(f"{scored} pairs are scored in {job.output}; repeat the command with --resume")
@@ -221,13 +217,6 @@ def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
                 cells += [" ".join(pairs.summaries[index].split())]
                 table.add_row(*(Text(printable(cell)) for cell in cells))
     Console().print(table)
-
-
-def _parse_threshold(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text  # "balanced", or what is refused by its name
 
 
 def _shown(measure: str, value: float) -> str:

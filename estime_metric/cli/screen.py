@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from estime_metric.tables import Cell, Column, Table
 
 
+FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
+
+
 class _Block(NamedTuple):
     """Columns of one group as one column of the screen: ``.393 .193``; the group's name over those of its columns."""
 
@@ -29,18 +32,11 @@ class _Block(NamedTuple):
     width: int  # cells of the terminal that it takes
 
 
-def print_table(
-    table: Table, console: Console | None = None, *, dim: Callable[[tuple[Cell, ...]], bool] | None = None
-) -> None:
+def print_table(table: Table, console: Console | None = None) -> None:
     """Prints a table without its notes, as several below each other where the screen is too narrow for one.
 
     The columns of a group share one; the columns of text on the left are repeated in every part. No text is taken as
-    markup, and control characters are escaped.
-
-    Args:
-        table: the table.
-        console: where it goes; standard output where left out.
-        dim: whether a row is shown faintly.
+    markup, and control characters are escaped. Without a console it goes to standard output.
     """
     console = console or Console()
     blocks = _blocks(table)
@@ -50,7 +46,7 @@ def print_table(
     if table.title:
         console.print(Text(printable(table.title), style="bold"))
     for part in _parts(blocks[:keys], blocks[keys:], console.width):
-        _print_part(table, part, console, dim)
+        _print_part(table, part, console)
 
 
 def print_sections(table: Table, before: str = "") -> None:
@@ -61,21 +57,16 @@ def print_sections(table: Table, before: str = "") -> None:
 
 def _parts(keys: list[_Block], others: list[_Block], width: int) -> Iterator[list[_Block]]:
     """As many blocks together as the screen is wide enough for, the keys in each part; at least one of the others."""
-    beside = width - sum(block.width + 1 for block in keys)
     part: list[_Block] = []
-    left = beside
     for block in others:
-        if part and block.width + 1 > left:
+        if part and sum(one.width + 1 for one in (*keys, *part, block)) > width:
             yield keys + part
-            part, left = [], beside
+            part = []
         part.append(block)
-        left -= block.width + 1
     yield keys + part
 
 
-def _print_part(
-    table: Table, blocks: Sequence[_Block], console: Console, dim: Callable[[tuple[Cell, ...]], bool] | None
-) -> None:
+def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> None:
     """Prints some blocks; a section's title has a line of its own, so that it widens no column."""
     widths = [block.width for block in blocks]
     widths[0] = max(8, min(widths[0], console.width - sum(width + 1 for width in widths[1:]) - 1))
@@ -94,10 +85,8 @@ def _print_part(
     lines = zip(*(block.cells for block in blocks), strict=True)
     for number, section in enumerate(table.sections):
         if section.title:
-            above = "\n" if number else ""
-            console.print(Text(above + printable(section.title), style="italic"))
-        styles = ["dim" if dim is not None and dim(row) else "" for row in section.rows]
-        print_rows((next(lines), style) for style in styles)
+            console.print(Text("\n" * bool(number) + printable(section.title), style="italic"))
+        print_rows((next(lines), "dim" if FAINT in row else "") for row in section.rows)
     console.print()
 
 

@@ -12,60 +12,32 @@ try:
 except ImportError as error:
     raise ImportError("The meta-evaluation needs pandas and scipy: pip install 'estime-metric[meta]'.") from error
 
+# isort: off
 from estime_metric.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.meta.concordance import METHODS
 from estime_metric.meta.confounders import (
-    break_ties,
-    capitalisation,
-    from_property,
-    mean_over_noise,
-    system_upper_bound,
-)
+    break_ties, capitalisation, from_property, mean_over_noise, system_upper_bound,
+)  # fmt: skip
 from estime_metric.meta.correlations import (
-    LEVELS,
-    Correlation,
-    UndefinedCorrelationError,
-    correlate,
-    correlation,
-    group_values,
-)
+    LEVELS, Correlation, UndefinedCorrelationError, correlate, correlation, group_values,
+)  # fmt: skip
 from estime_metric.meta.grid import Grid, join
 from estime_metric.meta.lengths import (
-    agreement_by_length_difference,
-    correlation_with_length,
-    count_lengths,
-    lengths_by_system,
-)
+    agreement_by_length_difference, correlation_with_length, count_lengths, lengths_by_system,
+)  # fmt: skip
 from estime_metric.meta.paired import (
-    PairedComparison,
-    PairedTest,
-    approximate_randomization,
-    compare_each,
-    compare_paired,
-    holm,
-    paired_bootstrap,
-)
+    PairedComparison, PairedTest, approximate_randomization, compare_each, compare_paired, holm, paired_bootstrap,
+)  # fmt: skip
 from estime_metric.meta.reading import read_grids, read_table
 from estime_metric.meta.resampling import RESAMPLES, bootstrap, bootstrap_groups, evaluate_all
 from estime_metric.meta.shuffle import (
-    LengthCurve,
-    ShuffledText,
-    accuracy_by_length_difference,
-    shuffle_accuracy,
-    shuffle_text,
-    shuffle_texts,
-)
+    LengthCurve, ShuffledText, accuracy_by_length_difference, shuffle_accuracy, shuffle_text, shuffle_texts,
+)  # fmt: skip
 from estime_metric.meta.significance import (
-    ALTERNATIVES,
-    SWAPS,
-    TESTS,
-    Difference,
-    bootstrap_difference,
-    compare_all,
-    permutation_test,
-    williams,
+    ALTERNATIVES, SWAPS, TESTS, Difference, bootstrap_difference, compare_all, permutation_test, williams,
     williams_test,
-)
+)  # fmt: skip
+# isort: on
 
 __all__ = [
     "ALTERNATIVES", "LEVELS", "METHODS", "RESAMPLES", "SWAPS", "TESTS", "BiasMatrix", "Correlation", "Difference",

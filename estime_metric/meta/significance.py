@@ -205,18 +205,17 @@ def compare_all(
         has no value, ``note`` says so and the numbers are NaN.
     """
     check_choice("test", test, TESTS)
-    rows: list[dict[str, Any]] = []
+    rows = []
     for judgement in dict.fromkeys(grid.judgement for grid in grids):
         rivals = [grid for grid in grids if grid.judgement == judgement]
         for level, method, (first, second) in itertools.product(levels, methods, itertools.combinations(rivals, 2)):
-            row = {"first": first.measure, "second": second.measure, "judgement": judgement, "level": level}
+            row: list[Any] = [first.measure, second.measure, judgement, level, method]
             try:
                 found = TESTS[test](first, second, level=level, method=method, **options)
-                row |= {"first_value": found.first, "second_value": found.second, "difference": found.difference}
-                row |= {"low": found.low, "high": found.high, "p_value": found.p_value, "note": ""}
+                row += [found.first, found.second, found.difference, found.low, found.high, found.p_value, np.nan, ""]
             except UndefinedCorrelationError:
-                row["note"] = "one of the two has no value"
-            rows.append(row | {"method": method})
+                row += [np.nan] * 7 + ["one of the two has no value"]
+            rows.append(row)
     table = pd.DataFrame(rows, columns=_DIFFERENCES)
     for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
         table.loc[together.index, "p_holm"] = holm(together["p_value"])

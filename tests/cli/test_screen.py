@@ -23,7 +23,7 @@ TABLE = Table(
 
 def shown(width: int) -> str:
     stream = io.StringIO()
-    print_table(TABLE, Console(file=stream, width=width), dim=lambda row: row[0] == "b")
+    print_table(TABLE, Console(file=stream, width=width))
     return stream.getvalue()
 
 

@@ -17,7 +17,7 @@ from estime_metric.cli.console import say, warn
 if TYPE_CHECKING:
     from estime_metric.studies.shared.scoring import Block
     from estime_metric.studies.shared.study import Study
-    from estime_metric.tables import Cell, Table
+    from estime_metric.tables import Table
 
 _OTHERS = Group("Other measures", sort_key=3)
 
@@ -116,11 +116,11 @@ class RunOptions:
         return 1 if found.scores.problems else 0
 
 
-def print_tables(tables: "Iterable[Table]", dim: "Callable[[tuple[Cell, ...]], bool] | None" = None) -> None:
+def print_tables(tables: "Iterable[Table]") -> None:
     """The tables, then the notes of all of them, each once."""
     console, notes = Console(), dict[str, None]()
     for table in tables:
-        screen.print_table(table, console, dim=dim)
+        screen.print_table(table, console)
         notes |= dict.fromkeys(table.notes)
     for note in notes:
         console.print(Text(note))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -53,5 +52,4 @@ def summeval(
         config, units, combine=references, bert_model=None if bertscore_model == NONE else bertscore_model,
         bert_layer=bertscore_layer, progress=not given.quiet,
     )  # fmt: skip
-    show = partial(shared.print_tables, dim=lambda row: study.PAPER in row)
-    return given.run(study, found, [*blocks, *others.blocks(measure.device)], SHOWN, show)
+    return given.run(study, found, [*blocks, *others.blocks(measure.device)], SHOWN)
