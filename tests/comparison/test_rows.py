@@ -77,11 +77,11 @@ def test_what_cannot_be_joined_is_refused(a: list, b: list, options: dict, messa
 def test_one_signature() -> None:
     a, b = [{"signature": "s"}], [{"signature": "t"}]
     assert one_signature([a, a, a], "ABC") == "s"
-    with pytest.raises(ValueError, match=r"carry one signature(.|\n)*A: s\n  B: t\n  C: s"):
-        one_signature([a, b, a], "ABC")
-    with pytest.raises(ValueError, match="A to carry one signature, but it has s and t"):
-        one_signature([a + b, a], "AB")
-    with pytest.raises(ValueError, match="each row of B to have a signature, but line 7 has none"):
-        one_signature([a, [{"line": 7}]], "AB")
-    with pytest.raises(ValueError, match="B to hold scored rows"):
-        one_signature([a, []], "AB")
+    for sides, message in [
+        ([a, b, a], r"carry one signature(.|\n)*A: s\n  B: t\n  C: s"),
+        ([a + b, a], "A to carry one signature, but it has s and t"),
+        ([a, [{"line": 7}]], "each row of B to have a signature, but line 7 has none"),
+        ([a, []], "B to hold scored rows"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            one_signature(sides, "ABC"[: len(sides)])

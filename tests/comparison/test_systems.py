@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -82,11 +83,9 @@ def test_every_two_of_five_systems(scores: np.ndarray, tmp_path: Path, key: str,
         assert row["p_holm"] == pytest.approx(corrected[i, j], abs=0.03)
         assert (row["better"] is None) == (corrected[i, j] >= 0.05)
         assert row["difference"] == pytest.approx(scores[i].mean() - scores[j].mean())
-    assert {frozenset(one) for one in found[0]["clusters"]["alarms"]} == {
-        frozenset(NAMES[index] for index in one) for one in clusters
-    }
-    assert len(clusters) > 1
-    assert max(map(len, clusters)) > 1
+    expected = {frozenset(NAMES[index] for index in one) for one in clusters}
+    assert set(map(frozenset, found[0]["clusters"]["alarms"])) == expected
+    assert 1 < len(clusters) < 5  # some are alike, some are not
 
     ranking = found[0]["rankings"]["alarms"]
     assert [one["mean"] for one in ranking] == pytest.approx(sorted(scores.mean(axis=1)))
@@ -112,10 +111,8 @@ def test_a_baseline_with_each_other_system(scores: np.ndarray, tmp_path: Path) -
     cells = [line.split() for line in shown.splitlines()]
     lines = {line[1].removesuffix("-shuffled"): line for line in cells if line[:1] in RANKS}
     assert list(lines) == [NAMES[index] for index in np.argsort(scores.mean(axis=1))]
-    assert "baseline" in lines["bart"]
-    assert "better" in lines["copier"]
-    assert "worse" in lines["abstractor"]
-    assert "no" in lines["lead"]
+    for name, said in {"bart": "baseline", "copier": "better", "abstractor": "worse", "lead": "no"}.items():
+        assert said in lines[name]
 
 
 def test_one_file_of_all_systems_gives_the_same_table(scores: np.ndarray, tmp_path: Path) -> None:
@@ -131,9 +128,8 @@ def test_one_file_of_all_systems_gives_the_same_table(scores: np.ndarray, tmp_pa
     markdown = (tmp_path / "several.md").read_text()
     assert all(f"| {rank} | {name}" in markdown for rank, name in [(1, "copier"), (5, "abstractor")])
     assert r"\begin{tabular}" in (tmp_path / "one.tex").read_text()
-    refused = run_command("compare", together, status=2)
-    assert "a column 'system' in each row of all.jsonl, or a file for each system" in refused.stderr
-    assert "(--system-column)" in refused.stderr
+    refused = run_command("compare", together, status=2).stderr
+    assert re.search(r"a column 'system' in each row of all.jsonl, or a file .*\(--system-column\)", refused)
 
 
 def test_the_plot_shows_every_system(scores: np.ndarray, tmp_path: Path) -> None:

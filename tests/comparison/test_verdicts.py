@@ -32,9 +32,6 @@ def test_the_numbers_are_those_of_the_paired_tests() -> None:
     assert (row["mean_a"], row["mean_b"], row["difference"]) == (4.5, 2.0, 2.5)
     assert (row["low"], row["high"]) == (expected.bootstrap.low, expected.bootstrap.high)
     assert (row["a_better"], row["ties"], row["b_better"]) == (1, 1, 6)
-
-
-def test_the_direction_is_that_of_the_measure() -> None:
     assert compare_rows(rows(A, "soft"), rows(B, "soft"), measures=["soft"]).better("soft") == "A"
 
 
@@ -53,12 +50,12 @@ def test_nothing_has_a_value() -> None:
     assert (found.to_rows()[0]["mean_a"], found.to_dict()["rankings"]["alarms"][0]["mean"]) == (None, None)
 
 
-def low(values: list, coverage: float, **further: list) -> list[dict]:
-    return rows(values, coverage=[coverage] * len(values), **further)
-
-
 def test_no_winner_where_little_was_checked() -> None:
     """Summaries of gibberish raise no alarm."""
+
+    def low(values: list, coverage: float) -> list[dict]:
+        return rows(values, coverage=[coverage] * len(values))
+
     found = compare_rows(low(A, 0.95), low([0] * 8, 0.125))
     assert found.pair("alarms").test.better == "second"
     assert found.better("alarms") is None
@@ -84,11 +81,7 @@ def test_few_examples_are_pointed_out() -> None:
     notes = compare_rows(rows([1, 2, 3, 4, 0]), rows([2, 3, 4, 5, 0])).notes
     assert notes[0].startswith("Few examples (5)")
     assert notes[1] == "alarms: only 4 of 5 examples differ; significance needs at least 6."
-    many = rows([0, 1] * 30), rows([1, 2] * 30)
-    assert compare_rows(*many).notes == []
-
-
-def test_six_examples_that_differ_can_be_significant() -> None:
+    assert compare_rows(rows([0, 1] * 30), rows([1, 2] * 30)).notes == []
     assert compare_rows(rows([0] * 6), rows([1] * 6)).better("alarms") == "A"
     assert compare_rows(rows([0] * 5), rows([1] * 5)).better("alarms") is None
 
@@ -98,12 +91,13 @@ def test_the_default_measures_are_those_that_are_there() -> None:
     assert list(compare_rows(*both).pairs) == ["inconsistency", "alarms"]
     layers = rows(A, "alarms@3", **{"alarms@4": A}), rows(B, "alarms@3", **{"alarms@4": A})
     assert list(compare_rows(*layers).pairs) == ["alarms@3", "alarms@4"]
-    with pytest.raises(ValueError, match="a column 'soft' in A, but its columns are id, signature, alarms"):
-        compare_rows(rows(A), rows(B), measures=["soft"])
-    with pytest.raises(ValueError, match=r"`measures` to name some of alarms, .* but got 'tokens'"):
-        compare_rows(rows(A), rows(B), measures=["tokens"])
-    with pytest.raises(ValueError, match="a number in column 'alarms', but got 'many' in line"):
-        compare_rows(rows(A), rows(["many"] * 8))
+    for values, measures, message in [
+        (B, ["soft"], "a column 'soft' in A, but its columns are id, signature, alarms"),
+        (B, ["tokens"], r"`measures` to name some of alarms, .* but got 'tokens'"),
+        (["many"] * 8, None, "a number in column 'alarms', but got 'many' in line"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            compare_rows(rows(A), rows(values), measures=measures)
 
 
 SOURCES = ["The cat sat on the mat and the dog slept in the sun.", "Rain fell on the town. The river rose by night."]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,19 +17,16 @@ def naive(scores: np.ndarray, judgements: np.ndarray, all_documents: bool) -> tu
     documents, systems = scores.shape
     order = sorted(range(systems), key=lambda s: -round(sum(judgements[:, s]) / documents, 9))
     matrix, counts = np.zeros((systems, systems)), np.zeros((systems, systems), dtype=int)
-    for i in range(systems):
-        for j in range(systems):
-            if i == j:
-                continue
-            mine, other = order[i], order[j]  # above the diagonal `mine` is the better system, below it the worse
-            right = wrong = 0
-            for k in range(documents):
-                for m in range(documents) if all_documents else [k]:
-                    if judgements[k, mine] > judgements[m, other]:
-                        right += scores[k, mine] > scores[m, other]
-                        wrong += not scores[k, mine] > scores[m, other]
-            counts[i, j] = right + wrong
-            matrix[i, j] = (right - wrong) / (right + wrong) if right + wrong else np.nan
+    for i, j in itertools.permutations(range(systems), 2):
+        mine, other = order[i], order[j]  # above the diagonal `mine` is the better system, below it the worse
+        right = wrong = 0
+        for k in range(documents):
+            for m in range(documents) if all_documents else [k]:
+                if judgements[k, mine] > judgements[m, other]:
+                    right += scores[k, mine] > scores[m, other]
+                    wrong += not scores[k, mine] > scores[m, other]
+        counts[i, j] = right + wrong
+        matrix[i, j] = (right - wrong) / (right + wrong) if right + wrong else np.nan
     return matrix, counts
 
 

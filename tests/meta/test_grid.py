@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,18 +26,14 @@ def joined(scored: dict, judged: dict, **options: object) -> Grid:
 
 def test_rows_and_columns_stand_in_the_order_of_the_judgements() -> None:
     grid = joined(SCORED, JUDGED)
-    assert grid.documents == ("c", "a", "b")
-    assert grid.systems == ("Y", "X")
+    assert (grid.documents, grid.systems) == (("c", "a", "b"), ("Y", "X"))
     np.testing.assert_array_equal(grid.scores, [[4, 5], [0, 3], [1, 2]])
     np.testing.assert_array_equal(grid.judgements, [[1, 2], [5, 3], [4, 4.5]])
     assert (grid.scores.dtype, grid.judgements.dtype) == (np.float64, np.float64)
     assert (grid.measure, grid.judgement, grid.dropped) == ("m", "j", ())
-
-
-def test_errors_count_down() -> None:
-    scores = joined(SCORED, JUDGED, lower_is_better=True).scores
-    np.testing.assert_array_equal(scores, -joined(SCORED, JUDGED).scores)
-    assert not np.signbit(scores[scores == 0]).any()
+    errors = joined(SCORED, JUDGED, lower_is_better=True).scores
+    np.testing.assert_array_equal(errors, -grid.scores)
+    assert not np.signbit(errors[errors == 0]).any()
 
 
 def test_columns_may_be_called_otherwise_and_names_are_compared_as_text() -> None:
@@ -50,8 +48,7 @@ def test_seventeen_scored_systems_and_sixteen_judged_ones() -> None:
     with pytest.raises(ValueError, match=r'system without judgements: Z. With missing="drop" .* they are left out.'):
         joined(scored, JUDGED)
     grid = joined(scored, JUDGED, missing="drop")
-    assert grid.systems == ("Y", "X")
-    assert grid.documents == ("c", "a", "b")
+    assert (grid.documents, grid.systems) == (("c", "a", "b"), ("Y", "X"))
     assert grid.dropped == ("system without judgements: Z",)
 
 
@@ -79,12 +76,11 @@ def test_missing_cells_are_named_and_left_out_only_on_request(
     np.testing.assert_array_equal(grid.scores, [[4, 5], [0, 3]])
 
 
-def test_only_the_first_few_cells_are_listed() -> None:
-    scored = {(f"d{number}", "X"): number for number in range(9)} | {("d0", "Y"): 1}
-    judged = {(f"d{number}", system): number for number in range(9) for system in "XY"}
-    with pytest.raises(ValueError, match=r"\(d1, Y\), \(d2, Y\), \(d3, Y\), \(d4, Y\), \(d5, Y\) and 3 more\. With"):
-        joined(scored, judged)
-    assert joined(scored, judged | {("d0", "Y"): 4}, missing="drop").documents == ("d0",)
+STRANGERS = {("z", "X"): 1, ("z", "Y"): 2}
+TABLE = tidy(SCORED, "m")
+ALL_BUT_ONE = {(f"d{number}", "X"): number for number in range(9)} | {("d0", "Y"): 1}
+COMPLETE = {(f"d{number}", system): number for number in range(9) for system in "XY"}
+ONES = np.ones((1, 2))
 
 
 @pytest.mark.parametrize("missing", ["error", "drop"])
@@ -105,39 +101,28 @@ def test_bad_cells_are_refused_whatever_is_asked(
         joined(scored, JUDGED, missing=missing)
 
 
-@pytest.mark.parametrize("missing", ["error", "drop"])
-def test_a_summary_that_stands_twice_is_refused(missing: str) -> None:
-    table = tidy(SCORED, "m")
-    twice = pd.concat([table, table.iloc[[3]]])
-    with pytest.raises(ValueError, match=r"`scores` to hold each summary once, but it holds \(b, Y\) twice\."):
-        join(twice, tidy(JUDGED, "j"), "m", "j", missing=missing)
-
-
-def test_tables_with_nothing_in_common() -> None:
-    strangers = {("z", "X"): 1, ("z", "Y"): 2}
-    with pytest.raises(ValueError, match="document without judgements: a, b, c; document without scores: z"):
-        joined(SCORED, strangers)
-    with pytest.raises(ValueError, match="summaries in common, but none is left"):
-        joined(SCORED, strangers, missing="drop")
-    with pytest.raises(ValueError, match="summaries in common, but none is left"):
-        joined({}, {})
-
-
-def test_a_missing_column_is_named_beside_those_that_are_there() -> None:
-    table = tidy(SCORED, "m")
-    with pytest.raises(ValueError, match="`judgements` to have a column 'j', but its columns are document, system, m"):
-        join(table, table, "m", "j")
-    with pytest.raises(ValueError, match="`scores` to have a column 'doc'"):
-        join(table, table, "m", "m", document="doc")
-    with pytest.raises(TypeError, match="`scores` to be a DataFrame, but got dict"):
-        join(SCORED, table, "m", "m")
-    with pytest.raises(ValueError, match="`missing` to be one of error, drop, but got 'ignore'"):
-        joined(SCORED, JUDGED, missing="ignore")
-
-
-def test_a_grid_checks_what_it_holds() -> None:
-    with pytest.raises(ValueError, match=r"`judgements` to be of shape \(1, 2\).* but got \(2, 1\)"):
-        Grid(("a",), ("X", "Y"), np.ones((1, 2)), np.ones((2, 1)), "m", "j")
-    with pytest.raises(ValueError, match=r"`scores` to be finite, but got nan at index \(0, 1\)"):
-        Grid(("a",), ("X", "Y"), np.array([[1, np.nan]]), np.ones((1, 2)), "m", "j")
-    assert Grid(("a",), ("X", "Y"), np.array([[1, 2]]), np.ones((1, 2)), "m", "j").scores.dtype == np.float64
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: joined(ALL_BUT_ONE, COMPLETE),
+            r"for \(d1, Y\), \(d2, Y\), .*\(d5, Y\) and 3 more\. With",
+        ),
+        (lambda: join(pd.concat([TABLE, TABLE.iloc[[3]]]), TABLE, "m", "m"), r"once, but it holds \(b, Y\) twice\."),
+        (lambda: joined(SCORED, STRANGERS), "document without judgements: a, b, c; document without scores: z"),
+        (lambda: joined(SCORED, STRANGERS, missing="drop"), "summaries in common, but none is left"),
+        (lambda: joined({}, {}), "summaries in common, but none is left"),
+        (lambda: join(TABLE, TABLE, "m", "j"), "`judgements` .* column 'j', but its columns are document, system, m"),
+        (lambda: join(TABLE, TABLE, "m", "m", document="doc"), "`scores` to have a column 'doc'"),
+        (lambda: join(SCORED, TABLE, "m", "m"), "`scores` to be a DataFrame, but got dict"),
+        (lambda: joined(SCORED, JUDGED, missing="ignore"), "`missing` to be one of error, drop, but got 'ignore'"),
+        (
+            lambda: Grid(("a",), ("X", "Y"), ONES, ONES.T, "m", "j"),
+            r"`judgements` .* shape \(1, 2\).* got \(2, 1\)",
+        ),
+        (lambda: Grid(("a",), ("X", "Y"), [[1, np.nan]], ONES, "m", "j"), r"`scores` .* but got nan at index \(0, 1\)"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()

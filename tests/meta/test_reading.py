@@ -35,6 +35,9 @@ def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
     np.testing.assert_array_equal(grids[-1].scores, expected.scores)
     np.testing.assert_array_equal(grids[-1].judgements, expected.judgements)
     assert (grids[-1].documents, grids[-1].systems) == (("d0", "d1", "d2"), ("s0", "s1"))
+    paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
+    with pytest.raises(TypeError, match=r"column 'alarms' of `scores` to hold numbers, but got 'oops' at \(d0, s1\)"):
+        read_grids(*paths)
 
 
 def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Path, Path]) -> None:
@@ -46,12 +49,6 @@ def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Pat
     assert [grid.measure for grid in found] == ["winners@3", "line"]
     with pytest.raises(ValueError, match=r"'scores.csv' to have a column of numbers to be compared, but it has none"):
         read_grids(*paths, not_measures=("line", "winners", "alarms"))
-
-
-def test_a_stray_word_in_a_column_of_numbers_is_an_error(paths: tuple[Path, Path]) -> None:
-    paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
-    with pytest.raises(TypeError, match=r"column 'alarms' of `scores` to hold numbers, but got 'oops' at \(d0, s1\)"):
-        read_grids(*paths)
 
 
 def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path]) -> None:
@@ -74,10 +71,9 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
     assert [grid.measure for grid in found] == ["both.alarms", "both.winners", "mine"]
     with pytest.raises(ValueError, match=r"\(both.alarms, both.winners, mine\), but got yours"):
         read_grids(folder, paths[1], measures=["yours"])
-    for file in folder.iterdir():
-        file.unlink()
+    (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"\(none\), but got none"):
-        read_grids(folder, paths[1])
+        read_grids(tmp_path / "empty", paths[1])
 
 
 @pytest.mark.parametrize(
@@ -93,30 +89,24 @@ def test_what_is_not_there_is_named(paths: tuple[Path, Path], options: dict, mes
         read_grids(*paths, **options)
 
 
-def test_columns_can_be_named_on_either_side(paths: tuple[Path, Path]) -> None:
-    SCORES.rename(columns={"doc": "title"}).to_csv(paths[0], index=False)
-    grids = read_grids(*paths, measures=["alarms"], document=("title", None))
-    assert grids[0].documents == ("d0", "d1", "d2")
-
-
 def test_missing_summaries_are_refused_or_dropped(paths: tuple[Path, Path]) -> None:
     SCORES.iloc[:-1].to_csv(paths[0], index=False)
     with pytest.raises(ValueError, match=r"'alarms' is missing for \(d2, s1\)"):
         read_grids(*paths, measures=["alarms"])
     grid = read_grids(*paths, measures=["alarms"], missing="drop")[0]
     assert (grid.documents, grid.dropped) == (("d0", "d1"), ("document with a gap in 'alarms': d2",))
+    SCORES.rename(columns={"doc": "title"}).to_csv(paths[0], index=False)
+    assert read_grids(*paths, measures=["alarms"], document=("title", None))[0].documents == ("d0", "d1", "d2")
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_tables_are_read_by_their_ending(tmp_path: Path, ending: str) -> None:
     table = pd.DataFrame({"document": ["007", "8"], "system": ["NA", "B"], "score": [1.5, 2.0]})
     path = tmp_path / f"scores.{ending}"
-    if ending == "csv":
-        table.to_csv(path, index=False)
-    elif ending == "jsonl":
+    if ending == "jsonl":
         table.to_json(path, orient="records", lines=True)
     else:
-        table.to_parquet(path)
+        getattr(table, f"to_{ending}")(path, index=False)
     pd.testing.assert_frame_equal(read_table(path), table, check_dtype=False)
 
 
