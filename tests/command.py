@@ -1,9 +1,10 @@
-"""Runs ``estime`` in this process, or Python in another: the exit status and what is said on either stream."""
+"""Runs ``estime`` in this process or in another, or Python: the exit status and what is said on either stream."""
 
 from __future__ import annotations
 
 import csv
 import io
+import multiprocessing
 import os
 import resource
 import subprocess
@@ -16,6 +17,12 @@ from pathlib import Path
 from unittest import mock
 
 from estime_metric import cli
+
+#: Starts processes that have the imports already, which take a new one seconds.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    ["estime_metric.scorer", "estime_metric.jobs", "estime_metric.cli.score", "transformers.models.bert.modeling_bert"]
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,29 @@ def run_command(*arguments: object, status: int | None = 0, columns: int = 80, s
     ran = Ran(code, out, err)
     assert status is None or code == status, ran.output
     return ran
+
+
+def start_command(*arguments: object, said: Path, **environment: object) -> multiprocessing.process.BaseProcess:
+    """Starts ``estime ARGUMENTS`` in a process of its own; both streams go to the file ``said``."""
+    started = FORKS.Process(target=_command, args=([*map(str, arguments)], str(said), environment))
+    started.start()
+    return started
+
+
+def _command(arguments: list[str], said: str, environment: dict[str, object]) -> None:
+    descriptor = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    os.environ.update({name: str(value) for name, value in environment.items()})
+    one_thread()
+    cli.main(arguments)
+
+
+def one_thread() -> None:
+    """Has torch work on one thread, as several processes at once should."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def run_python(script: str, *arguments: object, status: int | None = 0, **environment: str) -> Ran:

@@ -37,9 +37,10 @@ def expected_soon() -> Any:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def context() -> Iterator[Any]:
+    """Of all pages, so that each after the first has the page's scripts from the cache."""
     with chromium() as browser:
-        yield browser
+        yield browser.new_context()
 
 
 @pytest.fixture(scope="session")
@@ -59,13 +60,15 @@ Opener = Callable[..., Any]
 
 
 @pytest.fixture
-def opened(browser: Any, server: Server) -> Iterator[Opener]:
+def opened(context: Any, server: Server) -> Iterator[Opener]:
     """Opens the page; at the end nothing may have gone wrong in it, and no other host may have been asked."""
     pages: list[Any] = []
     problems: list[str] = []
 
     def open_page(size: tuple[int, int] = DESK, theme: str = "light") -> Any:
-        page = browser.new_page(viewport={"width": size[0], "height": size[1]}, accept_downloads=True)
+        # Another visitor has a browser of its own, with connections of its own.
+        page = (context.browser.new_context() if pages else context).new_page()
+        page.set_viewport_size({"width": size[0], "height": size[1]})
         pages.append(page)
         page.set_default_timeout(30_000)
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)

@@ -79,7 +79,11 @@ class Listening(BaseHTTPRequestHandler):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the command is a script for bash")
 @pytest.mark.parametrize("wheel", [False, True])
 def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool) -> None:
-    """With the real client, to a Hub that only listens."""
+    """With the real client, to a Hub that only listens; from a copy of the repository without weights."""
+    for name in (".ci", "hub_space", "estime_metric"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.safetensors", "__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, tmp_path)
     requests: list[tuple[str, bytes]] = []
     handler = type("Handler", (Listening,), {"requests": requests})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -87,9 +91,9 @@ def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
         environment |= {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_TOKEN": "hf_of_nobody"}
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment |= {"HF_HOME": str(tmp_path), "PATH": path}
+        environment |= {"HF_HOME": str(tmp_path / "home"), "PATH": path}
         done = subprocess.run(
-            ["bash", ROOT / ".ci" / "space", *["--wheel"] * wheel, "someone/estime"],
+            ["bash", tmp_path / ".ci" / "space", *["--wheel"] * wheel, "someone/estime"],
             env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         server.shutdown()

@@ -235,7 +235,7 @@ def test_a_load_says_nothing_and_changes_no_log_level(encoder_folder) -> None:
         before = state()
         import estime_metric
         for folder in sys.argv[1:]:
-            scorer = estime_metric.EstimeScorer(model=folder)
+            scorer = estime_metric.EstimeScorer(model=folder, window=60, margin=10)
             scorer.score(["The cat sat on the mat."], ["A dog saw the cat on the mat " * 100])
         if before != state():
             print(before, state())

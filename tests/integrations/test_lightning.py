@@ -177,8 +177,8 @@ def test_precision_of_the_training_does_not_reach_the_encoder(
 
 
 @pytest.mark.slow
-def test_seven_examples_on_two_processes(bert_folder: str, tmp_path: Path) -> None:
-    outcome = script(arguments(tmp_path, bert_folder))
+def test_seven_examples_on_two_processes(example: ModuleType, bert_folder: str, tmp_path: Path) -> None:
+    outcome = example.main(arguments(tmp_path, bert_folder, "--epochs", "1"))
     both = script(arguments(tmp_path, bert_folder, "--validate", str(tmp_path / "last.ckpt"), "--devices", "2"))
     for name in ("inconsistency", "alarms", "coverage", "tokens"):
         assert both[f"val/{name}"] == pytest.approx(outcome[f"val/{name}"], rel=1e-6)

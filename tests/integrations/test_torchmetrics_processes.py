@@ -16,6 +16,7 @@ from torchmetrics.utilities.exceptions import TorchMetricsUserError  # noqa: E40
 
 from estime_metric import EstimeResult, EstimeScorer, estime  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
+from tests.command import FORKS, one_thread  # noqa: E402
 from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
 
 #: The indices of the examples that each process gets.
@@ -47,7 +48,7 @@ def update(metric: ESTIME, name: str, pairs: Pairs, indices: list[int]) -> None:
 
 def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
     """What one of the two processes does; what it finds goes to a file."""
-    torch.set_num_threads(1)
+    one_thread()
     distributed.init_process_group(
         "gloo", f"file://{folder / 'meeting'}", rank=rank, world_size=2, timeout=timedelta(minutes=5)
     )
@@ -114,7 +115,12 @@ Found = list[dict[Any, Any]]
 def found(bert_folder: str, pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Found:
     """What each of the two processes found."""
     folder = tmp_path_factory.mktemp("processes")
-    torch.multiprocessing.spawn(run, (bert_folder, pairs, folder), nprocs=2)
+    processes = [FORKS.Process(target=run, args=(rank, bert_folder, pairs, folder)) for rank in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
     return [torch.load(folder / f"{rank}.pt") for rank in range(2)]
 
 

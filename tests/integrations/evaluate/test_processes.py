@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from estime_metric import estime
+from tests.command import FORKS, one_thread
 from tests.integrations.conftest import Pairs, unzip
 
 pytest.importorskip("evaluate")
@@ -18,17 +18,9 @@ from estime_metric.integrations.evaluate import Estime, register
 
 @pytest.fixture(scope="module")
 def workers() -> Any:
-    """Two processes that do not share this one's memory; the imports are done once for both."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["estime_metric.integrations.evaluate"])
-    with context.Pool(2, initializer=_one_thread) as pool:
+    """Two processes that do not share this one's memory."""
+    with FORKS.Pool(2, initializer=one_thread) as pool:
         yield pool
-
-
-def _one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tuple[Any, int]:
