@@ -1,7 +1,6 @@
 """Tables for readers: one `Table` of numbers, which Markdown, CSV, LaTeX and the screen round, align and escape.
 
-The formats are written here: ``tabulate`` and pandas' ``to_latex`` know no titled sections within a table, ``tabulate``
-leaves ``|`` unescaped in Markdown, and pandas leaves Greek letters as they are in LaTeX.
+``tabulate`` and pandas know no titled sections within a table, and do not escape all that is escaped here.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import csv
 import io
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -55,7 +55,7 @@ class Section:
     """Rows that belong together, with a title above them unless it is empty."""
 
     title: str
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Sequence[tuple[Cell, ...]]
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class Table:
 
     name: str
     title: str
-    columns: tuple[Column, ...]
-    sections: tuple[Section, ...] = ()
-    notes: tuple[str, ...] = ()
+    columns: Sequence[Column]
+    sections: Sequence[Section] = ()
+    notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w-]+", self.name, re.ASCII):
@@ -151,8 +151,7 @@ def to_markdown(table: Table) -> str:
         if section.title:
             lines.append(f"| *{escape(section.title)}* {'| ' * (len(table.columns) - 1)}|")
         lines += [line([escape(text) for text in _shown(row, table.columns)]) for row in section.rows]
-    for note in table.notes:
-        lines += ["", escape(note)]
+    lines += [f"\n{escape(note)}" for note in table.notes]
     return "\n".join(lines) + "\n"
 
 
@@ -181,15 +180,10 @@ def to_latex(table: Table) -> str:
         if section.title:
             lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(section.title)}}}}} \\")
         lines += [" & ".join(escape(text) for text in _shown(row, table.columns)) + r" \\" for row in section.rows]
-    lines += [
-        r"\bottomrule",
-        r"\end{tabular}",
-        *(rf"\par\smallskip\footnotesize {escape(note)}" for note in table.notes),
-    ]
-    return "\n".join([*lines, r"\end{table}"]) + "\n"
+    notes = (rf"\par\smallskip\footnotesize {escape(note)}" for note in table.notes)
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes, r"\end{table}"]) + "\n"
 
 
-#: Ending of a file -> what writes a table in that format.
 FORMATS = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}
 
 
@@ -220,7 +214,7 @@ def _escape_markdown(text: str) -> str:
     return re.sub(r"([\\|*_`<])", r"\\\1", " ".join(text.split()))
 
 
-def _shown(row: tuple[Cell, ...], columns: tuple[Column, ...]) -> list[str]:
+def _shown(row: tuple[Cell, ...], columns: Sequence[Column]) -> list[str]:
     return [show(cell, column) for cell, column in zip(row, columns, strict=True)]
 
 

@@ -22,7 +22,7 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.aggrefact import data as aggrefact
 from estime_metric.studies.frank import data as frank
 from estime_metric.studies.frank.partial import METHODS, codes_of, weighted_partial
-from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Columns, Measure, Prepared, Summaries, measure
+from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Columns, Measure, Summaries, measure
 from estime_metric.studies.summeval import data as summeval
 from estime_metric.tables import Cell, Column, Section, Table, to_markdown
 from estime_metric.tables import interval as interval_cell
@@ -91,7 +91,7 @@ def counts_block(scorer: EstimeScorer, *, progress: bool = False) -> Block:
         return {name: result.values(name).numpy() for name in COUNTS}
 
     measures = tuple(Measure(name, name, REFERENCE_FREE) for name in COUNTS)
-    return Block("Counts", measures, lambda: Prepared(signature, compute, own_bar=True))
+    return Block("Counts", measures, lambda: (signature, compute), own_bar=True)
 
 
 def counts(block: Block, data: Any, folder: Path | None) -> Floats:

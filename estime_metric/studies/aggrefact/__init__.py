@@ -1,6 +1,3 @@
-"""AggreFact (Tang et al. 2023): how well measures tell consistent summaries from others, and words that annotators
-marked from others; extra ``meta``."""
-
-from __future__ import annotations
+"""AggreFact (Tang et al. 2023): consistent summaries told from others, and marked words from others; extra ``meta``."""
 
 import estime_metric.meta  # noqa: F401  says what to install where pandas or scipy are missing

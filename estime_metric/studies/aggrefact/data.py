@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,6 @@ from estime_metric.studies.shared.scoring import Listed
 
 #: Halves of every data set: thresholds are chosen on the first, results are reported on the second.
 SPLITS = ("val", "test")
-#: Where the articles are from -> the name for readers.
 ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
 #: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as references and
 #: LEAD-3, belong to no class and are left out.
@@ -46,7 +45,6 @@ SCORE = "_score"
 #: Columns of `AggreFact.table`, before those of published scores; the group follows from the system.
 COLUMNS = ["dataset", "origin", "document", "system", "group", "split", "source", "summary", "label", "spans"]
 _READ = [name for name in COLUMNS if name != "group"]
-#: The authors' names of columns -> ours.
 _RENAMED = {"id": "document", "doc": "source", "summ": "summary", "model_name": "system", "cut": "split"}
 
 
@@ -54,12 +52,10 @@ _RENAMED = {"id": "document", "doc": "source", "summ": "summary", "model_name": 
 class AggreFact(Listed):
     """Labelled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
-    Attributes:
-        origin: where they come from.
-        table: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its name; ``group`` is one
-            of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans`` the list of texts that annotators
-            marked, in CLIFF, else ``None``. Further columns are published scores, higher is better.
-        left_out: how many summaries of the file are of no class or no split.
+    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its name; ``group`` is one
+    of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans`` the list of texts that annotators marked,
+    in CLIFF, else ``None``. Further columns are published scores, higher is better. ``left_out``: how many summaries of
+    the file are of no class or no split.
     """
 
     origin: str
@@ -69,8 +65,7 @@ class AggreFact(Listed):
     def __post_init__(self) -> None:
         if not len(self.table):
             raise ValueError(f"Expected {self.origin!r} to hold labelled summaries, but there is none.")
-        wrong = self.table.loc[~self.table["label"].isin((0, 1)), "label"]
-        if len(wrong):
+        if len(wrong := self.table.loc[~self.table["label"].isin((0, 1)), "label"]):
             raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
 
     @cached_property
@@ -99,16 +94,15 @@ class AggreFact(Listed):
         content = json.dumps(self.table.to_numpy().tolist(), default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
-    def cells(self) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-        """The rows of the authors' table 8: origin, data set, class; and its summaries."""
-        first = ("CLIFF", "FRANK")  # then the others by name
+    def cells(self) -> list[tuple[tuple[str, str, str], pd.DataFrame]]:
+        """The rows of the authors' table 8: origin, data set (CLIFF, FRANK, others by name), class; its summaries."""
 
         def place(cell: tuple[tuple[str, str, str], pd.DataFrame]) -> tuple[Any, ...]:
             origin, dataset, group = cell[0]
-            rank = first.index(dataset) if dataset in first else len(first)
-            return list(ORIGINS).index(origin), list(CLASSES).index(group), rank, dataset
+            others = dataset not in ("CLIFF", "FRANK")
+            return list(ORIGINS).index(origin), list(CLASSES).index(group), others, dataset
 
-        yield from sorted(self.table.groupby(["origin", "dataset", "group"], sort=False), key=place)
+        return sorted(self.table.groupby(["origin", "dataset", "group"], sort=False), key=place)
 
 
 def read(folder: str | Path) -> AggreFact:
@@ -207,8 +201,8 @@ def _identity(table: pd.DataFrame) -> list[tuple[str, ...]]:
 
 def _read_cliff(path: Path) -> pd.DataFrame:
     fields = ("doc_id", "dataset", "system", "split", "source", "summary", "label", "spans")
-    table = pd.DataFrame(read_records(path, fields))
-    return table.rename(columns={"dataset": "origin", "doc_id": "document"}).assign(dataset="CLIFF")[_READ]
+    names = {"dataset": "origin", "doc_id": "document"}
+    return pd.DataFrame(read_records(path, fields)).rename(columns=names).assign(dataset="CLIFF")[_READ]
 
 
 def _read_frank(folder: Path) -> pd.DataFrame:

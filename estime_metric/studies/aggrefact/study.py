@@ -14,11 +14,11 @@ from estime_metric.meta.detection import areas, balanced_accuracies, choose_thre
 from estime_metric.meta.resampling import interval
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.aggrefact.data import CLASSES, ORIGINS, AggreFact, place_name
-from estime_metric.studies.aggrefact.printed import DETECTORS, TABLE_8
+from estime_metric.studies.shared import study as shared
 from estime_metric.studies.shared.baselines import trivial_block
 from estime_metric.studies.shared.estime_block import estime_block
 from estime_metric.studies.shared.scoring import OWN, REFERENCE_FREE, TRIVIAL, Block, Measure, Scores, published_block
-from estime_metric.studies.shared.study import Frames, document_weights, plot_intervals
+from estime_metric.studies.shared.study import Frames, Shown
 from estime_metric.tables import Column, Section, Table
 from estime_metric.tables import interval as interval_cell
 
@@ -27,16 +27,37 @@ if TYPE_CHECKING:
 
 #: Section of the detectors whose scores or accuracies are the authors'.
 PUBLISHED = "Published detectors"
-#: Sections of the tables, in order, each with its title.
 SECTIONS = {REFERENCE_FREE: "Measured here", TRIVIAL: "Trivial, measured here", OWN: "From files", PUBLISHED: PUBLISHED}
-#: The tidy table.
 DETECTION = "detection.csv"
 #: In place of a data set: the mean of those of an origin and a class, weighted by their summaries.
 MEAN = "mean"
 #: More columns than this do not fit beside each other: then only the means have some.
 WIDE = 8
-#: Columns of a cell.
 PLACE = ["origin", "dataset", "group"]
+DETECTORS = ("DAE", "QuestEval", "SummaC-ZS", "SummaC-Conv", "QAFactEval")
+#: Their balanced accuracies on the test halves, a threshold for each row (Tang et al. 2023, table 8; three digits from
+#: their notebook ``final_result.ipynb``): origin, data set, class of systems -> test summaries, a value for each.
+TABLE_8: dict[tuple[str, str, str], tuple[int, tuple[float, ...]]] = {
+    ("cnndm", "CLIFF", "recent"): (150, (0.730, 0.740, 0.646, 0.649, 0.716)),
+    ("cnndm", "FRANK", "older"): (523, (0.704, 0.670, 0.692, 0.727, 0.773)),
+    ("cnndm", "FRANK", "recent"): (175, (0.699, 0.626, 0.570, 0.601, 0.547)),
+    ("cnndm", "FRANK", "transformers"): (175, (0.574, 0.556, 0.631, 0.634, 0.646)),
+    ("cnndm", "FactCC", "older"): (503, (0.704, 0.655, 0.835, 0.891, 0.843)),
+    ("cnndm", "Goyal21", "older"): (25, (0.188, 0.146, 0.375, 0.354, 0.271)),
+    ("cnndm", "Polytope", "older"): (450, (0.779, 0.687, 0.802, 0.791, 0.824)),
+    ("cnndm", "Polytope", "recent"): (34, (0.294, 0.176, 0.971, 0.735, 0.324)),
+    ("cnndm", "Polytope", "transformers"): (150, (0.774, 0.733, 0.970, 0.811, 0.726)),
+    ("cnndm", "SummEval", "older"): (548, (0.661, 0.649, 0.773, 0.801, 0.814)),
+    ("cnndm", "SummEval", "recent"): (200, (0.452, 0.649, 0.622, 0.827, 0.652)),
+    ("cnndm", "SummEval", "transformers"): (50, (0.760, 0.680, 0.620, 0.580, 0.740)),
+    ("cnndm", "Wang20", "older"): (117, (0.586, 0.552, 0.655, 0.672, 0.754)),
+    ("xsum", "CLIFF", "recent"): (150, (0.754, 0.619, 0.596, 0.666, 0.626)),
+    ("xsum", "Cao22", "recent"): (239, (0.723, 0.601, 0.490, 0.668, 0.613)),
+    ("xsum", "Goyal21", "recent"): (50, (0.644, 0.814, 0.466, 0.552, 0.754)),
+    ("xsum", "Wang20", "recent"): (119, (0.756, 0.560, 0.698, 0.721, 0.756)),
+    ("xsum", "XSumFaith", "older"): (430, (0.834, 0.597, 0.533, 0.675, 0.605)),
+    ("xsum", "XSumFaith", "transformers"): (423, (0.855, 0.601, 0.514, 0.646, 0.596)),
+}
 
 
 def blocks(scorer: EstimeScorer, data: AggreFact, *, progress: bool = False) -> list[Block]:
@@ -58,12 +79,11 @@ def analyze(scores: Scores[AggreFact], *, resamples: int, seed: int, advance: Ca
     intervals of a bootstrap over documents, the threshold held. A cell without one of the halves is left out, as is a
     summary without a score.
 
-    Returns:
-        ``detection.csv``: ``column``, ``measure``, ``section``, ``origin``, ``dataset`` (`MEAN` for the mean of the
-        cells of an origin and a class), ``group`` (the class), ``summaries``, ``threshold``, ``accuracy``, ``low``,
-        ``high``, ``area``, ``area_low``, ``area_high``. Of printed detectors there is the accuracy alone.
+    ``detection.csv``: ``column``, ``measure``, ``section``, ``origin``, ``dataset`` (`MEAN` for the mean of the cells
+    of an origin and a class), ``group`` (the class), ``summaries``, ``threshold``, ``accuracy``, ``low``, ``high``,
+    ``area``, ``area_low``, ``area_high``. Of printed detectors there is the accuracy alone.
     """
-    weights = document_weights(scores.data, resamples, seed)
+    weights = shared.document_weights(scores.data, resamples, seed)
     rows: list[dict[str, Any]] = []
     for one in scores.known:
         rows += _rows(one, _detected(scores, one, weights))
@@ -122,7 +142,6 @@ def _rows(measure: Measure, found: Iterable[_Cell]) -> Iterator[dict[str, Any]]:
 
 
 def _mean(cells: list[_Cell], place: tuple[str, str, str]) -> _Cell:
-    """The mean of some cells, weighted by their summaries."""
     total = sum(cell.summaries for cell in cells)
     accuracies, found = (
         np.array(sum(cell.summaries / total * values for cell, values in zip(cells, of_each, strict=True)))
@@ -135,9 +154,10 @@ def tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
     """``aggrefact`` (balanced accuracies), ``aggrefact-area``, ``aggrefact-cells`` (intervals, thresholds)."""
     found = frames[DETECTION]
     notes = _notes(scores, found)
+    accuracy, area = "balanced accuracy on test, thresholds chosen on val", "area under the ROC curve on test"
     return [
-        _beside(found, "accuracy", "aggrefact", "balanced accuracy on test, thresholds chosen on val", notes),
-        _beside(found, "area", "aggrefact-area", "area under the ROC curve on test", notes),
+        _beside(found, "accuracy", "aggrefact", accuracy, notes),
+        _beside(found, "area", "aggrefact-area", area, notes),
         _below(found, notes),
     ]
 
@@ -146,21 +166,17 @@ def _beside(found: pd.DataFrame, value: str, name: str, what: str, notes: tuple[
     """A row for each measure, a column for each cell; for each mean where there are too many cells."""
     counts = found.groupby(PLACE, sort=False)["summaries"].max()
     places = [place for place in counts.index if len(counts) <= WIDE or place[1] == MEAN]
-    columns = [Column("measure", text=True)]
-    columns += [Column(f"{place[1]} {place[2]} ({counts[place]})", ORIGINS[place[0]]) for place in places]
-    sections = []
-    for section, title in SECTIONS.items():
-        of_it = found[(found["section"] == section) & found[value].notna()]
-        if len(of_it):
-            values = of_it.pivot(index=["column", "measure"], columns=PLACE, values=value).reindex(columns=places)
-            values = values.loc[list(dict.fromkeys(zip(of_it["column"], of_it["measure"], strict=True)))]
-            rows = tuple((label, *cells) for (_, label), *cells in values.itertuples())
-            sections.append(Section(title, rows))
-    return Table(name, f"AggreFact: {what}.", tuple(columns), tuple(sections), notes)
+    shown = [
+        Shown(Column(f"{place[1]} {place[2]} ({counts[place]})", ORIGINS[place[0]]), place, value) for place in places
+    ]
+    names = found[found[value].notna()].drop_duplicates("column")
+    labels = {section: list(zip(of["column"], of["measure"], strict=True)) for section, of in names.groupby("section")}
+    rows = shared.lookup(found, "column", *PLACE)
+    parts = [(title, rows, labels.get(section, [])) for section, title in SECTIONS.items()]
+    return shared.measure_table(name, f"AggreFact: {what}.", shown, parts, notes)
 
 
 def _below(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
-    """A section for each cell, a row for each measure."""
     columns = [Column("measure", text=True), Column("threshold", decimals=4)]
     for value in ("accuracy", "area"):
         columns += [Column(value), Column("95% interval", value, text=True)]
@@ -169,10 +185,8 @@ def _below(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
         around = map(interval_cell, rows["low"], rows["high"])
         of_area = map(interval_cell, rows["area_low"], rows["area_high"])
         cells = zip(rows["measure"], rows["threshold"], rows["accuracy"], around, rows["area"], of_area, strict=True)
-        sections.append(Section(f"{place_name(*place)}: {rows['summaries'].max()} summaries", tuple(cells)))
-    return Table(
-        "aggrefact-cells", "AggreFact: all that was found in each cell.", tuple(columns), tuple(sections), notes
-    )
+        sections.append(Section(f"{place_name(*place)}: {rows['summaries'].max()} summaries", list(cells)))
+    return Table("aggrefact-cells", "AggreFact: all that was found in each cell.", columns, sections, notes)
 
 
 def _notes(scores: Scores[AggreFact], found: pd.DataFrame) -> tuple[str, ...]:
@@ -212,4 +226,4 @@ def draw(scores: Scores[AggreFact], frames: Frames, *, seed: int) -> Iterator[tu
     }
     caption = "area under the ROC curve, 95% intervals; grey: trivial measures"
     if panels:
-        yield "areas", plot_intervals(panels, 0.5, caption, wider=2 * max(0, len(panels) - 2))
+        yield "areas", shared.plot_intervals(panels, 0.5, caption, wider=2 * max(0, len(panels) - 2))

@@ -46,10 +46,8 @@ def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
 def judged_words(explanations: Sequence[Explanation], spans: Sequence[Sequence[str]]) -> pd.DataFrame:
     """The words of explained summaries beside the texts that were marked in each, in order; as many of both.
 
-    Returns:
-        A row for each word: ``summary``, the index of its summary; ``verdict``, one of ``VERDICTS``; ``margin``, as in
-        `estime_metric.explanation.UnitVerdict.relative_margin`: negative for an alarm, NaN where nothing was compared;
-        ``marked``, whether annotators marked it.
+    A row for each word: ``summary``, the index of its summary; ``verdict``, one of ``VERDICTS``; ``margin``, the
+    ``relative_margin`` of `UnitVerdict`: negative for an alarm, NaN where nothing was compared; ``marked``.
     """
     if len(explanations) != len(spans):
         raise ValueError(
@@ -72,11 +70,10 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
     Returns:
         For ``alarms``, ``absent`` words and ``both``: ``words``, how many could have been flagged, for alarms those
         that the source has, else all; ``flagged``, how many were; ``precision``, the share of these that are marked;
-        ``recall``, the share of all marked words, also of those that could not be flagged, that are flagged; ``f1``,
-        their harmonic mean; ``lift``, precision over the share of marked words among those that could be flagged, 1 is
-        chance; ``average_precision``, the mean precision over the ranks of the marked words: alarms by margin, the
-        largest first, and then matches; absent words above others; for both, absent words first. NaN where there is
-        nothing to divide by.
+        ``recall``, the share of all marked words that are flagged; ``f1``; ``lift``, precision over the share of marked
+        words among those that could be flagged, 1 is chance; ``average_precision``, the mean precision over the ranks
+        of the marked words: alarms by margin, the largest first, and then matches; absent words above others; for both,
+        absent words first. NaN where there is nothing to divide by.
 
     Example:
         >>> from estime_metric import EstimeScorer
@@ -129,7 +126,6 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
 
 
-#: Lower ends of the ranges of margins in the table.
 MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
 #: Shares of the checked words, those with the largest margins first, in the curve.
 _CURVE = np.arange(0.01, 1.0, 0.01)

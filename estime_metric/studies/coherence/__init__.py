@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-#: The toolbox paper's checkpoint of BARTScore.
+from estime_metric.inputs import check_texts
+
 BARTSCORE_MODEL = "facebook/bart-large-cnn"
 
 
@@ -17,18 +18,13 @@ def token_ids(
     name: str, texts: Sequence[str], tokenizer: Any, limit: int | None, truncate: bool, key: str = "text"
 ) -> list[list[int]]:
     """Token ids of each text, special tokens included; one longer than the limit is cut or refused (ValueError)."""
-    if isinstance(texts, str):
-        raise TypeError(f"Expected argument `{name}` to be a sequence of texts, but got the string {texts!r}.")
-    if not len(texts):
-        return []
-    rows: list[list[int]] = tokenizer(**{key: list(texts)}, verbose=False)["input_ids"]
+    checked = check_texts(name, texts)
+    rows: list[list[int]] = tokenizer(**{key: checked}, verbose=False)["input_ids"] if checked else []
     long = [index for index, row in enumerate(rows) if limit is not None and len(row) > limit]
-    if not long:
-        return rows
-    if not truncate:
+    if long and not truncate:
         raise ValueError(
             f"Expected argument `{name}` to hold texts of at most {limit} tokens, the positions of the model, but the "
             f"one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
         )
-    cut: list[list[int]] = tokenizer(**{key: list(texts)}, truncation=True, max_length=limit)["input_ids"]
+    cut: list[list[int]] = tokenizer(**{key: checked}, truncation=True, max_length=limit)["input_ids"] if long else rows
     return cut

@@ -1,8 +1,7 @@
 """BARTScore (Yuan, Neubig & Liu 2021): how probable is the summary, given its source, to a model that writes text?
 
-The score is the mean log-probability of the summary's tokens under a sequence-to-sequence model that reads the source
-(the direction source to summary, which the toolbox paper takes with ``facebook/bart-large-cnn``). Zero or less; higher
-is better. As in the original, all tokens of the summary count, its special tokens too.
+The score is the mean log-probability of the summary's tokens, special ones included, under a sequence-to-sequence model
+that reads the source, the direction that the toolbox paper takes. Zero or less; higher is better.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from estime_metric.engine.batching import pack
 from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import quiet
 from estime_metric.engine.precision import inference_context
-from estime_metric.inputs import integer
+from estime_metric.inputs import check_pairs, integer
 from estime_metric.studies.coherence import BARTSCORE_MODEL, token_ids
 
 #: Names that configurations have for the longest source and the longest summary; a model with neither has no limit.
@@ -31,15 +30,10 @@ _TARGET_LIMITS = ("max_decoder_position_embeddings", "max_position_embeddings", 
 class BartScore:
     """Scores summaries by their probability given their sources.
 
-    Args:
-        model: sequence-to-sequence model of transformers: Hub name or local folder (BART, Pegasus, T5 ...).
-        device: as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one, else the CPU.
-        token_budget: most tokens of sources and summaries in a forward pass, padding included.
-        truncate: cut texts that are longer than the model's positions; where False they are refused.
-
-    Raises:
-        OSError: the model cannot be loaded.
-        ValueError: it is not a sequence-to-sequence model, a weight is missing, or ``token_budget`` is not positive.
+    ``model`` is a sequence-to-sequence model of transformers, Hub name or folder (BART, Pegasus, T5 ...); ``device`` as
+    ``torch.device`` takes it, ``None``: CUDA if there is one; ``token_budget`` the most tokens of sources and summaries
+    in a forward pass, padding included; with ``truncate`` texts longer than the model's positions are cut, else
+    refused. Raises OSError where the model cannot be loaded, ValueError where it is another kind or lacks a weight.
     """
 
     def __init__(
@@ -61,21 +55,13 @@ class BartScore:
     def score(self, predictions: Sequence[str], sources: Sequence[str]) -> NDArray[np.float64]:
         """The score of each pair, float64 of shape (n,), zero or less, higher is better.
 
-        The token budget changes it by no more than rounding. An empty summary has its special tokens only.
-
-        Raises:
-            TypeError: ``predictions`` or ``sources`` is a single string.
-            ValueError: their numbers differ, or a text is too long for the model and ``truncate`` is False.
+        The token budget changes it by no more than rounding. An empty summary has its special tokens only. Raises
+        TypeError, ValueError as `check_pairs`, and ValueError for a text that is too long where ``truncate`` is False.
         """
-        targets = token_ids(
-            "predictions", predictions, self.tokenizer, self.target_limit, self.truncate, key="text_target"
-        )
-        origins = token_ids("sources", sources, self.tokenizer, self.source_limit, self.truncate)
-        if len(targets) != len(origins):
-            raise ValueError(
-                f"Expected argument `sources` to hold {len(targets)} texts, one for each prediction, but got "
-                f"{len(origins)}."
-            )
+        predictions, sources = check_pairs(predictions, sources)
+        tokenizer, cut = self.tokenizer, self.truncate
+        targets = token_ids("predictions", predictions, tokenizer, self.target_limit, cut, key="text_target")
+        origins = token_ids("sources", sources, tokenizer, self.source_limit, cut)
         scores = np.full(len(targets), np.nan)
         lengths = [len(a) + len(b) for a, b in zip(origins, targets, strict=True)]
         order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
@@ -98,10 +84,10 @@ class BartScore:
 
     def _padded(self, rows: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Ids (b, t), and which of them are of the text."""
-        ids, masks = ([torch.tensor(row) for row in rows], [torch.ones(len(row), dtype=torch.bool) for row in rows])
         pad = self.tokenizer.pad_token_id or 0
-        padded = pad_sequence(ids, batch_first=True, padding_value=pad), pad_sequence(masks, batch_first=True)
-        return padded[0].to(self.device), padded[1].to(self.device)
+        ids = pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=pad)
+        mask = pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in rows], batch_first=True)
+        return ids.to(self.device), mask.to(self.device)
 
 
 def _load(name: str) -> Any:

@@ -1,8 +1,8 @@
 """The coherence classifier: an encoder fine-tuned to tell a text from the same text shuffled.
 
-Steen & Markert 2022, section 5 (CCL) and appendix A.6, after Laban et al. 2021: one classifier for all texts rather
-than a ranking of pairs, so that texts of different lengths can be compared (section 7.4). The score of a text is the
-log-odds of its being in the original order: any real number, higher is more coherent, 0 where both are as likely.
+Steen & Markert 2022, section 5 (CCL) and appendix A.6, after Laban et al. 2021: one classifier for all texts, so that
+texts of different lengths can be compared (section 7.4). The score of a text is the log-odds of its being in the
+original order: any real number, higher is more coherent, 0 where both are as likely.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from estime_metric import embedded
 from estime_metric.engine.encoder import choose_device
 from estime_metric.engine.loading import load_pretrained, quiet
 from estime_metric.engine.precision import inference_context
+from estime_metric.inputs import check_texts, integer
 from estime_metric.meta.shuffle import shuffle_text, split_sentences
 from estime_metric.studies.coherence import token_ids
 
@@ -35,14 +36,10 @@ SHUFFLED, ORIGINAL = 0, 1
 class TrainingOptions:
     """Options of `train_classifier`; the defaults are the paper's where it names them (appendix A.6).
 
-    Attributes:
-        epochs: passes over the texts.
-        learning_rate: of AdamW, falling linearly to zero.
-        batch_size: texts in a step, originals and shuffled ones mixed.
-        shuffles: shuffled forms of each text, drawn once (1 for CNN/DailyMail, 20 for WSJ).
-        validation: share of the texts that is held out to choose the best epoch by F1 of the originals; 0 keeps the
-            last epoch.
-        seed: of the shuffles, the split, the order, the new head and the dropout.
+    ``learning_rate`` is that of AdamW, falling linearly to zero. A step takes ``batch_size`` texts, originals and
+    shuffled ones mixed; the ``shuffles`` of each text are drawn once (1 for CNN/DailyMail, 20 for WSJ). ``validation``
+    is the share of the texts held out to choose the best epoch by F1 of the originals; 0 keeps the last epoch. The
+    ``seed`` is that of the shuffles, the split, the order, the new head and the dropout.
     """
 
     epochs: int = 6
@@ -54,8 +51,7 @@ class TrainingOptions:
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch_size", "shuffles"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"Expected argument `{name}` to be at least 1, but got {getattr(self, name)}.")
+            integer(name, getattr(self, name), 1)
         if not self.learning_rate > 0:
             raise ValueError(f"Expected argument `learning_rate` to be positive, but got {self.learning_rate}.")
         if not 0 <= self.validation < 1:
@@ -65,16 +61,10 @@ class TrainingOptions:
 class CoherenceClassifier:
     """Scores texts by the log-odds of their being in order.
 
-    Args:
-        model: folder or Hub name of a classifier that `save` wrote; or of an encoder (``"embedded-small"``: that of the
-            package), whose head is then new and knows nothing until it is trained, which ``trained`` says.
-        device: as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one, else the CPU.
-        truncate: cut texts that are longer than the encoder's positions; where False they are refused.
-        seed: of a new head.
-
-    Raises:
-        OSError: the model cannot be loaded.
-        ValueError: a weight of the encoder is missing.
+    ``model`` is a folder or Hub name of a classifier that `save` wrote; or of an encoder (``"embedded-small"``: that of
+    the package), whose head is then new, from ``seed``, and knows nothing until it is trained, which ``trained`` says.
+    ``device`` and ``truncate`` are as in `BartScore`. Raises OSError where the model cannot be loaded, ValueError where
+    a weight of the encoder is missing.
     """
 
     def __init__(self, model: str | Path, *, device: str | None = None, truncate: bool = False, seed: int = 0) -> None:
@@ -93,8 +83,8 @@ class CoherenceClassifier:
     def score(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float64]:
         """The log-odds of each text's being in its original order, float64 of shape (n,), higher is more coherent.
 
-        ``batch_size`` changes a score by no more than rounding. Raises TypeError for one string, ValueError for a text
-        that is too long for the encoder where ``truncate`` is False.
+        ``batch_size`` changes a score by no more than rounding. ValueError for a text that is too long without
+        ``truncate``.
         """
         rows = self.encode(texts)
         scores = np.full(len(rows), np.nan)
@@ -124,10 +114,9 @@ class CoherenceClassifier:
 
 
 def shuffled_pairs(texts: Sequence[str], shuffles: int = 1, seed: int = 0) -> list[tuple[str, list[str]]]:
-    """Each text that has another order, with so many shuffled forms of it, which may be equal where it has few orders.
+    """Each text that has another order, with so many shuffled forms, some equal where it has few orders.
 
-    The sentences of the original are joined as those of the shuffled forms are, so that nothing but their order tells
-    the two apart.
+    Its own sentences are joined as those of the shuffled forms, so that nothing but their order tells the two apart.
     """
     pairs = []
     for index, text in enumerate(texts):
@@ -149,22 +138,14 @@ def train_classifier(
 ) -> CoherenceClassifier:
     """Trains a coherence classifier on texts and their shuffled forms; returns that of the best epoch.
 
-    On the CPU the same seed gives the same classifier.
-
-    Args:
-        texts: coherent texts, such as reference summaries. Those of fewer than two sentences are left out.
-        model: the encoder to start from, as `CoherenceClassifier` takes it; also ``device`` and ``truncate``.
-        options: of the training.
-        on_epoch: called after each epoch with its number from 1, the mean loss in training, and F1 of the held-out
-            texts (NaN without).
-
-    Raises:
-        TypeError, ValueError: fewer than two texts can be shuffled, or one is too long for the encoder.
+    On the CPU the same seed gives the same classifier. ``texts`` are coherent, such as reference summaries; those of
+    fewer than two sentences are left out. ``model``, ``device`` and ``truncate`` are as in `CoherenceClassifier`.
+    ``on_epoch`` is called after each epoch with its number from 1, the mean loss in training, and F1 of the held-out
+    texts (NaN without). Raises TypeError, ValueError where fewer than two texts can be shuffled, or one is too long for
+    the encoder.
     """
     options = options or TrainingOptions()
-    if isinstance(texts, str):
-        raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
-    pairs = shuffled_pairs(texts, options.shuffles, options.seed)
+    pairs = shuffled_pairs(check_texts("texts", texts), options.shuffles, options.seed)
     if len(pairs) < 2:
         raise ValueError(f"Expected argument `texts` to hold two texts that can be shuffled, but got {len(pairs)}.")
     rng = random.Random(options.seed)
@@ -196,7 +177,6 @@ Example = tuple[list[int], int]
 
 
 def _examples(classifier: CoherenceClassifier, pairs: Sequence[tuple[str, list[str]]]) -> list[Example]:
-    """Token ids and class of each text and each of its shuffled forms."""
     texts = [text for original, forms in pairs for text in (original, *forms)]
     classes = [kind for _, forms in pairs for kind in (ORIGINAL, *[SHUFFLED] * len(forms))]
     return list(zip(classifier.encode(texts), classes, strict=True))
@@ -222,7 +202,6 @@ def _train_epoch(
 
 
 def _f1(classifier: CoherenceClassifier, pairs: Sequence[tuple[str, list[str]]]) -> float:
-    """F1 of finding the originals."""
     originals = classifier.score([original for original, _ in pairs]) > 0
     shuffled = classifier.score([form for _, forms in pairs for form in forms]) > 0
     hits, wrong = int(originals.sum()), int(shuffled.sum())
@@ -247,16 +226,13 @@ def _limit(model: Any, tokenizer: Any) -> int | None:
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
         return None
-    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-        # Their positions are counted from the padding id on.
-        positions -= (tokenizer.pad_token_id or 0) + 1
-    return positions
+    counted_from_padding = model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet")
+    return positions - ((tokenizer.pad_token_id or 0) + 1 if counted_from_padding else 0)
 
 
 @contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Torch's random numbers from a seed within, and as they were after."""
-    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_available() else []
-    with torch.random.fork_rng(devices):
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
         yield

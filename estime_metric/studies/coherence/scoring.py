@@ -10,31 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric._version import __version__
+from estime_metric.inputs import check_texts
 from estime_metric.meta.lengths import count_lengths
 from estime_metric.studies.coherence import BARTSCORE_MODEL
 from estime_metric.studies.coherence.entity_graph import content_words, entity_graph, nouns
 
-#: measure -> what it needs and what its scores are; higher is more coherent in each.
-MEASURES = {
-    "entity_graph": "needs nothing; 0 or more",
-    "classifier": "needs a trained classifier; log-odds of the original order",
-    "bartscore": "needs sources and a seq2seq model; mean log-probability, 0 or less",
-    "length": "a baseline: number of characters",
-    "random": "a baseline: chance, 0 to 1",
-}
+#: Higher is more coherent in each; the last two are baselines, the number of characters and chance.
+MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")
 
 
 @dataclass(frozen=True)
 class CoherenceOptions:
     """What the measures need.
 
-    Attributes:
-        classifier: folder or Hub name of a trained classifier (``python -m estime_metric.studies.coherence.train``).
-        bartscore_model: sequence-to-sequence model, Hub name or folder.
-        tagger: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``); ``None``: content words, no data needed.
-        device: for classifier and BARTScore, as ``torch.device`` takes it; ``None`` takes CUDA if there is one.
-        truncate: cut texts that are longer than a model's positions; where False they are refused.
-        seed: of the random baseline.
+    ``classifier``: folder or Hub name of a trained one (``python -m estime_metric.studies.coherence.train``).
+    ``bartscore_model``: Hub name or folder. ``tagger``: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``);
+    ``None``: content words. ``device``: ``None`` takes CUDA if there is one. ``truncate``: cut texts that are longer
+    than a model's positions, else they are refused. ``seed``: of the random baseline.
     """
 
     classifier: str | Path | None = None
@@ -47,8 +39,7 @@ class CoherenceOptions:
 
 def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
     """Refuses unknown measures, and those that lack what they need, before any model is loaded (ValueError)."""
-    unknown = [repr(name) for name in measures if name not in MEASURES] if measures else ["none"]
-    if unknown:
+    if unknown := [repr(name) for name in measures if name not in MEASURES] if measures else ["none"]:
         raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {unknown[0]}.")
     if "classifier" in measures and options.classifier is None:
         raise ValueError(
@@ -66,13 +57,9 @@ def coherence_scores(
 ) -> dict[str, NDArray[np.float64]]:
     """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more coherent in each.
 
-    Only ``bartscore`` reads the ``sources`` of the texts.
-
-    Raises:
-        TypeError: ``texts`` is one string.
-        ValueError: a measure is unknown or lacks what it needs, or a text is too long for a model.
-        OSError: a model cannot be loaded.
-        ImportError: a tagger is asked for that is not installed.
+    Only ``bartscore`` reads the ``sources`` of the texts. Raises TypeError, ValueError for bad texts, an unknown
+    measure or one that lacks what it needs, OSError where a model cannot be loaded, ImportError where a tagger is not
+    installed.
 
     Example:
         >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colours."]
@@ -81,9 +68,8 @@ def coherence_scores(
     """
     options = options or CoherenceOptions()
     check_measures(measures, options)
-    if isinstance(texts, str):
-        raise TypeError(f"Expected argument `texts` to be a sequence of texts, but got the string {texts!r}.")
-    return {name: _score(name, texts, sources, options) for name in measures}
+    checked = check_texts("texts", texts)
+    return {name: _score(name, checked, sources, options) for name in measures}
 
 
 def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> str:

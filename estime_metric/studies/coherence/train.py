@@ -11,23 +11,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
-from itertools import islice
 from pathlib import Path
 
-from estime_metric import files
 from estime_metric.studies.coherence.classifier import TrainingOptions, train_classifier
-
-
-def read_texts(path: Path, field: str = "text", limit: int | None = None) -> list[str]:
-    """The texts of a file of rows; a row without a text in ``field`` is refused by its number (ValueError)."""
-    texts: list[str] = []
-    for number, row in islice(files.read_rows(path), limit):
-        if isinstance(row, str):
-            raise ValueError(f"Expected line {number} of {path.name!r} to be a record, but it {row}.")
-        if not isinstance(row.get(field), str):
-            raise ValueError(f"Expected line {number} of {path.name!r} to have a text in {field!r}, but it has none.")
-        texts.append(row[field])
-    return texts
+from estime_metric.studies.shared.records import read_records
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,19 +26,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--field", default="text", help="field of the texts (%(default)s)")
     parser.add_argument("--limit", type=int, help="use the first texts only")
     for option in fields(TrainingOptions):
-        name, default = option.name.replace("_", "-"), option.default
-        parser.add_argument(f"--{name}", type=type(default), default=default, help="(%(default)s)")
+        name, kind = option.name.replace("_", "-"), type(option.default)
+        parser.add_argument(f"--{name}", type=kind, default=option.default, help="(%(default)s)")
     parser.add_argument("--device", help="cpu, cuda ...")
     parser.add_argument("--truncate", action="store_true", help="cut texts longer than the encoder's positions")
     given = parser.parse_args(arguments)
     try:
         options = TrainingOptions(**{option.name: getattr(given, option.name) for option in fields(TrainingOptions)})
-        texts = read_texts(given.texts, given.field, given.limit)
+        texts = [row[given.field] for row in read_records(given.texts, (given.field,), given.limit)]
         classifier = train_classifier(
             texts, given.model, options, device=given.device, truncate=given.truncate, on_epoch=_report
         )
         classifier.save(given.output)
-    except (OSError, ValueError) as error:
+    except (OSError, TypeError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"wrote {given.output}")

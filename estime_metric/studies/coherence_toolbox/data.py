@@ -1,12 +1,11 @@
 """The comparison of coherence measures of Steen & Markert 2022, computed again from their published scores.
 
-Table 4 (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: judgements exist for 16 of the paper's 17
-systems, so what is computed here stands beside what was printed.
+Table 4 (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: of their 17 systems 16 have judgements.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,6 @@ from estime_metric.studies.coherence_toolbox.printed import LABELS
 from estime_metric.studies.shared.records import by_key, digest, read_records
 from estime_metric.studies.shared.scoring import Crossed
 
-#: Components of GRUEN, as their file names them.
 COMPONENTS = ("cola", "redundancy", "lm", "focus")
 
 
@@ -54,11 +52,10 @@ class Toolbox(Crossed):
         documents, systems: D and S names, those that are judged, in the order of ``summeval.jsonl``.
         summaries: D times S texts, all systems of the first document first.
         judgements: float64 of shape (D, S): the mean of the experts, higher is better.
-        scores: measure -> float64 of shape (D * S,); a measure is the name of a file.
-        shuffle: measure -> its scores on the shuffle test.
+        scores, shuffle: measure (the name of a file) -> float64 of shape (D * S,), and its scores on the shuffle test.
         components: component of GRUEN -> float64 of shape (D, S); empty if they are not available.
-        properties: system -> ``name`` in the paper, ``extractive``, ``pretrained_transformer``, ``produces_capitals``,
-            also of systems that have no judgements.
+        properties: system, also without judgements -> ``name``, ``extractive``, ``pretrained_transformer``,
+            ``produces_capitals``.
     """
 
     origin: str
@@ -70,11 +67,7 @@ class Toolbox(Crossed):
     shuffle: dict[str, ShuffleScores]
     components: dict[str, Floats]
     properties: dict[str, dict[str, str]]
-
-    @cached_property
-    def source_of_each(self) -> list[str]:
-        """No measure here reads the sources."""
-        return [""] * len(self.summaries)
+    source_of_each: list[str] = field(default_factory=list)  # no measure here reads the sources
 
     @property
     def names(self) -> list[str]:
@@ -95,9 +88,10 @@ def read(folder: Path) -> Toolbox:
     test, as ``measures.csv`` beside them lists it. A missing file, column or score, or a cell that stands twice is
     named (OSError, ValueError).
     """
-    measures = [name for name in LABELS if (folder / "coherence_scores" / f"{name}.csv").is_file()]
+    scores = folder / "coherence_scores"
+    measures = [name for name in LABELS if (scores / f"{name}.csv").is_file()]
     if not measures:
-        raise FileNotFoundError(f"Expected scores of measures in {str(folder / 'coherence_scores')!r}, but found none.")
+        raise FileNotFoundError(f"Expected scores of measures in {str(scores)!r}, but found none.")
     fields = ("doc_id", "system", "summary", "coherence")
     judged = by_key(read_records(folder / "summeval" / "summeval.jsonl", fields), fields[:2], "summeval.jsonl")
     documents, systems = (tuple(dict.fromkeys(key[axis] for key in judged)) for axis in (0, 1))
@@ -112,10 +106,11 @@ def read(folder: Path) -> Toolbox:
         return np.array([float(rows[key][field]) for key in keys])
 
     def table(name: str, *columns: str) -> dict[tuple[str, ...], dict[str, str]]:
-        path = folder / "coherence_scores" / f"{name}.csv"
-        return by_key(read_records(path, ("doc", "system", *columns)), ("doc", "system"), path.name)
+        return by_key(
+            read_records(scores / f"{name}.csv", ("doc", "system", *columns)), ("doc", "system"), f"{name}.csv"
+        )
 
-    gruen = (folder / "coherence_scores" / "gruen_components.csv").is_file()
+    gruen = (scores / "gruen_components.csv").is_file()
     parts = table("gruen_components", *COMPONENTS) if gruen else {}
     properties = ("system", "name", "extractive", "pretrained_transformer", "produces_capitals")
     tested = {name: folder / "shuffle" / f"{name}.csv" for name in LABELS}

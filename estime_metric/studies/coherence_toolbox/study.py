@@ -18,7 +18,7 @@ from estime_metric.meta.lengths import correlation_with_length, count_lengths
 from estime_metric.studies.coherence_toolbox.data import Toolbox
 from estime_metric.studies.coherence_toolbox.printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
 from estime_metric.studies.shared.scoring import Block, Measure, Scores, published_block
-from estime_metric.studies.shared.study import Frames, each
+from estime_metric.studies.shared.study import Frames, each, lookup
 from estime_metric.tables import Cell, Column, Section, Table, interval
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ STATISTICS = {
 DRAWN = ("human", "ccl-roberta-large-ours-cnndm", "ccl-roberta-large-ours-wsj", "bartscore", "gruen", "sumqe")
 
 HERE, PAPER = "here", "paper"
-#: Tidy tables among the files.
 AGREEMENT, SHUFFLE, CONFOUNDERS, COMPONENTS = "agreement.csv", "shuffle.csv", "confounders.csv", "components.csv"
 WITH_LENGTH = "agreement-with-length.csv"
 
+_ROW = ["statistic", "value", "low", "high"]
 _SEVENTEEN = (
     "here: computed from the published scores on the 16 systems whose judgements are available; "
     "paper: as printed, on 17 systems. They cannot be equal digit for digit."
@@ -57,9 +57,8 @@ def blocks(data: Toolbox) -> list[Block]:
 class ToolboxStudy:
     """The study, as `estime_metric.studies.shared.study.run` takes it.
 
-    Args:
-        runs: over which the confounders with noise are averaged; 0 leaves Table 1 out.
-        intervals: resample for the intervals of Table 3.
+    ``runs``: over which the confounders with noise are averaged, 0 leaves Table 1 out; ``intervals``: resample for the
+    intervals of Table 3.
     """
 
     runs: int = 100
@@ -74,17 +73,14 @@ class ToolboxStudy:
         advance: Callable[[], object] = lambda: None,
     ) -> Frames:
         """Tidy tables of what Tables 1, 3, 4 and 5 show, and of agreement with length; intervals at 95%."""
-        data = scores.data
-        if not self.intervals:
-            resamples = 0
-        names = ["statistic", "value", "low", "high"]
+        data, resamples = scores.data, resamples if self.intervals else 0
         lengths = count_lengths(_texts(data))
-        judged = {"judged coherence": data.judgements}
-        tables = judged | {one.label: data.scores[one.column].reshape(lengths.shape) for one in scores.known}
+        tables = {"judged coherence": data.judgements}
+        tables |= {one.label: data.scores[one.column].reshape(lengths.shape) for one in scores.known}
         tested = [(LABELS[name], one.accuracy, one.accuracy_across) for name, one in data.shuffle.items()]
         correlations = [{"measure": name, **correlation_with_length(table, lengths)} for name, table in tables.items()]
         frames = {
-            AGREEMENT: each(scores, lambda one: _agreement(scores, one, resamples, seed), names, advance),
+            AGREEMENT: each(scores, lambda one: _agreement(scores, one, resamples, seed), _ROW, advance),
             SHUFFLE: pd.DataFrame(tested, columns=["measure", "accuracy", "across"]),
             WITH_LENGTH: pd.DataFrame(correlations),
         }
@@ -98,15 +94,11 @@ class ToolboxStudy:
         """``table3``, ``table4``, ``table3-intervals``, ``lengths``; ``table5`` and ``table1`` where computed."""
         columns = (Column("measure", text=True), *(Column(level, decimals=2) for level in LEVELS))
         title = "Agreement with the number of characters of a summary, Kendall's τ-b, 16 systems."
+        lengths = _table("lengths", title, columns, frames[WITH_LENGTH].itertuples(index=False))
         values, intervals = table_3(frames[AGREEMENT])
-        return [
-            values,
-            table_4(frames[SHUFFLE]),
-            intervals,
-            _table("lengths", title, columns, frames[WITH_LENGTH].itertuples(index=False)),
-            *([table_5(frames[COMPONENTS])] if COMPONENTS in frames else []),
-            *([table_1(frames[CONFOUNDERS])] if CONFOUNDERS in frames else []),
-        ]
+        made = [values, table_4(frames[SHUFFLE]), intervals, lengths]
+        optional = {COMPONENTS: table_5, CONFOUNDERS: table_1}
+        return made + [table(frames[name]) for name, table in optional.items() if name in frames]
 
     def draw(self, scores: Scores[Toolbox], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
         """Bias matrices of both kinds, score against judgement, agreement within systems and lengths."""
@@ -149,17 +141,16 @@ def _agreement(scores: Scores[Toolbox], measure: Measure, resamples: int, seed: 
         methods = [method for of, method in STATISTICS.values() if of == level]
         for row in bootstrap(grid, levels=[level], methods=methods, n=resamples, seed=seed).itertuples():
             ends[level, row.method] = row.low, row.high
-    nothing = float("nan"), float("nan")
     values = statistics_of(grid.scores, grid.judgements)
-    rows = [(name, value, *ends.get(STATISTICS[name], nothing)) for name, value in values.items()]
-    return pd.DataFrame(rows, columns=["statistic", "value", "low", "high"])
+    rows = [(name, value, *ends.get(STATISTICS[name], (np.nan, np.nan))) for name, value in values.items()]
+    return pd.DataFrame(rows, columns=_ROW)
 
 
 def confounder_statistics(data: Toolbox, runs: int = 100, seed: int = 0) -> pd.DataFrame:
     """Table 1: the statistics of each pseudo-measure; NAME + " (r)" with ties broken at random, mean over runs.
 
-    Without noise the scores within a system are equal and ``τ_intra`` is NaN. Capitalisation is the property of the
-    system here, since these texts have had the first letter of each sentence capitalised; the paper counts capitals.
+    Without noise ``τ_intra`` is NaN. Capitalisation is the property of the system here, since these texts have had the
+    first letter of each sentence capitalised; the paper counts capitals.
     """
     capitals, architecture = (
         from_property([int(data.properties[system][name]) for system in data.systems], len(data.documents))
@@ -177,8 +168,7 @@ def confounder_statistics(data: Toolbox, runs: int = 100, seed: int = 0) -> pd.D
 def gruen_components(data: Toolbox) -> pd.DataFrame:
     """Table 5: system-level tau-b with coherence of GRUEN's components (both names equal) and of each sum of two.
 
-    They are taken as they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is a loss), the two penalties as they
-    are.
+    They are taken as they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is a loss), penalties as they are.
     """
     parts = {name: np.exp(-table / 2) / 8 if name == "lm" else table for name, table in data.components.items()}
     parts["cola"] = parts["cola"] / 8
@@ -191,13 +181,13 @@ def gruen_components(data: Toolbox) -> pd.DataFrame:
 
 def table_3(frame: pd.DataFrame) -> Iterator[Table]:
     """Table 3, values and then intervals: one row for each measure, here beside the paper."""
-    values, intervals = [], []
-    for label, group in frame.groupby("measure", sort=False):
-        both = [(row, TABLE_3[str(label)][row.statistic]) for row in group.itertuples()]
-        values.append([label, *(value for pair in both for value in (pair[0].value, pair[1].value))])
-        intervals.append([label, *(interval(one.low, one.high) for pair in both for one in pair)])
+    here, pairs = lookup(frame, "measure", "statistic"), {}
+    for label in dict.fromkeys(frame["measure"]):
+        pairs[label] = [one for name in STATISTICS for one in (here[label, name], TABLE_3[label][name])]
+    values = [(label, *(one.value for one in of_it)) for label, of_it in pairs.items()]
     title = "Table 3 of Steen & Markert 2022: agreement of coherence measures with judged coherence, Kendall's τ-b."
     yield _table("table3", title, _beside("measure"), values, _SEVENTEEN)
+    intervals = [(label, *(interval(one.low, one.high) for one in of_it)) for label, of_it in pairs.items()]
     title = "Table 3 of Steen & Markert 2022: 95 % intervals, documents and systems resampled."
     columns = [Column(one.name, one.group, text=True) for one in _beside("measure")]
     yield _table("table3-intervals", title, columns, intervals, _SEVENTEEN)
@@ -212,14 +202,12 @@ def table_4(frame: pd.DataFrame) -> Table:
         printed = TABLE_4[row.measure]
         met = "yes" if f"{row.accuracy:.3f}" == f"{printed:.3f}" else "no"
         rows.append((row.measure, row.accuracy, printed, met, row.across))
-    return _table(
-        "table4",
-        "Table 4 of Steen & Markert 2022: shuffle accuracy on 1,000 reference summaries of CNN/DailyMail.",
-        columns,
-        rows,
+    title = "Table 4 of Steen & Markert 2022: shuffle accuracy on 1,000 reference summaries of CNN/DailyMail."
+    notes = (
         "here: computed from the published scores, a tie counts one half; paper: as printed; 0.5 by chance.",
         "across, computed here, not printed: each original against the shuffled form of each other text (section 7.4).",
     )
+    return _table("table4", title, columns, rows, *notes)
 
 
 def table_1(frame: pd.DataFrame) -> Table:
@@ -245,13 +233,12 @@ def table_5(frame: pd.DataFrame) -> Table:
 
 
 def _table(name: str, title: str, columns: Iterable[Column], rows: Iterable[Sequence[Cell]], *notes: str) -> Table:
-    return Table(name, title, tuple(columns), (Section("", tuple(map(tuple, rows))),), notes)
+    return Table(name, title, list(columns), [Section("", list(map(tuple, rows)))], notes)
 
 
 def _beside(first: str, names: Iterable[str] = tuple(STATISTICS)) -> list[Column]:
     """A column of text, then ours and the paper's of each statistic."""
-    pairs = [Column(which, group=name, decimals=2) for name in names for which in (HERE, PAPER)]
-    return [Column(first, text=True), *pairs]
+    return [Column(first, text=True), *(Column(which, name, decimals=2) for name in names for which in (HERE, PAPER))]
 
 
 def _texts(data: Toolbox) -> list[list[str]]:

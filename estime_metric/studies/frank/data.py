@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +18,11 @@ import numpy as np
 
 from estime_metric.inputs import check_choice, integer
 from estime_metric.meta.checks import Floats, listed
-from estime_metric.studies.shared.records import Record, by_key, check_all, digest, read_records
+from estime_metric.studies.shared.records import Record, by_key, check_all, digest, read_field, read_records
 from estime_metric.studies.shared.scoring import Listed
 
 #: Halves of the benchmark: choices are made on the first, results are reported on the second.
 SPLITS = ("valid", "test")
-#: Data set -> its name for readers.
 DATASETS = {"cnndm": "CNN/DailyMail", "bbc": "XSum"}
 #: Published metrics, in the order of tables; those that the data lack are left out, others follow.
 METRICS = (
@@ -30,13 +30,13 @@ METRICS = (
     "BertScore R", "BertScore F1", "Rouge 1", "Rouge 2", "Rouge L", "Bleu", "Meteor",
 )  # fmt: skip
 
-#: Types of error: three groups, the seven types within them, and what fits none.
-ERRORS = (
-    "Semantic_Frame_Errors", "Discourse_Errors", "Content_Verifiability_Errors", "RelE", "EntE", "CircE", "OutE",
-    "GramE", "CorefE", "LinkE", "Other",
-)  # fmt: skip
-
-#: Files of the JSON Lines layout.
+#: Types of error, with their headings: three groups, the seven types within them, and what fits none.
+ERRORS = {
+    **{"Semantic_Frame_Errors": "semantic frame", "Discourse_Errors": "discourse"},
+    **{"Content_Verifiability_Errors": "verifiability", "RelE": "relation", "EntE": "entity"},
+    **{"CircE": "circumstance", "OutE": "out of article", "GramE": "grammar", "CorefE": "coreference"},
+    **{"LinkE": "link", "Other": "other"},
+}
 DOCUMENTS, JUDGED = "documents.jsonl", "frank.jsonl"
 #: The authors' files: judgements, metrics, texts.
 ANNOTATIONS, METRIC_OUTPUTS = "human_annotations.json", "baseline_factuality_metrics_outputs.json"
@@ -52,16 +52,13 @@ class Frank(Listed):
 
     Attributes:
         origin: where they come from.
-        keys: document and system of each of N summaries, each pair once.
+        keys: document and system of each of N summaries, each pair once (ValueError).
         datasets: N keys of `DATASETS`.
         sources: document -> its text.
         summaries: N texts.
-        factuality: float64 of shape (N,): share of the sentences without an error; higher is better.
-        flipped: type of error -> factuality with the labels of that type inverted, float64 of shape (N,).
+        factuality: share of the sentences without an error, finite float64 of shape (N,); higher is better.
+        flipped: type of error -> factuality with the labels of that type inverted, likewise.
         metrics: published metric -> its scores, float64 of shape (N,), NaN where it has none; higher is better.
-
-    Raises:
-        ValueError: lengths that do not fit, a summary twice, no summary, or a judgement that is not finite.
     """
 
     origin: str
@@ -74,19 +71,11 @@ class Frank(Listed):
     metrics: Mapping[str, Floats]
 
     def __post_init__(self) -> None:
-        if not self.keys:
-            raise ValueError("Expected argument `keys` to name at least one summary, but got none.")
-        if len(set(self.keys)) < len(self.keys):
-            twice = [key for key in dict.fromkeys(self.keys) if self.keys.count(key) > 1]
+        if twice := [key for key, number in Counter(self.keys).items() if number > 1]:
             raise ValueError(f"Expected each summary once, but these occur several times: {listed(twice)}.")
-        columns = {"datasets": self.datasets, "summaries": self.summaries, "factuality": self.factuality}
-        for name, values in {**columns, **self.flipped, **self.metrics}.items():
-            if len(values) != len(self.keys):
-                raise ValueError(f"Expected `{name}` to hold {len(self.keys)} entries, but got {len(values)}.")
         for name, values in {"factuality": self.factuality, **self.flipped}.items():
-            if not np.isfinite(values).all():
-                index = int(np.flatnonzero(~np.isfinite(values))[0])
-                raise ValueError(f"Expected `{name}` to be finite, but it is not for {self.keys[index]}.")
+            if len(bad := np.flatnonzero(~np.isfinite(values))):
+                raise ValueError(f"Expected `{name}` to be finite, but it is not for {self.keys[bad[0]]}.")
 
     @cached_property
     def source_of_each(self) -> list[str]:
@@ -105,8 +94,8 @@ class Frank(Listed):
         integer("documents", documents, 1)
         kept: set[str] = set()
         for dataset in DATASETS:
-            of_it = dict.fromkeys(key[0] for key, one in zip(self.keys, self.datasets, strict=True) if one == dataset)
-            kept |= set(list(of_it)[:documents])
+            of_it = (document for (document, _), one in zip(self.keys, self.datasets, strict=True) if one == dataset)
+            kept |= set(list(dict.fromkeys(of_it))[:documents])
         rows = [index for index, (document, _) in enumerate(self.keys) if document in kept]
         return replace(
             self,
@@ -172,31 +161,24 @@ def _numbers(cells: Iterable[Any]) -> Floats:
 
 
 def _read_lines(folder: Path) -> tuple[list[Record], dict[str, str]]:
-    documents = read_records(folder / DOCUMENTS, ("doc_id", "source"))
+    sources = read_field(folder / DOCUMENTS, "source")
     fields = ("doc_id", "system", "dataset", "split", "summary", "factuality", "flipped", "metrics")
-    rows = [{**row, "doc_id": str(row["doc_id"])} for row in read_records(folder / JUDGED, fields)]
-    return rows, {str(row["doc_id"]): row["source"] for row in documents}
+    return [{**row, "doc_id": str(row["doc_id"])} for row in read_records(folder / JUDGED, fields)], sources
 
 
 def _read_authors(folder: Path) -> tuple[list[Record], dict[str, str]]:
     judged = read_records(folder / ANNOTATIONS, (*_NAMES, "dataset", "split", "Factuality"))
     outputs = by_key(read_records(folder / METRIC_OUTPUTS, _NAMES), _NAMES, METRIC_OUTPUTS)
-    summaries, sources = _texts(folder, dict.fromkeys(str(row["hash"]) for row in judged))
     keys = [(str(row["hash"]), str(row["model_name"])) for row in judged]
+    summaries, sources = _texts(folder, dict.fromkeys(document for document, _ in keys))
     check_all(keys, summaries, f"a summary for each judgement of {ANNOTATIONS}")
-    rows = [
-        {
-            "doc_id": key[0],
-            "system": key[1],
-            "dataset": row["dataset"],
-            "split": row["split"],
-            "summary": summaries[key],
-            "factuality": row["Factuality"],
-            "flipped": {name: row[f"Flip_{name}"] for name in ERRORS if f"Flip_{name}" in row},
-            "metrics": {name: value for name, value in outputs.get(key, {}).items() if name not in _KEYS},
-        }
-        for key, row in zip(keys, judged, strict=True)
-    ]
+    rows = []
+    for key, row in zip(keys, judged, strict=True):
+        names = {"doc_id": key[0], "system": key[1], "dataset": row["dataset"], "split": row["split"]}
+        flipped = {name: row[f"Flip_{name}"] for name in ERRORS if f"Flip_{name}" in row}
+        metrics = {name: value for name, value in outputs.get(key, {}).items() if name not in _KEYS}
+        judgements = {"factuality": row["Factuality"], "flipped": flipped, "metrics": metrics}
+        rows.append({**names, "summary": summaries[key], **judgements})
     return rows, sources
 
 

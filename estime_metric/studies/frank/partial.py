@@ -1,8 +1,7 @@
 """Partial correlations, a categorical variable held constant, under weights: what a resample of documents gives.
 
 The residuals of a regression on one indicator for each category are the values less the mean of their category. For
-Spearman the values are first replaced by their mid-ranks, those of all items together. With a single category this is
-the plain correlation.
+Spearman the values are first replaced by their mid-ranks, those of all items together.
 
 Axes: n weightings, k items, g categories.
 """
@@ -19,7 +18,6 @@ from estime_metric.inputs import check_choice
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.concordance import by_class, dense, mid_ranks
 
-#: Pearson's r and Spearman's rho.
 METHODS = ("pearson", "spearman")
 #: A share of the spread that is left by rounding where all residuals are equal.
 _ROUNDING = 1e-18
@@ -30,11 +28,7 @@ def partial_correlation(
 ) -> float:
     """Correlation of two columns of k numbers, the category of each item held constant, if there is one.
 
-    Returns:
-        between -1 and 1; NaN where one of the columns is constant within every category.
-
-    Raises:
-        ValueError: the lengths differ, or ``method`` is none of `METHODS`.
+    NaN where a column is constant within every category; ValueError for other lengths and methods not in `METHODS`.
 
     Example:
         >>> x, y, system = [1, 2, 11, 12], [2, 1, 21, 23], ["A", "A", "B", "B"]

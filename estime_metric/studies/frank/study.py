@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import product
-from typing import Any
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,33 +14,40 @@ from estime_metric.meta.checks import Floats
 from estime_metric.meta.resampling import interval as percentiles
 from estime_metric.meta.significance import williams
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.frank.data import DATASETS, Frank
+from estime_metric.studies.frank.data import DATASETS, ERRORS, Frank
 from estime_metric.studies.frank.partial import codes_of, weighted_partial
-from estime_metric.studies.frank.plots import ERROR_NAMES, PUBLISHED, SECTIONS, draw, part_name
+from estime_metric.studies.shared import study as shared
 from estime_metric.studies.shared.baselines import trivial_block
 from estime_metric.studies.shared.estime_block import estime_block
-from estime_metric.studies.shared.scoring import Block, Measure, Scores, published_block
-from estime_metric.studies.shared.study import IDS, Frames, document_weights, each, lookup, sections
-from estime_metric.tables import Cell, Column, Section, Table, interval
+from estime_metric.studies.shared.scoring import OWN, REFERENCE_FREE, TRIVIAL, Block, Measure, Scores, published_block
+from estime_metric.studies.shared.study import Frames
+from estime_metric.tables import Column, Table
 
-__all__ = ["analyze", "blocks", "draw", "tables"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-#: All summaries, or those of one data set.
+#: Section of the metrics whose scores come with the data.
+PUBLISHED = "Published metrics, scores from the data"
+SECTIONS = {REFERENCE_FREE: "Measured here", TRIVIAL: "Trivial, measured here", OWN: "From files", PUBLISHED: PUBLISHED}
+#: Measures in the picture of the ablation: so many of ours, and so many published ones.
+SHOWN = {(REFERENCE_FREE, OWN): 3, (PUBLISHED,): 3}
 PARTS = ("all", *DATASETS)
 #: The system held constant, or not.
 KINDS = ("partial", "plain")
-#: Share of the resamples within an interval.
 CONFIDENCE = 0.95
 #: Weights of the resamples that are computed together: 8 MB of float64.
 _TOGETHER = 1_000_000
-#: Tidy tables among the files.
 CORRELATIONS, DIFFERENCES, ABLATION = "correlations.csv", "differences.csv", "ablation.csv"
 
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
+_SHOWN = list(product(PARTS, SYMBOLS))
 
 Indices = npt.NDArray[np.int64]
-#: What has columns of its own in the tables.
-_SHOWN = list(product(PARTS, SYMBOLS))
+
+
+def part_name(part: str) -> str:
+    """A part as readers know it: ``all``, ``CNN/DailyMail``, ``XSum``."""
+    return DATASETS.get(part, part)
 
 
 def blocks(scorer: EstimeScorer, data: Frank, *, progress: bool = False) -> list[Block]:
@@ -64,19 +71,15 @@ def analyze(
     Intervals are those of a bootstrap over documents, the same ones for every measure. A summary without a score is
     left out of that measure.
 
-    Returns:
-        ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``part`` (one of `PARTS`), ``kind`` (one
-        of `KINDS`), ``method``, ``value``, ``low``, ``high``, ``summaries`` (with a score) and ``undefined``, the
-        resamples without a value. A value is NaN where scores or judgements are constant.
-
-        ``ablation.csv``: ``column``, ``measure``, ``section``, ``part``, ``error``, ``value``, ``low``, ``high``: the
-        partial Pearson correlation less the one with the labels of a type of error flipped. The higher, the more of the
-        agreement rests on errors of the type (Pagnoni et al. 2021, section 5.3).
-
-        ``differences.csv``, see `differences`.
+    ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``part`` (one of `PARTS`), ``kind`` (one of
+    `KINDS`), ``method``, ``value`` (NaN where scores or judgements are constant), ``low``, ``high``, ``summaries``
+    (with a score) and ``undefined``, the resamples without a value. ``ablation.csv``: ``error`` in place of kind and
+    method; the partial Pearson correlation less the one with the labels of a type of error flipped: the higher, the
+    more of the agreement rests on errors of the type (Pagnoni et al. 2021, section 5.3). ``differences.csv``: see
+    `differences`.
     """
     data, ablated = scores.data, []
-    weights_of, systems = document_weights(data, resamples, seed), codes_of([system for _, system in data.keys])
+    weights_of, systems = shared.document_weights(data, resamples, seed), codes_of([system for _, system in data.keys])
     held = {"partial": systems, "plain": np.zeros_like(systems)}
 
     def correlate(scored: Floats, judgements: Floats, chosen: Indices, kind: str, method: str) -> Floats:
@@ -97,25 +100,22 @@ def analyze(
         return pd.DataFrame(rows, columns=names)
 
     names = ["part", "kind", "method", "value", "low", "high", "summaries", "undefined"]
-    found = each(scores, correlations, names, advance)
-    ablation = pd.DataFrame(ablated, columns=[*IDS, "part", "error", "value", "low", "high"])
+    found = shared.each(scores, correlations, names, advance)
+    ablation = pd.DataFrame(ablated, columns=[*shared.IDS, "part", "error", "value", "low", "high"])
     return {CORRELATIONS: found, DIFFERENCES: differences(scores, found), ABLATION: ablation}
 
 
 def differences(scores: Scores[Frank], found: pd.DataFrame) -> pd.DataFrame:
-    """Each measure against the one with the highest partial correlation, by Williams' test.
+    """Each measure against the one with the highest partial correlation, by Williams' test, which takes summaries as
+    independent draws; systems that are held constant are taken off its degrees of freedom.
 
-    The test takes summaries as independent draws, which those of one document are not; systems that are held constant
-    are taken off its degrees of freedom.
-
-    Returns:
-        tidy: ``column``, ``part``, ``method``, ``best`` (the column of the best), ``difference`` (its correlation less
-        this one's, over the summaries that both score) and the two-sided ``p_value``; NaN where there is none.
+    Tidy: ``column``, ``part``, ``method``, ``best`` (the column of the best), ``difference`` (its correlation less this
+    one's, over the summaries that both score) and the two-sided ``p_value``; NaN where there is none.
     """
     rows: list[tuple[Any, ...]] = []
     known = {one.column: scores.oriented(one) for one in scores.known}
-    partial = found[found["kind"] == "partial"].dropna(subset="value") if known else found
-    for (part, method), group in partial.groupby(["part", "method"], sort=False) if known else ():
+    partial = found[found["kind"] == "partial"].dropna(subset="value")
+    for (part, method), group in partial.groupby(["part", "method"], sort=False):
         best = group.loc[group["value"].idxmax(), "column"]
         for column in group["column"]:
             rows.append((column, part, method, best, *_williams(scores.data, known[best], known[column], part, method)))
@@ -132,13 +132,11 @@ def _correlate(weights: Floats, scores: Floats, judgements: Floats, categories: 
 
 
 def _chosen(data: Frank, part: str, *columns: Floats) -> Indices:
-    """Indices of a part's summaries that every column scores."""
     inside = np.ones(len(data), dtype=bool) if part == "all" else np.array(data.datasets) == part
     return np.flatnonzero(inside & np.isfinite(columns).all(axis=0))
 
 
 def _williams(data: Frank, first: Floats, second: Floats, part: str, method: str) -> tuple[float, float]:
-    """The difference of two measures' partial correlations and its p-value."""
     chosen = _chosen(data, part, first, second)
     systems, weights = codes_of([data.keys[index][1] for index in chosen]), np.ones((1, len(chosen)))
 
@@ -154,101 +152,61 @@ def _williams(data: Frank, first: Floats, second: Floats, part: str, method: str
 
 def tables(scores: Scores[Frank], frames: Frames) -> list[Table]:
     """``frank``, ``frank-plain``, ``frank-intervals``, ``frank-differences`` and ``frank-ablation``."""
-    of_kind = {kind: lookup(found, "column", "part", "method") for kind, found in frames[CORRELATIONS].groupby("kind")}
-    partial, plain = of_kind.get("partial", {}), of_kind.get("plain", {})
+    notes, about = _notes(scores), f"; Pearson's r, Spearman's ρ; {scores.data.origin}, {len(scores.data)} summaries."
+    kinds = frames[CORRELATIONS].groupby("kind")
+    of_kind = {kind: shared.lookup(found, "column", "part", "method") for kind, found in kinds}
+    partial, plain = (list(shared.by_section(scores, SECTIONS, of_kind.get(kind, {}))) for kind in KINDS)
+    values = [shared.Shown(Column(SYMBOLS[method], part_name(part)), (part, method)) for part, method in _SHOWN]
+    values.append(shared.Shown(Column("95% interval", "r, all", text=True), ("all", "pearson"), "interval"))
+    held = f"FRANK: correlation with judged factuality, the system held constant (partial correlation){about}"
+    free = f"FRANK: correlation with judged factuality, nothing held constant{about}"
+    pairs = [
+        shared.with_interval("value", f"{part_name(part)} {SYMBOLS[method]}", part, method) for part, method in _SHOWN
+    ]
+    title = "FRANK: partial correlations with factuality and their 95% intervals, bootstrap over documents."
     return [
-        _correlations(scores, partial, "frank", ", the system held constant (partial correlation)"),
-        _correlations(scores, plain, "frank-plain", ", nothing held constant"),
-        _intervals(scores, partial),
-        _differences(scores, frames[DIFFERENCES]),
-        _ablation(scores, frames[ABLATION]),
+        shared.measure_table("frank", held, values, partial, notes),
+        shared.measure_table("frank-plain", free, values, plain, notes),
+        shared.measure_table("frank-intervals", title, list(chain(*pairs)), partial, notes),
+        _differences(scores, frames[DIFFERENCES], notes),
+        _ablation(scores, frames[ABLATION], notes),
     ]
 
 
-def _table(
-    scores: Scores[Frank],
-    name: str,
-    title: str,
-    columns: list[Column],
-    cells: Callable[[Measure], Iterator[Cell]],
-    notes: tuple[str, ...] = (),
-) -> Table:
-    found = sections(scores, SECTIONS, cells, len(columns))
-    return Table(name, title, (Column("measure", text=True), *columns), found, (*notes, *_notes(scores)))
-
-
-def _correlations(scores: Scores[Frank], found: dict[Any, Any], name: str, held: str) -> Table:
-    columns = [Column(SYMBOLS[method], group=part_name(part)) for part, method in _SHOWN]
-    columns.append(Column("95% interval", group="r, all", text=True))
-
-    def cells(one: Measure) -> Iterator[Cell]:
-        yield from (found[one.column, part, method].value for part, method in _SHOWN)
-        yield interval(found[one.column, "all", "pearson"].low, found[one.column, "all", "pearson"].high)
-
-    title = (
-        f"FRANK: correlation with judged factuality{held}; Pearson's r, Spearman's ρ; {scores.data.origin}, "
-        f"{len(scores.data)} summaries."
-    )
-    return _table(scores, name, title, columns, cells)
-
-
-def _intervals(scores: Scores[Frank], found: dict[Any, Any]) -> Table:
-    columns = []
-    for part, method in _SHOWN:
-        group = f"{part_name(part)} {SYMBOLS[method]}"
-        columns += [Column("value", group), Column("95% interval", group, text=True)]
-
-    def cells(one: Measure) -> Iterator[Cell]:
-        for row in (found[one.column, part, method] for part, method in _SHOWN):
-            yield from (row.value, interval(row.low, row.high))
-
-    title = "FRANK: partial correlations with factuality and their 95% intervals, bootstrap over documents."
-    return _table(scores, "frank-intervals", title, columns, cells)
-
-
-def _differences(scores: Scores[Frank], found: pd.DataFrame) -> Table:
-    columns = []
-    for part in PARTS:
-        columns += [Column(f"{symbol} less", group=part_name(part)) for symbol in SYMBOLS.values()]
-        columns += [Column(f"p of {symbol}", group=part_name(part), decimals=4) for symbol in SYMBOLS.values()]
-    rows = lookup(found, "column", "part", "method")
+def _differences(scores: Scores[Frank], found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+    shown = [
+        shared.Shown(Column(name.format(symbol), part_name(part), decimals), (part, method), value)
+        for part in PARTS
+        for name, value, decimals in (("{} less", "difference", 3), ("p of {}", "p_value", 4))
+        for method, symbol in SYMBOLS.items()
+    ]
     labels = {one.column: one.label for one in scores.measures}
-    best = {
+    best = sorted(
         f"{part_name(part)}, {SYMBOLS[method]}: {labels[group.iloc[0]]}"
         for (part, method), group in found.groupby(["part", "method"])["best"]
-    }
-
-    def cells(one: Measure) -> Iterator[Cell]:
-        for part, name, method in product(PARTS, ("difference", "p_value"), SYMBOLS):
-            yield getattr(rows.get((one.column, part, method)), name, None)
-
-    notes = (
-        f"The best: {'; '.join(sorted(best))}.",
+    )
+    about = (
+        f"The best: {'; '.join(best)}.",
         "p: Williams' test, two-sided, over the summaries that both score. It takes summaries as independent, which "
         "those of one document are not, and is approximate for ρ.",
     )
     title = "FRANK: how far each measure's partial correlation is behind the best one's, and Williams' test."
-    return _table(scores, "frank-differences", title, columns, cells, notes)
+    parts = shared.by_section(scores, SECTIONS, shared.lookup(found, "column", "part", "method"))
+    return shared.measure_table("frank-differences", title, shown, parts, about + notes)
 
 
-def _ablation(scores: Scores[Frank], found: pd.DataFrame) -> Table:
-    errors = list(scores.data.flipped)
-    columns = (Column("measure", text=True), *(Column(ERROR_NAMES.get(error, error)) for error in errors))
-    rows = lookup(found, "column", "part", "error")
-    ordered = [one for section in SECTIONS for one in scores.known if one.section == section]
-    parts = tuple(
-        Section(
-            part_name(part),
-            tuple((one.label, *(rows[one.column, part, error].value for error in errors)) for one in ordered),
-        )
-        for part in PARTS
-    )
-    notes = (
+def _ablation(scores: Scores[Frank], found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+    shown = [shared.Shown(Column(ERRORS.get(error, error)), (error,)) for error in scores.data.flipped]
+    ordered = [(one.column, one.label) for section in SECTIONS for one in scores.known if one.section == section]
+    parts = [
+        (part_name(part), shared.lookup(rows, "column", "error"), ordered)
+        for part, rows in found.groupby("part", sort=False)
+    ]
+    about = (
         "Partial Pearson correlation with factuality less that with the labels of one type of error flipped: the "
-        "higher, the more of the agreement rests on errors of this type. The first three are groups of the next seven.",
-        *_notes(scores),
+        "higher, the more of the agreement rests on errors of this type. The first three are groups of the next seven."
     )
-    return Table("frank-ablation", "FRANK: ablation by type of error.", columns, parts, notes)
+    return shared.measure_table("frank-ablation", "FRANK: ablation by type of error.", shown, parts, (about, *notes))
 
 
 def _notes(scores: Scores[Frank]) -> tuple[str, ...]:
@@ -260,3 +218,45 @@ def _notes(scores: Scores[Frank]) -> tuple[str, ...]:
         *scores.gaps,
         *scores.remarks,
     )
+
+
+def draw(_: Any, frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+    """``correlations``: partial Pearson correlations of all measures with their intervals, best first, for each part of
+    the data. ``ablation``: over all summaries, of the best measures of ours and the best published ones.
+    """
+    found = frames[CORRELATIONS]
+    rows = found[(found["kind"] == "partial") & (found["method"] == "pearson")]
+    rows = rows.sort_values("value", ascending=False, kind="stable", na_position="last")
+    rows = rows.assign(grey=np.where(rows["section"] == PUBLISHED, "s", ""))
+    known = rows[rows["part"] == "all"].dropna(subset="value")
+    panels = {
+        part_name(part): rows[rows["part"] == part].set_index("column").loc[known["column"]].set_index("measure")
+        for part in ("all", *DATASETS)
+    }
+    caption = "partial r with factuality, 95% intervals; round: measured here or from a file, square: published"
+    yield "correlations", shared.plot_intervals(panels, 0, caption, wider=1.5)
+    best = [known[known["section"].isin(names)]["column"].head(count) for names, count in SHOWN.items()]
+    yield "ablation", _draw_ablation(frames[ABLATION], list(pd.concat(best)))
+
+
+def _draw_ablation(ablated: pd.DataFrame, columns: list[str]) -> Figure:
+    from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, MARKERS, TICK, WIDTH, make_plain, new_figure
+
+    rows = ablated[ablated["part"] == "all"]
+    errors = list(dict.fromkeys(rows["error"]))
+    figure = new_figure(WIDTH + 1.5, 4.2)
+    axes = figure.subplots()
+    for number, column in enumerate(columns):
+        of_measure = rows[rows["column"] == column].set_index("error").loc[errors]
+        positions = np.arange(len(errors)) + 0.12 * (number - (len(columns) - 1) / 2)  # side by side
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        axes.vlines(positions, of_measure["low"], of_measure["high"], color=colour, linewidth=1.0)
+        label = of_measure["measure"].iloc[0]
+        axes.plot(positions, of_measure["value"], marker, color=colour, markersize=4, label=label)
+    axes.axhline(0, color=GREY, linewidth=0.6)
+    axes.set_xticks(range(len(errors)), [ERRORS.get(error, error) for error in errors], rotation=35, ha="right")
+    axes.set_ylabel("partial r less that with the type flipped", fontsize=LABEL)
+    if columns:
+        figure.legend(fontsize=TICK, ncols=3, frameon=False, loc="outside upper center")
+    make_plain(axes)
+    return figure

@@ -11,21 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from estime_metric.inputs import check_choice
+from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.meta.checks import Floats
 from estime_metric.studies.shared import scoring
-from estime_metric.studies.shared.scoring import Advance, Block, Columns, Measure, Prepared, Summaries
+from estime_metric.studies.shared.scoring import Advance, Block, Columns, Measure, Summaries
 
-_Other = TypeVar("_Other")
-#: Data -> the references of each summary.
 References = Callable[[Any], Sequence[Sequence[str]]]
 #: How the values against several references become one.
-COMBINE = ("mean", "max", "first")
-#: Names of `rouge_scorer` -> the paper's.
+COMBINE: dict[str, Callable[[Sequence[float]], Any]] = {"mean": np.mean, "max": max, "first": np.mean}
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
 
@@ -39,16 +36,9 @@ def rouge(
     """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
 
     The paper takes ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say how it treats eleven
-    references. The mean over them, with stemming, gives its rows.
-
-    Args:
-        summaries, references: each summary, and its references.
-        combine: ``"mean"`` or ``"max"`` over the references, or ``"first"``, which takes the first alone.
-        advance: called after each summary.
-
-    Raises:
-        ImportError: ``rouge-score`` is not installed.
-        ValueError: a summary has no reference, or ``combine`` is unknown.
+    references. The mean over them, with stemming, gives its rows. ``combine`` is ``"mean"`` or ``"max"`` over the
+    references, or ``"first"``, which takes the first alone; ``advance`` is called after each summary. Raises
+    ImportError without ``rouge-score``, ValueError for a summary without references or another ``combine``.
 
     Example:
         >>> scores = rouge(["the cat sat"], [["the cat sat", "a dog"]])
@@ -60,12 +50,14 @@ def rouge(
         from rouge_score.tokenizers import DefaultTokenizer
     except ImportError as error:
         raise ImportError("ROUGE needs rouge-score: pip install 'estime-metric[meta]'.") from error
-    scorer = RougeScorer(list(ROUGE), tokenizer=_Remembering(DefaultTokenizer(use_stemmer=True)))
+    tokenizer = DefaultTokenizer(use_stemmer=True)
+    tokenizer.tokenize = lru_cache(maxsize=1000)(tokenizer.tokenize)  # a reference comes back with every system
+    scorer = RougeScorer(list(ROUGE), tokenizer=tokenizer)
     scores: dict[str, list[float]] = {name: [] for name in ROUGE.values()}
     for summary, texts in each(summaries, references, combine, advance):
         found = [scorer.score(text, summary) for text in texts]
         for key, name in ROUGE.items():
-            scores[name].append(combined([values[key].fmeasure for values in found], combine))
+            scores[name].append(COMBINE[combine]([values[key].fmeasure for values in found]))
     return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
 
@@ -79,8 +71,8 @@ def bleu(
     """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
 
     All references at once, as BLEU defines it, or the ``first`` alone; lower-cased, tokenization ``13a``, exponential
-    smoothing, n-grams up to the length of the summary. The paper takes NLTK's, with settings that it does not state:
-    its row differs. Raises ImportError without ``sacrebleu``; ``advance`` is called after each summary.
+    smoothing. The paper takes NLTK's, with settings that it does not state: its row differs. Raises ImportError without
+    ``sacrebleu``; ``advance`` is called after each summary.
     """
     try:
         from sacrebleu import sentence_bleu
@@ -93,9 +85,9 @@ def bleu(
 def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     """Jensen-Shannon divergence of the word distributions of summary and source, between 0 and 1; lower is better.
 
-    Relative frequencies, no stop words left out, no stemming, no smoothing, logarithms to base 2 (Louis & Nenkova 2009
-    judge summaries by it). A text without words has 1. The paper does not state its variant; of 40 tried none came
-    within .03 of both its correlations. Raises ImportError without scipy.
+    Relative frequencies, all words as they are, no smoothing, logarithms to base 2 (Louis & Nenkova 2009). A text
+    without words has 1. The paper does not state its variant; of 40 tried none came within .03 of both its
+    correlations.
 
     Example:
         >>> jensen_shannon(["a b", "c"], ["a b a b", "a b"]).tolist()
@@ -106,16 +98,16 @@ def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     except ImportError as error:
         raise ImportError("The Jensen-Shannon divergence needs scipy: pip install 'estime-metric[meta]'.") from error
     counts = {source: Counter(words(source)) for source in dict.fromkeys(sources)}
-    values = []
-    for summary, source in _pairs(summaries, sources):
-        of_summary, of_source = Counter(words(summary)), counts[source]
+
+    def divergence(of_summary: Counter[str], of_source: Counter[str]) -> float:
         if not of_summary or not of_source:
-            values.append(1.0)
-            continue
+            return 1.0
         every = list(of_summary | of_source)
         p, q = ([float(count[word]) for word in every] for count in (of_summary, of_source))
-        values.append(min(1.0, float(jensenshannon(p, q, base=2)) ** 2))
-    return np.array(values, dtype=np.float64)
+        return min(1.0, float(jensenshannon(p, q, base=2)) ** 2)
+
+    pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
+    return np.array([divergence(Counter(words(text)), counts[source]) for text, source in pairs], dtype=np.float64)
 
 
 def length(summaries: Sequence[str]) -> Floats:
@@ -131,7 +123,7 @@ def absent_words(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
         [2.0]
     """
     known = {source: frozenset(words(source)) for source in dict.fromkeys(sources)}
-    pairs = _pairs(summaries, sources)
+    pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
     counts = [sum(word not in known[source] for word in words(summary)) for summary, source in pairs]
     return np.array(counts, dtype=np.float64)
 
@@ -139,15 +131,14 @@ def absent_words(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
 def new_trigrams(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     """Share of the runs of three words of each summary that its source does not have, 0 to 1; lower is more copied.
 
-    Of shorter summaries the run is the whole summary; one without words has 1. The coverage of Grusky et al. (2018) is
-    1 less the share of absent words, so it needs no row of its own.
+    Of shorter summaries the run is the whole summary; one without words has 1.
 
     Example:
         >>> new_trigrams(["a red dog sat", "a dog"], ["the red dog sat", "a dog"]).tolist()
         [0.5, 0.0]
     """
     values = []
-    for summary, source in _pairs(summaries, sources):
+    for summary, source in zip(*check_pairs(summaries, sources, "summaries"), strict=True):
         own, known = words(summary), words(source)
         size = min(3, len(own))
         runs = [tuple(own[start : start + size]) for start in range(len(own) - size + 1)]
@@ -161,17 +152,17 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def combined(values: Sequence[float], combine: str) -> float:
-    """The values against several references as one: their mean or maximum."""
-    return float(max(values)) if combine == "max" else float(np.mean(values))
-
-
 def each(
     summaries: Sequence[str], references: Sequence[Sequence[str]], combine: str, advance: Advance | None
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """Each summary with those of its references that count; calls ``advance`` when the caller is done with it."""
     check_choice("combine", combine, COMBINE)
-    for index, (summary, texts) in enumerate(_pairs(summaries, references, "references")):
+    if len(summaries) != len(references):
+        raise ValueError(
+            f"Expected argument `references` to have one entry for each of {len(summaries)} summaries, but got "
+            f"{len(references)}."
+        )
+    for index, (summary, texts) in enumerate(zip(summaries, references, strict=True)):
         if not texts or isinstance(texts, str):
             raise ValueError(f"Expected argument `references` to hold a list of texts at {index}, but got {texts!r}.")
         yield summary, texts[:1] if combine == "first" else texts
@@ -200,7 +191,7 @@ def divergence_block() -> Block:
 
     measure = Measure("jensen_shannon", "(-)J-Shannon", scoring.REFERENCE_FREE, lower_is_better=True)
     signature = f"JS|words:lower-case|base:2|{_version('scipy')}"
-    return Block("Jensen-Shannon", (measure,), lambda: Prepared(signature, compute))
+    return Block("Jensen-Shannon", (measure,), lambda: (signature, compute))
 
 
 def rouge_block(references: References | None, combine: str = "mean") -> Block:
@@ -237,10 +228,9 @@ def _block(
     name: str, section: str, labels: Sequence[str], signature: str, compute: Callable[[Any, Advance], list[Floats]]
 ) -> Block:
     """A block whose function gives the scores in the order of the labels."""
-    columns = [column_of(label) for label in labels]
-    prepared = Prepared(signature, lambda *given: dict(zip(columns, compute(*given), strict=True)))
-    measures = (Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels)
-    return Block(name, tuple(measures), lambda: prepared)
+    measures = tuple(Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels)
+    columns = [one.column for one in measures]
+    return Block(name, measures, lambda: (signature, lambda *given: dict(zip(columns, compute(*given), strict=True))))
 
 
 def _version(package: str) -> str:
@@ -248,19 +238,3 @@ def _version(package: str) -> str:
         return f"version:{package} {version(package)}"
     except PackageNotFoundError:
         return f"version:{package} none"
-
-
-class _Remembering:
-    """A tokenizer that tokenizes a text once: a reference comes back with every system."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenize = lru_cache(maxsize=1000)(tokenizer.tokenize)
-
-
-def _pairs(summaries: Sequence[str], others: Sequence[_Other], name: str = "sources") -> Iterator[tuple[str, _Other]]:
-    if len(summaries) != len(others):
-        raise ValueError(
-            f"Expected argument `{name}` to have one entry for each of {len(summaries)} summaries, but got "
-            f"{len(others)}."
-        )
-    yield from zip(summaries, others, strict=True)

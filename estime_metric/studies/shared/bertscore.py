@@ -1,7 +1,7 @@
 """BERTScore (Zhang et al. 2020) with any encoder that ESTIME takes.
 
-Written out here because ``torchmetrics`` 1.9 pairs the texts of a batch wrongly: it sorts summaries and references by
-length, each for itself, and applies the same order once more to undo that. For a single pair it agrees with this.
+``torchmetrics`` 1.9 pairs the texts of a batch wrongly: it sorts summaries and references by length, each for itself.
+For a single pair it agrees with this.
 """
 
 from __future__ import annotations
@@ -13,34 +13,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estime_metric.meta.checks import Floats
-from estime_metric.studies.shared.baselines import References, column_of, combined, each
+from estime_metric.studies.shared.baselines import COMBINE, References, column_of, each
 from estime_metric.studies.shared.scoring import REFERENCE_BASED, Advance, Block, Columns, Measure, Prepared, Summaries
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The encoder of the paper's rows (``bert_score``'s default for English), and the layer of 24 that is read there.
-PAPER_ENCODER = "roberta-large"
-PAPER_LAYER = 17
-PAPER_DEPTH = 24
-#: The three values of a pair of texts.
+#: The encoder of the paper's rows (``bert_score``'s default for English), and the relative depth that is read there.
+PAPER_ENCODER, PAPER_DEPTH = "roberta-large", 17 / 24
 NAMES = ("BERTScore-F1", "BERTScore-P", "BERTScore-R")
-#: Texts in one forward pass.
 BATCH = 32
 
 
 class BertScorer:
-    """An encoder that compares texts.
+    """An encoder that compares texts; EncoderUnavailableError where it cannot be loaded.
 
-    Args:
-        model: Hub name, local folder, or the name of an encoder of the package.
-        layer: hidden layer, 0 the embedding layer's output; ``None``: ``round(17 / 24 * blocks)``, the relative depth
-            that ``bert_score`` reads by default.
-        device: as in `EstimeConfig`.
-
-    Raises:
-        EncoderUnavailableError: the encoder cannot be loaded.
-        ValueError: it has no such layer, or cannot be used by ESTIME either.
+    ``model`` is a Hub name, a folder or the name of an encoder of the package; ``layer`` a hidden layer (ValueError
+    where it has none such), 0 the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``;
+    ``device`` as in `EstimeConfig`.
     """
 
     def __init__(self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None) -> None:
@@ -50,7 +40,7 @@ class BertScorer:
 
         self._loaded = load_pretrained(model, None, torch.float32)
         info = self._loaded.info
-        self.layer = round(PAPER_LAYER / PAPER_DEPTH * info.blocks) if layer is None else layer
+        self.layer = round(PAPER_DEPTH * info.blocks) if layer is None else layer
         if not 0 <= self.layer <= info.blocks:
             raise ValueError(f"Expected argument `layer` to lie within 0..{info.blocks}, but got {layer}.")
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -68,17 +58,10 @@ class BertScorer:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
         Tokens are compared by the cosine of their embeddings, special tokens left out. Precision is the mean of the
-        best cosines of the summary's tokens, recall that of the reference's tokens, F1 their harmonic mean. No weights
-        by inverse document frequency, no rescaling with a baseline. A text without tokens has 0 in all three.
-
-        Args:
-            summaries: the summaries. Neighbours that share their references are encoded with them at once.
-            references: the references of each.
-            combine: as in `rouge`.
-            advance: called with the number of summaries done.
-
-        Raises:
-            ValueError: as `rouge`; or a text is longer than the encoder can read.
+        best cosines of the summary's tokens, recall that of the reference's, F1 their harmonic mean; no weights by
+        inverse document frequency, no rescaling. A text without tokens has 0 in all three. ``combine`` and errors are
+        as in `rouge`; a text longer than the encoder can read is refused too (ValueError). ``advance`` gets the number
+        of summaries done.
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
         pairs = each(summaries, references, combine, advance)
@@ -89,16 +72,15 @@ class BertScorer:
             for summary, others in together:
                 found = [_compare(encoded[summary], encoded[other]) for other in others]
                 for name, values in zip(NAMES, zip(*found, strict=True), strict=True):
-                    scores[name].append(combined(values, combine))
+                    scores[name].append(float(COMBINE[combine](values)))
         return {name: np.array(values, dtype=np.float64) for name, values in scores.items()}
 
     def _encode(self, texts: list[str]) -> list[Tensor]:
         """The embeddings of each text, of length one; each of shape (tokens, width)."""
         import torch
 
-        loaded, special = self._loaded, self._loaded.info.special
+        loaded, special, limit = self._loaded, self._loaded.info.special, self._loaded.info.positions
         bare = [list(ids) for ids in loaded.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
-        limit = loaded.info.positions
         for text, ids in zip(texts, bare, strict=True):
             if limit is not None and len(ids) + special.around > limit:
                 raise ValueError(
@@ -107,18 +89,16 @@ class BertScorer:
                 )
         encoded: dict[int, Tensor] = {}
         order = sorted(range(len(bare)), key=lambda index: len(bare[index]))
+        first, pad = len(special.before), torch.nn.utils.rnn.pad_sequence
         for begin in range(0, len(order), BATCH):
             batch = order[begin : begin + BATCH]
             rows = [torch.tensor([*special.before, *bare[index], *special.after]) for index in batch]
-            pad = torch.nn.utils.rnn.pad_sequence
             padded = pad(rows, batch_first=True, padding_value=special.padding).to(self._device)  # (b, n)
             mask = pad([torch.ones_like(row) for row in rows], batch_first=True).to(self._device)
             with torch.inference_mode():
                 output = loaded.model(input_ids=padded, attention_mask=mask, output_hidden_states=True)
             states = torch.nn.functional.normalize(output.hidden_states[self.layer], dim=-1)  # (b, n, d)
-            first = len(special.before)
-            for state, index in zip(states, batch, strict=True):
-                encoded[index] = state[first : first + len(bare[index])]
+            encoded |= {index: row[first : first + len(bare[index])] for row, index in zip(states, batch, strict=True)}
         return [encoded[index] for index in range(len(texts))]
 
 
@@ -134,7 +114,7 @@ def bertscore_block(
             found = scorer.score(data.summaries, references(data), combine=combine, advance=advance)
             return {column_of(name): values for name, values in found.items()}
 
-        return Prepared(f"{scorer.signature}|references:{combine}", compute)
+        return f"{scorer.signature}|references:{combine}", compute
 
     return Block("BERTScore", tuple(Measure(column_of(name), name, REFERENCE_BASED) for name in NAMES), prepare)
 

@@ -29,27 +29,17 @@ from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.meta.checks import Floats
 from estime_metric.studies.shared.scoring import REFERENCE_FREE, Advance, Block, Measure, Prepared, Summaries
 
-#: Ways of helping the encoder.
 KINDS = ("help", "tune")
-#: Encoders of the paper's rows, BLANC-help.
 PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXXL"}
-#: Sentences in one forward pass.
-BATCH = 16
 
 
 class BlancScorer:
     """BLANC with one encoder.
 
-    Args:
-        model: Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or ``"embedded-small"``.
-        kind: one of `KINDS`.
-        device: for example ``"cuda"``; the CPU where left out.
-        **options: of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``.
-
-    Raises:
-        ImportError: ``blanc`` or ``nltk`` is not installed.
-        OSError: the encoder cannot be loaded.
-        TypeError, ValueError: it has no prediction head, the package knows no such option, or ``kind`` is unknown.
+    ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or ``"embedded-small"``;
+    ``kind`` one of `KINDS`; ``device`` for example ``"cuda"``, the CPU where left out; ``options`` those of
+    ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError
+    where the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and bad options.
     """
 
     def __init__(self, model: str, *, kind: str = "help", device: str | None = None, **options: Any) -> None:
@@ -57,14 +47,14 @@ class BlancScorer:
         package = load_package()
         split, name_of_split = _sentence_splitter()
         package.sent_tokenize = split  # type: ignore[attr-defined]
-        chosen = {"inference_batch_size": BATCH, **options}
+        chosen = {"inference_batch_size": 16, **options}  # sentences in a forward pass
         made: Callable[..., Any] = package.BlancHelp if kind == "help" else package.BlancTune
         with TemporaryDirectory() as folder:
+            source = model
             if model in embedded.PATHS:
                 loaded = load_pretrained(model, None, torch.float32)
                 loaded.with_head()
-                loaded.save(folder)
-            source = folder if model in embedded.PATHS else model
+                loaded.save(source := folder)
             self._scorer = made(model_name=source, device=device or "cpu", show_progress_bar=False, **chosen)
         shown = "".join(f"|{name}:{value}" for name, value in sorted(options.items()))
         named = versioned(model, revision_of(model, None))
@@ -100,17 +90,16 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
         def compute(data: Summaries, advance: Advance) -> dict[str, Floats]:
             return {column: scorer.score(data.summaries, data.source_of_each, advance=advance)}
 
-        return Prepared(scorer.signature, compute)
+        return scorer.signature, compute
 
     return Block(f"BLANC-{kind} {name}", (Measure(column, label, REFERENCE_FREE),), prepare)
 
 
 def load_package() -> ModuleType:
-    """The module ``blanc.blanc`` as it is installed; ImportError where it is not.
+    """The module ``blanc.blanc``; ImportError where it is not installed.
 
-    ``blanc`` 0.3.4 imports names that ``transformers`` 5 no longer has: the optimiser ``AdamW``, for which
-    ``torch.optim.AdamW`` stands in (the same rule), and in another of its modules a model, which is why the package's
-    own ``__init__`` is passed over.
+    ``blanc`` 0.3.4 imports names that ``transformers`` 5 no longer has: ``AdamW``, for which ``torch.optim.AdamW``
+    stands in (the same rule), and in another module a model, which is why its ``__init__`` is passed over.
     """
     if (known := sys.modules.get("blanc.blanc")) is not None:
         return known
@@ -133,9 +122,8 @@ def load_package() -> ModuleType:
     finally:
         if lacks_optimizer:
             del transformers.AdamW
-        if before is None:
-            del sys.modules["blanc"]
-        else:
+        del sys.modules["blanc"]
+        if before is not None:
             sys.modules["blanc"] = before
 
 
@@ -155,8 +143,8 @@ def _sentence_splitter() -> tuple[Callable[[str], list[str]], str]:
 def _own_random_numbers() -> Iterator[None]:
     """The package seeds the global generators when it tunes; they are as before afterwards."""
     state = random.getstate()
-    try:
-        with torch.random.fork_rng():
+    with torch.random.fork_rng():
+        try:
             yield
-    finally:
-        random.setstate(state)
+        finally:
+            random.setstate(state)

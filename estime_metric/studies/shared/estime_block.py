@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.shared.scoring import REFERENCE_FREE, Advance, Block, Columns, Measure, Prepared, Summaries
+from estime_metric.studies.shared.scoring import REFERENCE_FREE, Advance, Block, Columns, Measure, Summaries
 
 #: Layers of the paper's rows; they are shown of an encoder of as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
@@ -14,11 +14,9 @@ def estime_block(scorer: EstimeScorer, *, every_measure: bool = False, progress:
     """ESTIME with one unit, all layers in one pass; the measures that the configuration names become rows as well.
 
     With ``layers="all"`` only the default layer (of an encoder of 24 blocks also those of the paper's rows) stands in
-    the main tables; all stand in the table of layers. The encoder is loaded here. With ``every_measure`` all measures
-    of quality become rows; the scorer has to compute them. ``progress`` is the scorer's own bar.
-
-    Raises:
-        EncoderUnavailableError, ValueError: as `EstimeScorer`.
+    the main tables. With ``every_measure`` all measures of quality become rows; the scorer has to compute them.
+    ``progress`` is the scorer's own bar. The encoder is loaded here; EncoderUnavailableError, ValueError as
+    `EstimeScorer`.
     """
     signature, info = scorer.signature, scorer.encoder.info
     config = info.resolve(scorer.config)
@@ -41,8 +39,7 @@ def estime_block(scorer: EstimeScorer, *, every_measure: bool = False, progress:
         result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
         return {measure.column: result.values(*key).numpy() for key, measure in measures.items()}
 
-    prepared = Prepared(signature, compute, own_bar=True)
-    return Block(f"ESTIME by {config.unit}", tuple(measures.values()), lambda: prepared)
+    return Block(f"ESTIME by {config.unit}", tuple(measures.values()), lambda: (signature, compute), own_bar=True)
 
 
 def column_of(name: str, layer: int, unit: str) -> str:

@@ -1,7 +1,6 @@
 """Scores that were computed elsewhere, beside ours: a table with a row for each summary and a column for each measure.
 
-The format is what ``estime score -o`` writes where the input has columns that name document and system. Rows may stand
-in any order.
+The format is what ``estime score -o`` writes where the input names document and system; rows may stand in any order.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.meta.checks import Floats, listed
 from estime_metric.meta.reading import read_table
 from estime_metric.studies.shared import estime_paper
-from estime_metric.studies.shared.scoring import OWN, Block, Measure, Prepared, Summaries
+from estime_metric.studies.shared.scoring import OWN, Block, Measure, Summaries
 
 #: Names of the columns of documents and of systems; the first that a table has is taken.
 DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
@@ -29,31 +28,24 @@ NO_SCORES = {
 }  # fmt: skip
 
 #: Rows of the paper by their names in lower case: a column of that name stands above that row.
-_PRINTED = {
-    label.removeprefix("(-)").lower(): label for label in (*estime_paper.REFERENCE_FREE, *estime_paper.REFERENCE_BASED)
-}
+_PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.TABLE_1}
 
 
 def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
-    """A block of measures for each file; see `own_block`.
+    """A block of measures for each file, CSV, JSON Lines or Parquet, whose names without the ending have to differ.
 
-    Args:
-        files: CSV, JSON Lines or Parquet. Their names, without the ending, have to differ.
-        lower: columns of which less is better, in any of the files. Those of ESTIME are known.
-
-    Raises:
-        OSError: a file cannot be read.
-        ImportError: Parquet without pyarrow.
-        TypeError, ValueError: as `own_block`; two files of one name; or no file has a column of ``lower``.
+    ``lower`` are columns of which less is better, in any of the files; those of ESTIME are known. Raises OSError for a
+    file that cannot be read, ImportError for Parquet without pyarrow, TypeError and ValueError as `own_block`, and
+    where no file has a column of ``lower``.
     """
     paths, lower = [Path(file) for file in files], list(lower)
     names = [path.stem for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"Expected files of different names, but several are called {listed(twice)}.")
     tables = {path.stem: _read(path) for path in paths}
-    if unknown := [name for name in lower if not any(name in table.columns for table in tables.values())]:
+    if unknown := [name for name in lower if not any(name in table for table in tables.values())]:
         raise ValueError(f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}.")
-    return [own_block(table, name, [one for one in lower if one in table.columns]) for name, table in tables.items()]
+    return [own_block(table, name, [one for one in lower if one in table]) for name, table in tables.items()]
 
 
 def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ()) -> Block:
@@ -61,18 +53,15 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
 
     Args:
         table: a row for each summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column of numbers for each
-            measure. Columns of text and those in `NO_SCORES` are no measures. An empty cell is a missing score.
+            measure. Columns of text and those in `NO_SCORES` are no measures. An empty cell is a missing score, NaN;
+            the block's notes name such summaries, and rows of no summary.
         name: follows the measures' names in tables, and before the names of their columns.
         lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are known.
 
-    Returns:
-        The block. A summary without a score is NaN there; the block's notes name such summaries, and rows of no
-        summary.
-
     Raises:
         TypeError: a column holds both numbers and text.
-        ValueError: there is no column of documents, of systems or of scores, a summary occurs twice, a score is
-            infinite, or ``lower`` names no column of scores.
+        ValueError: no column of documents, systems or scores, a summary twice, an infinite score, or ``lower`` names no
+            column of scores.
     """
     keys = _keys(table, name)
     names = [one for one in table.columns if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:")]
@@ -93,30 +82,36 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         found = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
         return {measure.column: found[column].to_numpy() for column, measure in measures.items()}
 
-    signature = _signature(table, name, scores)
-    prepared = Prepared(signature, compute, notes=lambda data: tuple(_notes(data, scores, name)))
-    return Block(f"Scores of {name}", tuple(measures.values()), lambda: prepared)
+    content = repr([*sorted(zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)), *scores])
+    signature = f"{name}|sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+    stated = list(dict.fromkeys(table["signature"])) if "signature" in table else []
+    if len(stated) == 1:
+        signature += f"|{stated[0]}"
+
+    def notes(data: Summaries) -> tuple[str, ...]:
+        return tuple(_notes(data, scores, name))
+
+    return Block(f"Scores of {name}", tuple(measures.values()), lambda: (signature, compute), notes=notes)
 
 
 def _read(path: Path) -> pd.DataFrame:
     """A table, with the signature that is stated beside it as a column."""
     table = read_table(path, (*DOCUMENT, *SYSTEM))
-    beside = {"signature": read_meta(path).get("signature")} if "signature" not in table.columns else {}
-    return table.assign(**beside) if all(beside.values()) else table
+    beside = None if "signature" in table else read_meta(path).get("signature")
+    return table.assign(signature=beside) if beside else table
 
 
 def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
-    """Document and system of each row."""
     found = []
     for kind, choices in (("documents", DOCUMENT), ("systems", SYSTEM)):
-        column = next((one for one in choices if one in table.columns), None)
+        column = next((one for one in choices if one in table), None)
         if column is None:
             raise ValueError(
                 f"Expected {name!r} to have a column of {kind} ({', '.join(choices)}), but its columns are "
                 f"{listed(table.columns)}."
             )
         cells = table[column]
-        if column == "n_errors" and "n_missing" in table.columns:
+        if column == "n_errors" and "n_missing" in table:
             cells = cells + table["n_missing"]  # the errors that were asked for
         found.append([str(cell) for cell in cells])
     keys = pd.MultiIndex.from_arrays(found)
@@ -130,10 +125,9 @@ def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
 def _numbers(cells: pd.Series, name: str) -> Floats | None:
     """A column as numbers, ``None`` where it holds text or nothing."""
     values = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    unread = cells[np.isnan(values) & cells.notna().to_numpy()]
     if np.isnan(values).all():
         return None
-    if len(unread):
+    if len(unread := cells[np.isnan(values) & cells.notna().to_numpy()]):
         raise TypeError(f"Expected column {cells.name!r} of {name!r} to hold numbers, but got {unread.iloc[0]!r}.")
     if np.isinf(values).any():
         raise ValueError(f"Expected column {cells.name!r} of {name!r} to be finite, but it holds an infinity.")
@@ -146,14 +140,6 @@ def _measure(column: str, name: str, lower: bool) -> Measure:
     printed = _PRINTED.get(column.lower().replace("_", "-").replace(" ", "-"))
     label = printed or f"{'(-)' if lower else ''}{column}"
     return Measure(f"{name}:{column}", f"{label} [{name}]", OWN, lower_is_better=lower)
-
-
-def _signature(table: pd.DataFrame, name: str, scores: pd.DataFrame) -> str:
-    """The signature that the table states in each row, or a hash of its scores."""
-    content = repr([*sorted(zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)), *scores])
-    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
-    stated = list(dict.fromkeys(table["signature"])) if "signature" in table.columns else []
-    return f"{name}|sha256:{digest}" + (f"|{stated[0]}" if len(stated) == 1 else "")
 
 
 def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +15,24 @@ from estime_metric.meta.checks import listed
 Record = dict[str, Any]
 
 
-def read_records(path: Path, fields: Sequence[str]) -> list[Record]:
-    """The rows of a file of JSON Lines, JSON or CSV, each with some fields.
+def read_records(path: Path, fields: Sequence[str], limit: int | None = None) -> list[Record]:
+    """The first rows (``None``: all) of a file of JSON Lines, JSON or CSV, each with some fields.
 
-    Raises:
-        OSError: it cannot be read.
-        ValueError: a line (in an array of JSON, a row) is damaged or lacks a field; the message names it.
+    Raises OSError where it cannot be read, ValueError for a damaged row or one that lacks a field.
     """
     rows = []
-    for number, row in files.read_rows(path):
+    for number, row in islice(files.read_rows(path), limit):
         if isinstance(row, str):
             raise ValueError(f"Expected line {number} of {path.name} to be a record, but it {row}.")
         if missing := [field for field in fields if field not in row]:
             raise ValueError(f"Expected line {number} of {path.name} to have {missing[0]!r}, but it is missing.")
         rows.append(row)
     return rows
+
+
+def read_field(path: Path, field: str) -> dict[str, Any]:
+    """``doc_id`` -> a field, of each row; raises as `read_records`."""
+    return {str(row["doc_id"]): row[field] for row in read_records(path, ("doc_id", field))}
 
 
 def by_key(rows: Iterable[Record], fields: Sequence[str], name: str) -> dict[tuple[str, ...], Record]:

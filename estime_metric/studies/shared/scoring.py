@@ -24,7 +24,6 @@ from estime_metric.meta.grid import Grid
 #: Sections of the tables, in order; the last holds scores read from files.
 REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = "Reference-free", "Reference-based", "Trivial", "From files"
 SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN)
-#: Files in the folder of the scores.
 SCORES, RUN = "scores.csv", "run.json"
 
 Columns = Mapping[str, Floats]
@@ -33,48 +32,42 @@ Advance = Callable[[int], object]
 
 
 class Summaries(Protocol):
-    """The summaries of a benchmark."""
+    """The summaries of a benchmark.
+
+    ``origin``: where they come from; ``digest``: changes with any text, name or judgement; ``documents``, ``systems``:
+    names, each once, in order. Of each summary: ``keys`` (document and system), ``summaries`` (its text) and
+    ``source_of_each``. ``key_names``: what the parts of a key are called in tables.
+    """
+
+    key_names: tuple[str, str]
 
     @property
-    def origin(self) -> str:
-        """Where they come from."""
-
+    def origin(self) -> str: ...
     @property
-    def digest(self) -> str:
-        """Text that changes with any text, name or judgement."""
-
+    def digest(self) -> str: ...
     @property
-    def documents(self) -> tuple[str, ...]:
-        """Names of the documents, each once, in order."""
-
+    def documents(self) -> tuple[str, ...]: ...
     @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems, each once, in order."""
-
+    def systems(self) -> tuple[str, ...]: ...
     @property
-    def keys(self) -> list[tuple[str, str]]:
-        """Document and system of each summary."""
-
+    def keys(self) -> list[tuple[str, str]]: ...
     @property
-    def summaries(self) -> tuple[str, ...]:
-        """The text of each summary."""
-
+    def summaries(self) -> tuple[str, ...]: ...
     @property
-    def source_of_each(self) -> list[str]:
-        """The source of each summary."""
+    def source_of_each(self) -> list[str]: ...
 
 
 class Listed:
     """Data whose ``keys`` say which documents and systems there are."""
 
+    key_names = ("document", "system")
+
     @cached_property
     def documents(self: Any) -> tuple[str, ...]:
-        """Names of the documents, each once, in order."""
         return tuple(dict.fromkeys(document for document, _ in self.keys))
 
     @cached_property
     def systems(self: Any) -> tuple[str, ...]:
-        """Names of the systems, each once, in order."""
         return tuple(dict.fromkeys(system for _, system in self.keys))
 
     def __len__(self: Any) -> int:
@@ -84,9 +77,10 @@ class Listed:
 class Crossed:
     """Data with a summary of every document by every system, all systems of the first document first."""
 
+    key_names = ("document", "system")
+
     @cached_property
     def keys(self: Any) -> list[tuple[str, str]]:
-        """Document and system of each summary."""
         return list(product(self.documents, self.systems))
 
     def __len__(self: Any) -> int:
@@ -114,51 +108,36 @@ class Measure:
     main: bool = True
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A block that is ready.
-
-    Attributes:
-        signature: says how the scores come about: equal signatures, equal scores.
-        compute: data and `Advance` -> a column of scores for each measure, float64 of shape (summaries,).
-        own_bar: whether it shows progress itself.
-        notes: data -> sentences that belong below the tables.
-    """
-
-    signature: str
-    compute: Callable[[Any, Advance], Columns]
-    own_bar: bool = False
-    notes: Callable[[Any], tuple[str, ...]] = lambda _: ()
+#: The signature of some scores (equal signatures, equal scores), and what computes them: data and `Advance` -> a column
+#: for each measure, float64 of shape (summaries,).
+Prepared = tuple[str, Callable[[Any, Advance], Columns]]
 
 
 @dataclass(frozen=True)
 class Block:
-    """Measures that are computed together: a name for the screen, the measures, and what loads what they need."""
+    """Measures that are computed together: a name for the screen; one of ``measures`` for each column; what loads what
+    they need; whether they show progress themselves; data -> notes that belong below the tables."""
 
     name: str
     measures: tuple[Measure, ...]
     prepare: Callable[[], Prepared]
+    own_bar: bool = False
+    notes: Callable[[Any], tuple[str, ...]] = lambda _: ()
 
 
 def published_block(name: str, section: str, signature: str, scores: Mapping[str, tuple[str, Floats]]) -> Block:
     """Scores that come with the data: column -> its label in the tables, and the values."""
     measures = tuple(Measure(column, label, section) for column, (label, _) in scores.items())
     columns = {column: values for column, (_, values) in scores.items()}
-    return Block(name, measures, lambda: Prepared(signature, lambda *_: columns))
+    return Block(name, measures, lambda: (signature, lambda *_: columns))
 
 
 @dataclass
 class Scores(Generic[Data]):
-    """What was measured.
+    """The scores of every measure that could be computed, of all the ``measures`` that were asked for.
 
-    Attributes:
-        data: what was scored.
-        measures: all measures that were asked for, in order.
-        values: column -> float64 of shape (summaries,), NaN where a summary has no score, for what could be computed.
-        signatures: block -> its signature.
-        problems: block -> why it could not be computed.
-        reused: blocks whose scores come from an earlier run.
-        notes: block -> what a reader has to know of its scores.
+    ``values``: column -> float64 of shape (summaries,); by block ``signatures``, ``problems`` (why it could not be
+    computed), ``notes`` (what a reader has to know) and ``reused``, those whose scores come from an earlier run.
     """
 
     data: Data
@@ -208,12 +187,13 @@ class Scores(Generic[Data]):
 
     def to_pandas(self) -> pd.DataFrame:
         """A tidy table: document, system, and a column for each measure as computed, nothing negated."""
-        names = pd.DataFrame(self.data.keys, columns=list(getattr(self.data, "key_names", ("document", "system"))))
+        names = pd.DataFrame(self.data.keys, columns=list(self.data.key_names))
         return names.assign(**{measure.column: self.values[measure.column] for measure in self.known})
 
     def save(self, folder: Path) -> None:
         """Writes ``scores.csv`` and ``run.json``, which says what they are."""
         folder.mkdir(parents=True, exist_ok=True)
+        measures = {one.column: {"label": one.label, "lower_is_better": one.lower_is_better} for one in self.known}
         run = {
             "version": __version__,
             "data": self.data.origin,
@@ -222,9 +202,7 @@ class Scores(Generic[Data]):
             "systems": len(self.data.systems),
             "signatures": self.signatures,
             "problems": self.problems,
-            "measures": {
-                one.column: {"label": one.label, "lower_is_better": one.lower_is_better} for one in self.known
-            },
+            "measures": measures,
         }
         files.write_text(folder / SCORES, self.to_pandas().to_csv(index=False))
         files.write_text(folder / RUN, json.dumps(run, indent=1) + "\n")
@@ -233,53 +211,46 @@ class Scores(Generic[Data]):
 def measure(
     data: Data, blocks: Sequence[Block], *, folder: Path | None = None, resume: bool = False, progress: bool = False
 ) -> Scores[Data]:
-    """Computes all blocks, one after the other.
+    """Computes all blocks of ``data``, one after the other.
 
-    A block that lacks a package or an encoder is noted in ``Scores.problems``; the others are computed.
-
-    Args:
-        data: what is scored.
-        blocks: the measures.
-        folder: the scores are written there after each block.
-        resume: scores in ``folder`` that were made of the same data with the same signature are taken from there.
-        progress: a bar for each block on stderr.
-
-    Raises:
-        ValueError: ``resume`` without ``folder``, or the folder holds no readable scores of this data.
+    A block that lacks a package or an encoder is noted in ``Scores.problems``; the others are computed. The scores are
+    written to ``folder`` after each; with ``resume`` those in it that were made of the same data with the same
+    signature are taken from there. ``progress``: a bar for each block on stderr. Raises ValueError for ``resume``
+    without ``folder``, or with one that holds no readable scores of this data.
     """
-    if resume and folder is None:
-        raise ValueError("Expected argument `folder` to be set where `resume` is, but got None.")
     scores = Scores(data, tuple(one for block in blocks for one in block.measures))
-    if resume and folder is not None:
+    if resume:
+        if folder is None:
+            raise ValueError("Expected argument `folder` to be set where `resume` is, but got None.")
         _load(scores, folder)
     for block in blocks:
         columns = [one.column for one in block.measures]
         earlier = scores.signatures.pop(block.name, None)
         values: Columns = {column: scores.values.pop(column) for column in columns if column in scores.values}
         try:
-            prepared = block.prepare()
-            if prepared.signature == earlier and len(values) == len(columns):
+            signature, compute = block.prepare()
+            if signature == earlier and len(values) == len(columns):
                 scores.reused.append(block.name)
             else:
-                values = _compute(block.name, prepared, data, progress)
+                values = _compute(block, compute, data, progress)
         except (ImportError, OSError, ValueError) as error:
             scores.problems[block.name] = " ".join(str(error).split())
             continue
         scores.values |= {column: np.asarray(values[column], dtype=np.float64) for column in columns}
-        scores.signatures[block.name] = prepared.signature
-        if said := prepared.notes(data):
+        scores.signatures[block.name] = signature
+        if said := block.notes(data):
             scores.notes[block.name] = said
         if folder is not None:
             scores.save(folder)
     return scores
 
 
-def _compute(name: str, prepared: Prepared, data: Summaries, progress: bool) -> Columns:
-    if progress and prepared.own_bar:
-        tqdm.write(name, file=sys.stderr)
+def _compute(block: Block, compute: Callable[[Any, Advance], Columns], data: Summaries, progress: bool) -> Columns:
+    if progress and block.own_bar:
+        tqdm.write(block.name, file=sys.stderr)
     total = len(data.keys)
-    with tqdm(total=total, desc=name, unit="summary", disable=not progress or prepared.own_bar) as bar:
-        values = prepared.compute(data, bar.update)
+    with tqdm(total=total, desc=block.name, unit="summary", disable=not progress or block.own_bar) as bar:
+        values = compute(data, bar.update)
         bar.update(total - bar.n)
     return values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,17 +16,19 @@ from estime_metric import files
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.resampling import draw
 from estime_metric.studies.shared.scoring import Block, Data, Measure, Scores, Summaries, measure
-from estime_metric.tables import Cell, Section, Table, write_table
+from estime_metric.tables import Cell, Column, Section, Table, interval, write_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Folder of the plots.
 PLOTS = "plots"
 #: Tidy tables by the name of their CSV file.
 Frames = dict[str, pd.DataFrame]
 #: What identifies a measure's rows in a tidy table.
 IDS = ["column", "measure", "section"]
+#: What `lookup` gives; and a part of a table: its title, rows, and the columns of the measures with their labels.
+Rows = Mapping[tuple[Any, ...], Any]
+Part = tuple[str, Rows, Sequence[tuple[str, str]]]
 
 
 class Study(Protocol):
@@ -66,12 +68,10 @@ def run(
 
     Args:
         study: for example the module `estime_metric.studies.frank.study`.
-        data: what is scored, in the form that the study reads.
-        blocks: the measures.
+        data, blocks: what is scored, in the form that the study reads, and the measures.
         folder: scores, tables and plots are written there; without matplotlib no plots, which ``Scores.problems`` says.
         resume: scores in ``folder`` that were made of the same data with the same signature are taken from there.
-        resamples: bootstrap samples of the intervals.
-        seed: of the random numbers.
+        resamples, seed: bootstrap samples of the intervals, and the seed of the random numbers.
         progress: bars on stderr.
 
     Raises:
@@ -88,7 +88,11 @@ def run(
         for table in found.tables.values():
             write_table(table, folder)
         try:
-            _write_figures(folder / PLOTS, study.draw(scores, frames, seed=seed))
+            from estime_metric.meta.plots import save
+
+            (folder / PLOTS).mkdir(exist_ok=True)
+            for name, figure in study.draw(scores, frames, seed=seed):
+                save(figure, folder / PLOTS / name)
         except ImportError as error:
             scores.problems["plots"] = str(error)
     return found
@@ -111,33 +115,63 @@ def each(
     return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
 
 
-def document_weights(data: Summaries, resamples: int, seed: int) -> Callable[[npt.NDArray[np.int64]], Floats]:
-    """Indices of k summaries -> how often each is taken by the sample itself, then by each resample of the documents;
-    float64 of shape (1 + resamples, k)."""
-    drawn = draw((len(data.documents), 1), "documents", resamples, seed)[0]
+def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
+    """How often the sample itself, then each resample takes each item; float64 of shape (1 + resamples, items)."""
+    drawn = draw((items, 1), "documents", resamples, seed)[0] if items else np.zeros((resamples, 0))
     assert drawn is not None
-    weights = np.concatenate([np.ones((1, drawn.shape[1])), drawn])
+    return np.concatenate([np.ones((1, items)), drawn])
+
+
+def document_weights(data: Summaries, resamples: int, seed: int) -> Callable[[npt.NDArray[np.int64]], Floats]:
+    """Indices of k summaries -> how often the sample and each resample of the documents takes each of these;
+    float64 of shape (1 + resamples, k)."""
+    weights = drawn_weights(len(data.documents), resamples, seed)
     document_of_each = pd.Index(data.documents).get_indexer([document for document, _ in data.keys])
     return lambda rows: weights[:, document_of_each[rows]]
 
 
-def lookup(frame: pd.DataFrame, *names: str) -> dict[tuple[Any, ...], Any]:
+def lookup(frame: pd.DataFrame, *names: str) -> Rows:
     """The rows of a tidy table by some of its columns."""
     return {tuple(getattr(row, name) for name in names): row for row in frame.itertuples()}
 
 
-def sections(
-    scores: Scores[Any], titles: Mapping[str, str], cells: Callable[[Measure], Iterable[Cell]], width: int
-) -> tuple[Section, ...]:
-    """A row for each measure, its label and ``width`` cells, by section; one that failed has its label alone."""
+class Shown(NamedTuple):
+    """A column of a table: a value, or the ``"interval"``, of the row of a `lookup` by a measure and this key."""
 
-    def rows(section: str) -> Iterator[tuple[Cell, ...]]:
-        for one in scores.measures:
-            if one.section == section:
-                yield (one.label, *(cells(one) if one.column in scores.values else [None] * width))
+    column: Column
+    key: tuple[Any, ...]
+    value: str = "value"
 
-    found = {title: tuple(rows(section)) for section, title in titles.items()}
-    return tuple(Section(title, of_it) for title, of_it in found.items() if of_it)
+    def cell(self, rows: Rows, measure: str) -> Cell:
+        """The cell of a measure, nothing where it has no such row."""
+        row = rows.get((measure, *self.key))
+        if row is not None and self.value == "interval":
+            return interval(row.low, row.high)
+        cell: Cell = getattr(row, self.value, None)
+        return cell
+
+
+def with_interval(name: str, group: str, *key: Any) -> list[Shown]:
+    """A value, and beside it its interval."""
+    return [Shown(Column(name, group), key), Shown(Column("95% interval", group, text=True), key, "interval")]
+
+
+def by_section(scores: Scores[Any], titles: Mapping[str, str], rows: Rows) -> Iterator[Part]:
+    """The parts of a table of all measures, also of those that failed, by their section."""
+    for section, title in titles.items():
+        yield title, rows, [(one.column, one.label) for one in scores.measures if one.section == section]
+
+
+def measure_table(
+    name: str, title: str, shown: Sequence[Shown], parts: Iterable[Part], notes: Sequence[str], first: str = "measure"
+) -> Table:
+    """A table with these columns behind the labels of its rows, under ``first``; parts without rows are left out."""
+    sections = [
+        Section(part, [(label, *(one.cell(rows, column) for one in shown)) for column, label in labels])
+        for part, rows, labels in parts
+    ]
+    columns = [Column(first, text=True), *(one.column for one in shown)]
+    return Table(name, title, columns, [one for one in sections if one.rows], notes)
 
 
 def plot_intervals(panels: Mapping[str, pd.DataFrame], middle: float, caption: str, *, wider: float) -> Figure:
@@ -164,11 +198,3 @@ def plot_intervals(panels: Mapping[str, pd.DataFrame], middle: float, caption: s
     all_axes[0].set_yticks(range(len(labels)), labels, fontsize=TICK)
     figure.supxlabel(caption, fontsize=LABEL)
     return figure
-
-
-def _write_figures(folder: Path, figures: Iterable[tuple[str, Figure]]) -> None:
-    from estime_metric.meta.plots import save
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, figure in figures:
-        save(figure, folder / name)

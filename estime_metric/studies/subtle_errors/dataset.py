@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from estime_metric.inputs import check_choice, check_pairs, check_texts
-from estime_metric.studies.shared.records import check_all, digest, read_records
+from estime_metric.studies.shared.records import check_all, digest, read_field
 from estime_metric.studies.shared.scoring import Crossed
-from estime_metric.studies.subtle_errors.generator import SubtleErrors
-from estime_metric.studies.subtle_errors.records import Corrupted
+from estime_metric.studies.subtle_errors.generator import Corrupted, SubtleErrors
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
 Row = dict[str, Any]
 #: The paper's texts (section 4) on the Hub, and the edition of the data set in which names are not replaced by numbers.
-CNN_DAILYMAIL = "abisee/cnn_dailymail"
-CNN_DAILYMAIL_EDITION = "3.0.0"
+CNN_DAILYMAIL, CNN_DAILYMAIL_EDITION = "abisee/cnn_dailymail", "3.0.0"
 #: Fields of a row and of each of its errors, with their types as ``datasets`` names them.
-FIELDS = dict.fromkeys(("id", "pair", "source", "summary"), "string")
-FIELDS |= dict.fromkeys(("label", "n_errors", "n_missing"), "int64")
-ERROR_FIELDS = dict.fromkeys(("start", "end", "clean_start", "clean_end"), "int64")
-ERROR_FIELDS |= {"original": "string", "replacement": "string", "rank": "int64", "probability": "float64"}
-ERROR_FIELDS |= {"step": "int64"}
-
-
+FIELDS = {
+    **dict.fromkeys(("id", "pair", "source", "summary"), "string"),
+    **dict.fromkeys(("label", "n_errors", "n_missing"), "int64"),
+}
+ERROR_FIELDS = {
+    **dict.fromkeys(("start", "end", "clean_start", "clean_end"), "int64"),
+    **{"original": "string", "replacement": "string", "rank": "int64", "probability": "float64", "step": "int64"},
+}
 #: Numbers of errors: the paper's 3, fewer and more.
 NUMBERS = (1, 3, 5)
 
@@ -37,42 +35,22 @@ NUMBERS = (1, 3, 5)
 class Versions(Crossed):
     """Every summary clean and with each number of errors, as a benchmark: pairs for documents, numbers for systems.
 
-    ``documents`` are the names of the d pairs, ``corrupted`` their summaries with all errors, ``numbers`` ascend, and
-    ``generator`` is the signature of the errors.
+    ``corrupted`` are the pairs' summaries with all errors, ``numbers`` ascend, ``generator`` is the errors' signature;
+    ``versions`` and their texts, the ``summaries``, are those of the first pair, the clean one first, then of the next.
     """
 
     documents: tuple[str, ...]
+    systems: tuple[str, ...]
     sources: list[str]
     corrupted: list[Corrupted]
     numbers: tuple[int, ...]
     generator: str
+    versions: list[Corrupted]
+    summaries: tuple[str, ...]
+    source_of_each: list[str]
+    digest: str
     origin: str = "the pairs"
     key_names = ("pair", "n_errors")
-
-    @cached_property
-    def systems(self) -> tuple[str, ...]:
-        """The numbers of errors as text, 0 the first."""
-        return tuple(map(str, (0, *self.numbers)))
-
-    @cached_property
-    def versions(self) -> list[Corrupted]:
-        """The versions of the first pair, then of the next."""
-        return [one.first(number) for one in self.corrupted for number in (0, *self.numbers)]
-
-    @cached_property
-    def summaries(self) -> tuple[str, ...]:
-        """Their texts."""
-        return tuple(one.text for one in self.versions)
-
-    @cached_property
-    def source_of_each(self) -> list[str]:
-        """The source of each of them."""
-        return [source for source in self.sources for _ in self.systems]
-
-    @cached_property
-    def digest(self) -> str:
-        """Twelve digits that change with any text or name."""
-        return digest(self.documents, self.sources, self.summaries, self.generator)
 
     def complete(self, number: int) -> list[int]:
         """Indices of the pairs whose summary has that many errors."""
@@ -90,8 +68,7 @@ def make_versions(
 ) -> Versions:
     """Puts errors into summaries, which are taken to be free of errors.
 
-    ``corrupt`` makes ``max(numbers)`` of them; ``numbers`` ascend. ``names`` are the pairs', their indices where left
-    out.
+    ``numbers`` ascend to as many as ``corrupt`` makes; ``names`` are the pairs', their indices where left out.
 
     Raises:
         TypeError, ValueError: a bad argument; the message names it.
@@ -105,7 +82,21 @@ def make_versions(
             f"but got {found}."
         )
     documents = tuple(map(str, names if names is not None else range(len(texts))))
-    return Versions(documents, texts, corrupt(originals, progress=progress), found, corrupt.signature)
+    corrupted, all_numbers = corrupt(originals, progress=progress), (0, *found)
+    versions = [one.first(number) for one in corrupted for number in all_numbers]
+    summaries = tuple(one.text for one in versions)
+    return Versions(
+        documents=documents,
+        systems=tuple(map(str, all_numbers)),
+        sources=texts,
+        corrupted=corrupted,
+        numbers=found,
+        generator=corrupt.signature,
+        versions=versions,
+        summaries=summaries,
+        source_of_each=[source for source in texts for _ in all_numbers],
+        digest=digest(documents, texts, summaries, corrupt.signature),
+    )
 
 
 def labelled_rows(
@@ -117,8 +108,7 @@ def labelled_rows(
     """One row for each clean summary and one for each number of errors in it.
 
     Args:
-        sources: one source for each summary.
-        corrupted: what `SubtleErrors` made of the summaries.
+        sources, corrupted: one source for each summary, and what `SubtleErrors` made of the summaries.
         n_errors: numbers of errors; the errors of the smaller are among those of the larger. ``None``: all errors.
         ids: a name for each pair; ``None`` counts from 0.
 
@@ -126,9 +116,6 @@ def labelled_rows(
         Pair after pair, the clean row first. ``label`` is 1 for clean and 0 for corrupted, ``n_errors`` the errors that
         are in the summary, ``n_missing`` how many fewer than asked for; ``errors`` holds a row with ``ERROR_FIELDS``
         for each. A summary into which no error could be put has its clean row alone.
-
-    Raises:
-        ValueError: the lengths differ, or more errors are wanted than were asked for.
     """
     texts = check_texts("sources", sources)
     names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)
@@ -140,8 +127,8 @@ def labelled_rows(
     rows = []
     for source, most, name in zip(texts, corrupted, names, strict=True):
         numbers = [len(most.errors) + most.n_missing] if n_errors is None else n_errors
-        versions = [(0, most.first(0)), *((number, most.first(number)) for number in numbers)]
-        for number, version in versions:
+        for number in (0, *numbers):
+            version = most.first(number)
             if number == 0 or version.errors:
                 rows.append(_row(name, source, version, number))
     return rows
@@ -154,9 +141,8 @@ def to_dataset(rows: Sequence[Row], description: str = "") -> Dataset:
     ``datasets`` is not installed.
     """
     datasets = _import_datasets()
-    types = {name: datasets.Value(kind) for name, kind in FIELDS.items()}
-    errors = [{name: datasets.Value(kind) for name, kind in ERROR_FIELDS.items()}]
-    info = datasets.DatasetInfo(description=description, features=datasets.Features({**types, "errors": errors}))
+    types, errors = ({name: datasets.Value(kind) for name, kind in of.items()} for of in (FIELDS, ERROR_FIELDS))
+    info = datasets.DatasetInfo(description=description, features=datasets.Features({**types, "errors": [errors]}))
     columns = {name: [row[name] for row in rows] for name in (*FIELDS, "errors")}
     return datasets.Dataset.from_dict(columns, features=info.features, info=info)
 
@@ -171,20 +157,11 @@ def cnn_dailymail(
 ) -> tuple[list[str], list[str], list[str]]:
     """A random selection of CNN/DailyMail, as the paper took 2,000 pairs (it does not say of which split).
 
-    Args:
-        pairs: how many; ``None`` for the whole split in its order.
-        seed: another seed selects other pairs.
-        split: ``"train"``, ``"validation"`` or ``"test"``.
-        path: Hub name or folder of a data set with the columns ``article``, ``highlights`` and ``id``.
-        edition: its configuration.
-
-    Returns:
-        Articles, their highlights (the human summaries; a line for each sentence), their ids.
-
-    Raises:
-        ImportError: ``datasets`` is not installed.
-        OSError: the data set cannot be loaded; the message says what to do.
-        ValueError: it has no such split, lacks a column, or has fewer pairs.
+    ``pairs``: how many, ``None`` for the whole split in its order; ``seed``: another one selects other pairs; ``path``:
+    Hub name or folder of a data set with the columns ``article``, ``highlights`` and ``id``; ``edition``: its
+    configuration. Returns articles, their highlights (the human summaries; a line for each sentence) and their ids.
+    Raises ImportError without ``datasets``, OSError where it cannot be loaded, ValueError for a split, a column or
+    pairs that it lacks.
     """
     datasets = _import_datasets()
     try:
@@ -207,17 +184,14 @@ def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """The documents of SummEval with the first reference of each, which is the summary of CNN/DailyMail (the other
     references were written by crowd workers), and their ``doc_id``.
 
-    The folder has ``documents.jsonl`` (``doc_id``, ``source``) and ``references.jsonl`` (``doc_id``, ``references``); a
-    line that lacks a field and a document without a reference are refused (ValueError).
+    The folder has ``documents.jsonl`` and ``references.jsonl`` as `summeval.data.read_folder` takes them; a line that
+    lacks a field and a document without a reference are refused (ValueError).
     """
-    references, documents = (
-        {row["doc_id"]: row[field] for row in read_records(folder / name, ("doc_id", field))}
-        for name, field in (("references.jsonl", "references"), ("documents.jsonl", "source"))
-    )
+    documents = read_field(folder / "documents.jsonl", "source")
+    references = read_field(folder / "references.jsonl", "references")
     judged = (name for name, texts in references.items() if texts)
     check_all(documents, judged, f"a reference for each document in {str(folder)!r}")
-    names = list(documents)
-    return list(documents.values()), [references[name][0] for name in names], names
+    return list(documents.values()), [references[name][0] for name in documents], list(documents)
 
 
 def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:

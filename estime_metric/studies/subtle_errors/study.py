@@ -4,58 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.meta.checks import Floats
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.shared.baselines import divergence_block, rouge_block, trivial_block
 from estime_metric.studies.shared.estime_block import column_of, estime_block
+from estime_metric.studies.shared.estime_paper import TABLE_3
 from estime_metric.studies.shared.scoring import Block, Scores
 from estime_metric.studies.shared.study import Frames
 from estime_metric.studies.subtle_errors.dataset import Versions
-from estime_metric.studies.subtle_errors.detection import detect
-from estime_metric.studies.subtle_errors.plots import draw
-from estime_metric.studies.subtle_errors.statistics import PAPER_TABLE_3, Sampler, agree, rise
+from estime_metric.studies.subtle_errors.statistics import Sampler, agree, detect, rise
 from estime_metric.tables import EMPTY, Cell, Column, Section, Table, interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Measures whose rise with the number of errors is shown, and what they are called there.
 SENSITIVE = {"alarms": "alarms", "alarm_rate": "alarm rate", "alarms_alltokens": "alarms, all tokens"}
 #: With fewer pairs an interval would say nothing: a resample of them mostly repeats the same few.
 LEAST_PAIRS = 10
-#: Tidy tables among the files.
 AGREEMENT, RISE, POSITIONS = "agreement.csv", "rise.csv", "positions.csv"
+#: Lines of both panels of the figure of positions: column, label, colour, style, how far it is moved aside.
+PRECISION = (("precision", "precision", "C0", "-", 0.0), ("precision_by_chance", "by chance", "0.5", "--", 0.06))
+RECALL = (
+    ("recall", "recall, checkable errors", "C0", "-", 0.0),
+    ("recall_by_chance", "by chance", "0.5", "--", 0.06),
+    ("recall_of_all", "recall, all errors", "C2", "-", -0.06),
+    ("before", "all errors, same positions before", "C1", ":", -0.12),
+)
 #: A heading, the column of the tidy table under it, and whether its interval follows.
 Shown = tuple[str, str, bool]
 
 
 @dataclass(frozen=True)
 class SubtleErrorsStudy:
-    """The study, as `estime_metric.studies.shared.study.run` takes it.
+    """The study, as `estime_metric.studies.shared.study.run` takes it (Vasilyev & Bohannon 2021, section 4).
 
     Args:
-        scorer: scores the summaries; of several layers the first one's alarms are located. It has to compute all that
-            judge, `HIGHER_IS_BETTER`.
+        scorer: has to compute all of `HIGHER_IS_BETTER`; of several layers the first one's alarms are located.
         baselines: compare with measures that need no model.
         progress: the scorer's own bars.
-
-    Raises:
-        ValueError: the scorer does not compute a measure.
-
-    Source: Vasilyev & Bohannon 2021, section 4.
     """
 
     scorer: EstimeScorer
     baselines: bool = True
     progress: bool = False
-
-    def __post_init__(self) -> None:
-        for wanted in HIGHER_IS_BETTER:
-            if wanted in FURTHER_MEASURES and wanted not in self.scorer.config.measures:
-                raise ValueError(f"Expected argument `scorer` to compute {wanted!r}, but it does not.")
 
     def blocks(self) -> list[Block]:
         """ESTIME with all measures, then Jensen-Shannon, trivial measures, and ROUGE against the source."""
@@ -77,57 +74,48 @@ class SubtleErrorsStudy:
     ) -> Frames:
         """Three tidy tables, each number with the ends of its interval as ``NAME_low`` and ``NAME_high``.
 
-        Returns:
-            ``agreement.csv``: what `agree` gives for each number of errors and measure, over the pairs that have that
-            many errors and a score. ``rise.csv``: what `rise` gives for the measures in `SENSITIVE`, over the pairs
-            that have all errors. ``positions.csv``: what `detect` gives.
+        ``agreement.csv``: what `agree` gives for each number of errors and measure, over the pairs that have that many
+        errors and a score. ``rise.csv``: what `rise` gives for the measures in `SENSITIVE`, over the pairs that have
+        all errors. ``positions.csv``: what `detect` gives.
         """
         data, unit = scores.data, self.scorer.config.unit
         shape = (len(data.documents), len(data.systems))
         values = {one.column: scores.oriented(one).reshape(shape) for one in scores.known}
-        agreement = []
+        agreement, rises = [], []
         for index, number in enumerate(data.numbers, start=1):
             rows = _agreements(values, [0, index], data.complete(number), resamples, seed)
             for one in scores.known:
                 agreement.append({"n_errors": number, "column": one.column, "measure": one.label, **rows[one.column]})
-        rises = []
         for name, label in SENSITIVE.items():
             if (column := column_of(name, self.layer, unit)) in scores.values:
                 counts = scores.values[column].reshape(shape)
                 pairs = _known(counts, data.complete(data.numbers[-1]))
                 levels = rise(counts[pairs], (0, *data.numbers), Sampler(len(pairs), resamples, seed))
                 rises += [{"measure": label, "pairs": len(pairs), **level} for level in levels]
-        positions = pd.DataFrame(self._positions(data, resamples, seed))
         for _ in scores.known:
             advance()
-        return {AGREEMENT: pd.DataFrame(agreement), RISE: pd.DataFrame(rises), POSITIONS: positions}
+        positions = self._positions(data, resamples, seed)
+        return {AGREEMENT: pd.DataFrame(agreement), RISE: pd.DataFrame(rises), POSITIONS: pd.DataFrame(positions)}
 
     def _positions(self, data: Versions, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
-        versions, width = data.versions, len(data.systems)
-        texts = list(data.summaries), data.source_of_each
+        versions, texts = data.versions, (list(data.summaries), data.source_of_each)
         explained = self.scorer.explain_pairs(*texts, layer=self.layer, progress=self.progress)
         for index, number in enumerate(data.numbers, start=1):
-            rows = [pair * width for pair in data.complete(number)]
-            found = detect(
-                [versions[row + index] for row in rows],
-                [explained[row + index] for row in rows],
-                [explained[row] for row in rows],
-                resamples=resamples,
-                seed=seed,
-            )
-            yield from ({"n_errors": number, "pairs": len(rows), **one} for one in found)
+            rows = [pair * len(data.systems) for pair in data.complete(number)]
+            corrupted, spoiled = [versions[row + index] for row in rows], [explained[row + index] for row in rows]
+            for one in detect(corrupted, spoiled, [explained[row] for row in rows], resamples=resamples, seed=seed):
+                yield {"n_errors": number, "pairs": len(rows), **one}
 
     def tables(self, scores: Scores[Versions], frames: Frames) -> list[Table]:
         """Table 3, the rise of alarms, precision and recall of their positions."""
-        return [
-            table_3(scores, frames[AGREEMENT]),
-            rise_table(scores, frames[RISE], self.layer),
-            *position_tables(scores, frames[POSITIONS], self.layer),
-        ]
+        first = table_3(scores, frames[AGREEMENT]), rise_table(scores, frames[RISE], self.layer)
+        return [*first, *position_tables(frames[POSITIONS], self.layer)]
 
-    def draw(self, scores: Scores[Versions], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
-        """See `estime_metric.studies.subtle_errors.plots.draw`."""
-        return draw(frames[RISE], frames[POSITIONS], self.layer)
+    def draw(self, scores: Scores[Versions], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+        """``rise``: mean alarms by number of errors. ``positions``: precision and recall of alarms beside chance."""
+        if len(alarms := frames[RISE].query("measure == 'alarms'")):
+            yield "rise", _rise(alarms, self.layer)
+        yield "positions", _positions(frames[POSITIONS], self.layer)
 
 
 def _agreements(
@@ -146,7 +134,6 @@ def _agreements(
 
 
 def _known(values: Floats, pairs: list[int]) -> list[int]:
-    """The pairs of which every version has a score."""
     return [pair for pair in pairs if np.isfinite(values[pair]).all()]
 
 
@@ -157,17 +144,13 @@ def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
         ("ρ", "spearman", True), ("τ-c", "kendall_c", False), ("ρ behind the first", "behind", True),
         ("AUC", "auc", True), ("clean preferred", "preferred", False), ("p", "p_value", False),
     ]  # fmt: skip
-    sections = [
-        Section(
-            f"Measured: {_count(number, 'error')}, {_count(rows['pairs'].iloc[0], 'pair')}",
-            _rows(rows, "measure", shown),
-        )
-        for number, rows in frame.groupby("n_errors")
-    ]
-    printed = tuple((name, rho, None, tau, *[None] * 6) for name, rho, tau in PAPER_TABLE_3)
+    sections = []
+    for number, rows in frame.groupby("n_errors"):
+        title = f"Measured: {_count(number, 'error')}, {_count(rows['pairs'].iloc[0], 'pair')}"
+        sections.append(Section(title, _rows(rows, "measure", shown)))
+    printed = [(name, rho, None, tau, *[None] * 6) for name, (rho, tau) in TABLE_3.items()]
     sections.append(Section("Printed in the paper, not measured here: 3 errors, 2000 pairs of CNN/DailyMail", printed))
-    pairs = len(data.documents)
-    complete = {number: len(data.complete(number)) for number in data.numbers}
+    pairs, complete = len(data.documents), {number: len(data.complete(number)) for number in data.numbers}
     notes = (
         "Higher is better; (-): the measure is negated. Behind the first: the first row's ρ less this one's. Clean "
         "preferred: share of the pairs in which the clean summary scores higher, ties half. p: paired test of the mean "
@@ -194,14 +177,14 @@ def rise_table(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -> Tab
     sections, notes = [], [_about_intervals(frame)]
     for measure, rows in frame.groupby("measure", sort=False) if len(frame) else ():
         clean, *others = _rows(rows, "n_errors", shown)
-        sections.append(Section(str(measure), ((*clean[:3], *[None] * 6), *others)))
+        sections.append(Section(str(measure), [(*clean[:3], *[None] * 6), *others]))
         notes.append(f"{measure}: {_verdict(rows)}")
     pairs = _count(len(scores.data.complete(scores.data.numbers[-1])), "pair")
     title = f"Rise with the number of errors, layer {layer}, {pairs} that can take all of them"
     return _table("rise", title, Column("errors"), shown, sections, notes)
 
 
-def position_tables(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -> Iterator[Table]:
+def position_tables(frame: pd.DataFrame, layer: int) -> Iterator[Table]:
     """Which of the alarms fall on errors and their neighbours; which of the errors have alarms there."""
     frame = frame.assign(share=frame["checkable"] / frame["errors"].where(frame["errors"] > 0))
     lift = "By chance: if the alarms of each summary fell on its checked units at random."
@@ -231,17 +214,17 @@ def position_tables(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -
 
 
 def _table(
-    name: str, title: str, first: Column, shown: Sequence[Shown], sections: Iterable[Section], notes: Iterable[str]
+    name: str, title: str, first: Column, shown: Sequence[Shown], sections: Sequence[Section], notes: Iterable[str]
 ) -> Table:
     columns = [first]
     for heading, _, with_interval in shown:
         columns.append(Column(heading, decimals=4 if heading == "p" else 3))
         if with_interval:
             columns.append(Column("95%", text=True))
-    return Table(f"subtle-errors-{name}", title, tuple(columns), tuple(sections), tuple(notes))
+    return Table(f"subtle-errors-{name}", title, columns, sections, tuple(notes))
 
 
-def _rows(frame: pd.DataFrame, first: str, shown: Sequence[Shown]) -> tuple[tuple[Cell, ...], ...]:
+def _rows(frame: pd.DataFrame, first: str, shown: Sequence[Shown]) -> list[tuple[Cell, ...]]:
     """The rows of a tidy table as they are shown."""
 
     def cells(row: Any) -> Iterator[Cell]:
@@ -252,7 +235,7 @@ def _rows(frame: pd.DataFrame, first: str, shown: Sequence[Shown]) -> tuple[tupl
                 ends = getattr(row, f"{name}_low"), getattr(row, f"{name}_high")
                 yield interval(*ends, decimals=3) if row.pairs >= LEAST_PAIRS else EMPTY
 
-    return tuple(tuple(cells(row)) for row in frame.itertuples())
+    return [tuple(cells(row)) for row in frame.itertuples()]
 
 
 def _verdict(rows: pd.DataFrame) -> str:
@@ -264,7 +247,6 @@ def _verdict(rows: pd.DataFrame) -> str:
 
 
 def _about_intervals(frame: pd.DataFrame) -> str:
-    """What 95% means, and where there is none."""
     text = "95%: percentiles of a bootstrap over pairs, widened to the estimate where it lies outside of them."
     few = len(frame) and frame["pairs"].min() < LEAST_PAIRS
     return f"{text} Fewer than {LEAST_PAIRS} pairs have no interval." if few else text
@@ -272,3 +254,57 @@ def _about_intervals(frame: pd.DataFrame) -> str:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _rise(levels: pd.DataFrame, layer: int) -> Figure:
+    """Mean alarms by number of errors, with the 95% intervals of the mean and of its difference to clean."""
+    figure, (left, right) = _figure(1, 3.8)
+    for axes, name, color, label in (
+        (left, "mean", "C0", "alarms in a summary, mean"), (right, "rise", "C1", "more than without errors, mean"),
+    ):  # fmt: skip
+        _line(axes, levels, "n_errors", name, "", color, "-", 0.0)
+        axes.set_ylabel(label)
+        axes.set_xlabel("errors in a summary")
+        axes.set_xticks(levels["n_errors"])
+    right.axhline(0, color="0.6", linewidth=0.8)
+    left.set_ylim(bottom=0)
+    pairs = levels["pairs"].iloc[0]
+    figure.suptitle(f"ESTIME-{layer} by number of subtle errors, {pairs} pairs, 95% intervals")
+    return figure
+
+
+def _positions(positions: pd.DataFrame, layer: int) -> Figure:
+    """Precision and recall of alarms for neighbourhoods of errors, beside chance, one row for each number of errors."""
+    numbers = positions.groupby("n_errors")
+    figure, grid = _figure(len(numbers), 1.2 + 2.7 * len(numbers))
+    for both, (number, found) in zip(grid.reshape(-1, 2), numbers, strict=True):
+        for axes, lines, whole in zip(both, (PRECISION, RECALL), ("alarms", "errors"), strict=True):
+            for line in lines:
+                _line(axes, found, "reach", *line)
+            axes.set_ylabel(f"share of the {whole}")
+            axes.set_title(f"{number} error{'s' if number > 1 else ''} in a summary", fontsize="medium")
+            axes.set_xlabel("units to each side of an error that count as near")
+            axes.set_xticks(found["reach"])
+            axes.set_ylim(0, 1.03)
+            axes.legend(fontsize="small", loc="best")
+    figure.suptitle(f"Do the alarms of ESTIME-{layer} fall near the errors? 95% intervals over pairs")
+    return figure
+
+
+def _line(
+    axes: Any, frame: pd.DataFrame, position: str, name: str, label: str, color: str, style: str, aside: float
+) -> None:
+    """Values with their intervals, moved aside a little so that those of several lines can be told apart."""
+    values = frame[name]
+    ends = [(values - frame[f"{name}_low"]).clip(lower=0), (frame[f"{name}_high"] - values).clip(lower=0)]
+    axes.errorbar(
+        frame[position] + aside, values, yerr=ends, color=color, label=label or None,
+        linestyle=style, marker="o", markersize=4, capsize=3, linewidth=1.3,
+    )  # fmt: skip
+
+
+def _figure(rows: int, height: float) -> tuple[Figure, Any]:
+    from estime_metric.meta.plots.style import new_figure
+
+    figure = new_figure(9.0, height)
+    return figure, figure.subplots(rows, 2)

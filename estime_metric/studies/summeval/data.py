@@ -14,18 +14,15 @@ import pandas as pd
 from estime_metric.inputs import integer
 from estime_metric.meta.checks import Floats
 from estime_metric.studies.shared.estime_paper import QUALITIES
-from estime_metric.studies.shared.records import by_key, check_all, digest, read_records
+from estime_metric.studies.shared.records import by_key, check_all, digest, read_field, read_records
 from estime_metric.studies.shared.scoring import Crossed
 
 #: The Hub's data set and the commit of it that is read.
-HUB_DATASET = "mteb/summeval"
-HUB_REVISION = "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
-HUB_SPLIT = "test"
+HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
 #: Columns of the Hub's data set. Each row is a source; the lists hold an entry for each system.
 HUB_TEXT, HUB_SUMMARIES, HUB_REFERENCES = "text", "machine_summaries", "human_summaries"
-#: Files of a folder.
-DOCUMENTS, REFERENCES, SUMMARIES = "documents.jsonl", "references.jsonl", "summeval.jsonl"
-SYSTEMS = "systems.csv"
+DOCUMENTS, REFERENCES = "documents.jsonl", "references.jsonl"
+SUMMARIES, SYSTEMS = "summeval.jsonl", "systems.csv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +31,12 @@ class SummEval(Crossed):
 
     Attributes:
         origin: where it comes from.
-        documents: D names, in order.
-        systems: S names, in order.
-        sources: D texts.
-        references: the references of each document.
+        documents, systems: D and S names, in order.
+        sources, references: the text of each document, and its references, at least one (ValueError).
         summaries: D times S texts, all systems of the first document first.
-        judgements: quality -> float64 of shape (D, S): the mean of the experts, 1 to 5, higher is better.
+        judgements: quality -> finite float64 of shape (D, S): the mean of the experts, 1 to 5, higher is better.
         named_systems: whether the data name the systems; else a position in the list stands for a system.
         names: system -> a name for readers, where there is one.
-
-    Raises:
-        ValueError: numbers that do not fit, or a document without references.
     """
 
     origin: str
@@ -58,22 +50,12 @@ class SummEval(Crossed):
     names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        shape = (len(self.documents), len(self.systems))
-        for name, found, wanted in (
-            ("sources", len(self.sources), shape[0]),
-            ("references", len(self.references), shape[0]),
-            ("summaries", len(self.summaries), shape[0] * shape[1]),
-        ):
-            if found != wanted:
-                raise ValueError(f"Expected argument `{name}` to hold {wanted} entries, but got {found}.")
         for quality, values in self.judgements.items():
-            if values.shape != shape or not np.isfinite(values).all():
-                raise ValueError(
-                    f"Expected the judgements of {quality} to be finite and of shape {shape}, but got {values.shape}."
-                )
-        bare = [name for name, texts in zip(self.documents, self.references, strict=True) if not texts]
-        if bare:
-            raise ValueError(f"Expected each document to have references, but {bare[0]!r} has none.")
+            if not np.isfinite(values).all():
+                raise ValueError(f"Expected the judgements of {quality} to be finite, but they are not.")
+        for name, texts in zip(self.documents, self.references, strict=True):
+            if not texts:
+                raise ValueError(f"Expected each document to have references, but {name!r} has none.")
 
     @property
     def labels(self) -> list[str]:
@@ -111,7 +93,7 @@ class SummEval(Crossed):
     def to_pandas(self) -> pd.DataFrame:
         """A tidy table: ``document``, ``system`` and a column of judgements for each quality, in order."""
         judged = {name: values.ravel() for name, values in self.judgements.items()}
-        return pd.DataFrame(self.keys, columns=["document", "system"]).assign(**judged)
+        return pd.DataFrame(self.keys, columns=list(self.key_names)).assign(**judged)
 
 
 def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
@@ -122,29 +104,20 @@ def read(folder: Path | None = None, dataset: str | None = None, limit: int | No
     """
     if folder is not None:
         data = read_folder(folder)
-    elif dataset in (None, HUB_DATASET):
-        data = from_hub()
     else:
-        data = from_hub(str(dataset), revision=None)
+        data = from_hub() if dataset in (None, HUB_DATASET) else from_hub(str(dataset), revision=None)
     return data if limit is None else data.head(limit)
 
 
 def read_folder(folder: Path) -> SummEval:
     """Reads a folder of JSON Lines.
 
-    Args:
-        folder: has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``, ``references``) and
-            ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four qualities). It may have
-            ``systems.csv`` (``system``, ``name``).
-
-    Raises:
-        OSError: a file is missing.
-        ValueError: a row is no such record, or a summary is missing or occurs twice; the message names it.
+    It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``, ``references``) and
+    ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four qualities), perhaps ``systems.csv``
+    (``system``, ``name``). Raises OSError where a file is missing; ValueError names a row that is no such record, and a
+    summary that is missing or occurs twice.
     """
-    sources, references = (
-        {row["doc_id"]: row[field] for row in read_records(folder / name, ("doc_id", field))}
-        for name, field in ((DOCUMENTS, "source"), (REFERENCES, "references"))
-    )
+    sources, references = read_field(folder / DOCUMENTS, "source"), read_field(folder / REFERENCES, "references")
     fields = ("doc_id", "system", "summary", *QUALITIES)
     cells = by_key(read_records(folder / SUMMARIES, fields), fields[:2], SUMMARIES)
     documents, systems = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
@@ -152,6 +125,7 @@ def read_folder(folder: Path) -> SummEval:
     check_all(documents, references, f"{REFERENCES} to hold the documents of {SUMMARIES}")
     keys = [(document, system) for document in documents for system in systems]
     check_all(keys, cells, f"{SUMMARIES} to hold each document with each system")
+    judged = {name: np.array([cells[key][name] for key in keys], dtype=np.float64) for name in QUALITIES}
     names = read_records(folder / SYSTEMS, ()) if (folder / SYSTEMS).is_file() else []
     return SummEval(
         origin=folder.name or str(folder),
@@ -160,24 +134,16 @@ def read_folder(folder: Path) -> SummEval:
         sources=tuple(sources[document] for document in documents),
         references=tuple(tuple(references[document]) for document in documents),
         summaries=tuple(cells[key]["summary"] for key in keys),
-        judgements={
-            quality: np.array([cells[key][quality] for key in keys], dtype=np.float64).reshape(len(documents), -1)
-            for quality in QUALITIES
-        },
+        judgements={name: values.reshape(len(documents), -1) for name, values in judged.items()},
         names={row["system"]: row["name"] for row in names if row.get("name") and row.get("system")},
     )
 
 
-def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = HUB_SPLIT) -> SummEval:
+def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = "test") -> SummEval:
     """Reads the Hub's data set, or a local folder of its layout that ``datasets.load_dataset`` reads.
 
-    Its rows do not name their systems: position k of every row's list is taken for the same system, on which all that
-    is said of systems rests (Table 2).
-
-    Raises:
-        ImportError: ``datasets`` is not installed.
-        OSError: it cannot be loaded; the message says what to do.
-        ValueError: it is not of that layout; the message names the row.
+    Its rows do not name their systems: position k of every row's list is taken for the same system. Raises ImportError
+    without ``datasets``, OSError where it cannot be loaded, ValueError for a row of another layout.
     """
     try:
         from datasets import load_dataset
@@ -197,14 +163,14 @@ def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, sp
 
 def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
     """SummEval from rows of the Hub's layout; ValueError names a row that lacks a column or a system."""
-    count = len(rows[0][HUB_SUMMARIES]) if rows and HUB_SUMMARIES in rows[0] else 0
+    count = len(rows[0].get(HUB_SUMMARIES, ())) if rows else 0
     for index, row in enumerate(rows):
         for column in (HUB_TEXT, HUB_REFERENCES, HUB_SUMMARIES, *QUALITIES):
             if column not in row:
                 raise ValueError(
                     f"Expected row {index} of {origin!r} to have a column {column!r}, but it has {', '.join(row)}."
                 )
-            if column in (HUB_SUMMARIES, *QUALITIES) and len(row[column]) != count:
+            if column not in (HUB_TEXT, HUB_REFERENCES) and len(row[column]) != count:
                 raise ValueError(
                     f"Expected column {column!r} of {origin!r} to list {count} systems in row {index}, as in row 0, "
                     f"but got {len(row[column])}."
@@ -212,17 +178,14 @@ def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
     names = [str(row.get("id", index)) for index, row in enumerate(rows)]
     if len(set(names)) < len(names):
         names = [str(index) for index in range(len(rows))]
-    digits = len(str(count))
+    judged = {name: np.array([row[name] for row in rows], dtype=np.float64) for name in QUALITIES}
     return SummEval(
         origin=origin,
         documents=tuple(names),
-        systems=tuple(f"S{number:0{digits}d}" for number in range(1, count + 1)),
+        systems=tuple(f"S{number:0{len(str(count))}d}" for number in range(1, count + 1)),
         sources=tuple(row[HUB_TEXT] for row in rows),
         references=tuple(tuple(row[HUB_REFERENCES]) for row in rows),
         summaries=tuple(text for row in rows for text in row[HUB_SUMMARIES]),
-        judgements={
-            quality: np.array([row[quality] for row in rows], dtype=np.float64).reshape(len(rows), count)
-            for quality in QUALITIES
-        },
+        judgements={name: values.reshape(len(rows), count) for name, values in judged.items()},
         named_systems=False,
     )

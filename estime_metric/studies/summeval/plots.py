@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 QUALITY = "consistency"
 #: Measures beside ESTIME in the bars of each system.
 COMPARED = ("jensen_shannon", "bertscore_f1", "rouge_2", "absent_words")
-#: Resamples of the intervals of the bars.
 RESAMPLES = 1000
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,19 @@ import pandas as pd
 
 from estime_metric.inputs import check_choice
 from estime_metric.meta.correlations import UndefinedCorrelationError
-from estime_metric.meta.resampling import bootstrap
+from estime_metric.meta.resampling import evaluate_all
 from estime_metric.meta.significance import bootstrap_difference, williams_test
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.shared import baselines, estime_paper
+from estime_metric.studies.shared import study as shared
 from estime_metric.studies.shared.bertscore import bertscore_block
 from estime_metric.studies.shared.estime_block import estime_block
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.shared.scoring import OWN, REFERENCE_BASED, REFERENCE_FREE, SECTIONS, Block, Measure, Scores
-from estime_metric.studies.shared.study import Frames, each, lookup
+from estime_metric.studies.shared.study import Frames, Shown
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.studies.summeval.plots import draw
-from estime_metric.tables import Cell, Column, Section, Table, interval
+from estime_metric.tables import Cell, Column, Section, Table
 
 __all__ = ["all_blocks", "analyze", "draw", "tables"]
 
@@ -29,16 +31,11 @@ __all__ = ["all_blocks", "analyze", "draw", "tables"]
 LEVELS = ("summary", "system")
 METHODS = ("spearman", "kendall_c", "pearson")
 SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}
-#: Tidy tables among the files.
 CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
-#: Where a row comes from.
 HERE, PAPER, FILE, FAILED = "here", "paper", "file", "failed"
-#: Rows of the paper, by section.
 PRINTED = {REFERENCE_FREE: estime_paper.REFERENCE_FREE, REFERENCE_BASED: estime_paper.REFERENCE_BASED}
 #: The paper's row before which ESTIME with another layer stands.
 FIRST_ESTIME = "(-)ESTIME-12"
-#: Column, quality, level, method -> a row of ``correlations.csv``.
-Rows = Mapping[tuple[Any, ...], Any]
 
 
 def all_blocks(
@@ -52,17 +49,11 @@ def all_blocks(
 ) -> list[Block]:
     """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is known at once.
 
-    Args:
-        options: of `EstimeConfig`, but ``unit``.
-        units: some of ``token`` and ``word``.
-        combine: how several references become one value, see `baselines.COMBINE`; BLEU reads all at once, but the first
-            alone with ``"first"``.
-        bert_model, bert_layer: of `BertScorer`; no BERTScore where ``None``.
-        progress: bars of the scorer.
-
-    Raises:
-        EncoderUnavailableError, TypeError, ValueError: as `EstimeScorer`; ``combine`` is unknown; or a unit is named
-            twice, or none.
+    ``options`` are those of `EstimeConfig` but ``unit``; ``units`` some of ``token`` and ``word``, each once;
+    ``combine`` says how several references become one value, see `baselines.COMBINE` (BLEU reads all at once, but the
+    first alone with ``"first"``); ``bert_model`` and ``bert_layer`` are those of `BertScorer`, no BERTScore where
+    ``None``; ``progress``: bars of the scorer. Errors are as for `EstimeScorer`, and ValueError for bad ``units`` and
+    ``combine``.
     """
     if not units or len(set(units)) < len(units):
         raise ValueError(f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}.")
@@ -101,25 +92,18 @@ def analyze(
 ) -> Frames:
     """How well each measure agrees with each quality, with 95% intervals of a bootstrap over documents.
 
-    Returns:
-        ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``, ``method``,
-        ``value``, ``low``, ``high``, and ``undefined``, the resamples without a value. A value is NaN where all scores
-        or all judgements are equal. Where scores of files stand beside ESTIME, ``differences.csv``, see `differences`.
+    ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``, ``method``,
+    ``value`` (NaN where all scores or all judgements are equal), ``low``, ``high``, and ``undefined``, the resamples
+    without a value. Where scores of files stand beside ESTIME, ``differences.csv``, see `differences`.
     """
 
     def correlations(one: Measure) -> pd.DataFrame:
-        grids = {quality: scores.grid(one, judged, quality) for quality, judged in scores.data.judgements.items()}
-        options: dict[str, Any] = {
-            "levels": LEVELS,
-            "methods": METHODS,
-            "resample": "documents",
-            "n": resamples,
-            "seed": seed,
-        }
-        return pd.concat(bootstrap(grid, **options).assign(quality=quality) for quality, grid in grids.items())
+        grids = (scores.grid(one, judged, quality) for quality, judged in scores.data.judgements.items())
+        options: dict[str, Any] = {"levels": LEVELS, "methods": METHODS, "resample": "documents"}
+        return evaluate_all(grids, **options, n=resamples, seed=seed).rename(columns={"judgement": "quality"})
 
     columns = ["quality", "level", "method", "value", "low", "high", "undefined"]
-    frames = {CORRELATIONS: each(scores, correlations, columns, advance)}
+    frames = {CORRELATIONS: shared.each(scores, correlations, columns, advance)}
     if len(compared := differences(scores, resamples, seed)):
         frames[DIFFERENCES] = compared
     return frames
@@ -130,18 +114,18 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
 
     Both are taken over the documents in which both score every system.
 
-    Returns:
-        tidy: ``column``, ``measure``, ``section``, ``than`` (ESTIME's row), ``quality``, ``documents``, ``difference``,
-        ``low``, ``high`` (bootstrap over documents) and ``p_value`` (Williams' test); no rows where no file was read or
-        ESTIME not measured, NaN where scores are constant or documents too few.
+    Tidy: ``column``, ``measure``, ``section``, ``than`` (ESTIME's row), ``quality``, ``documents``, ``difference``,
+    ``low``, ``high`` (bootstrap over documents) and ``p_value`` (Williams' test); no rows where no file was read or
+    ESTIME not measured, NaN where scores are constant or documents too few.
     """
     ours = next((one for one in scores.known if one.main and one.layer is not None), None)
     names = ["than", "quality", "documents", "difference", "low", "high", "p_value"]
 
     def compare(one: Measure) -> pd.DataFrame:
         rows = []
-        for quality, judged in scores.data.judgements.items() if ours is not None and one.section == OWN else ():
-            assert ours is not None
+        for quality, judged in scores.data.judgements.items():
+            if ours is None or one.section != OWN:
+                break
             first = scores.grid(one, judged, quality, scores.values[ours.column])
             second = scores.grid(ours, judged, quality, scores.values[one.column])
             what: dict[str, Any] = {"level": "summary", "method": "spearman"}
@@ -153,154 +137,124 @@ def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) 
             rows.append((ours.label, quality, len(first.documents), *values))
         return pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[3:], float))
 
-    return each(scores, compare, names)
+    return shared.each(scores, compare, names)
 
 
 def tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
     """The paper's two tables, intervals; layers where several were read, ``own`` where scores of files were."""
-    found = lookup(frames[CORRELATIONS], "column", "quality", "level", "method")
-    made = [table_1(scores, found), table_2(scores, found), intervals(scores, found)]
+    found = frames[CORRELATIONS]
+    rows = shared.lookup(found, "column", "quality", "level", "method")
+    made = [*paper_tables(scores, rows), intervals(scores, found)]
     of_layers = [one for one in scores.known if one.layer is not None]
     if len({one.layer for one in of_layers}) > 1:
-        made.append(layers(scores, of_layers, found))
+        made.append(layers(scores, of_layers, rows))
     if DIFFERENCES in frames:
         made.append(own(scores, frames[DIFFERENCES]))
     return made
 
 
-def table_1(scores: Scores[SummEval], found: Rows) -> Table:
-    """Table 1: summary level, four qualities, rho and tau-c."""
-
-    def ours(column: str) -> list[Cell]:
-        row = found[column, "consistency", "summary", "spearman"]
-        return [*_both(found, column, "summary", QUALITIES), interval(row.low, row.high)]
-
-    def theirs(label: str) -> list[Cell]:
-        return [*(value for pair in estime_paper.TABLE_1[label] for value in pair), None]
-
-    columns = [*_of_methods(*QUALITIES), Column("95% interval", group="consistency ρ", text=True)]
+def paper_tables(scores: Scores[SummEval], found: shared.Rows) -> Iterator[Table]:
+    """Table 1: summary level, four qualities, rho and tau-c. Table 2: system level, consistency, likewise."""
+    data, about = scores.data, _notes(scores)
     title = (
         "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
-        f"Kendall's τ-c, {len(scores.data)} summaries."
+        f"Kendall's τ-c, {len(data)} summaries."
     )
-    return _beside(scores, "table1", title, columns, ours, theirs)
-
-
-def table_2(scores: Scores[SummEval], found: Rows) -> Table:
-    """Table 2: system level, consistency, rho and tau-c."""
-
-    def ours(column: str) -> Iterator[Cell]:
-        for row in (found[column, "consistency", "system", method] for method in SYMBOLS):
-            yield from (row.value, interval(row.low, row.high))
-
-    def theirs(label: str) -> list[Cell]:
-        rho, tau = estime_paper.TABLE_2[label]
-        return [rho, None, tau, None]
-
-    columns = []
-    for symbol in SYMBOLS.values():
-        columns += [Column(symbol), Column(f"{symbol}, 95% interval", text=True)]
-    data = scores.data
+    key = ("consistency", "summary", "spearman")
+    shown = [*_of_methods("summary", *QUALITIES), shared.with_interval("", "consistency ρ", *key)[1]]
+    printed = {label: [*chain(*pairs), None] for label, pairs in estime_paper.TABLE_1.items()}
+    yield Table("table1", title, _headings(shown), _sections(scores, shown, found, printed), about)
     title = (
         f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
         f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
     )
+    shown = []
+    for method, symbol in SYMBOLS.items():
+        key = ("consistency", "system", method)
+        shown += [Shown(Column(symbol), key), Shown(Column(f"{symbol}, 95% interval", text=True), key, "interval")]
+    printed = {label: [rho, None, tau, None] for label, (rho, tau) in estime_paper.TABLE_2.items()}
     unnamed = "The data do not name the systems: position k of each row's list is taken for the same system."
-    return _beside(scores, "table2", title, columns, ours, theirs, () if data.named_systems else (unnamed,))
+    notes = about if data.named_systems else (*about, unnamed)
+    yield Table("table2", title, _headings(shown), _sections(scores, shown, found, printed), notes)
 
 
-def intervals(scores: Scores[SummEval], found: Rows) -> Table:
+def intervals(scores: Scores[SummEval], found: pd.DataFrame) -> Table:
     """What the paper does not print: intervals of rho, and Pearson's r, for all qualities on both levels."""
-    columns = [Column("measure", text=True)]
+    shown = []
     for quality in QUALITIES:
-        columns += [Column("ρ", quality), Column("95% interval", quality, text=True), Column("r", quality)]
-
-    def row_of(one: Measure, level: str) -> Iterator[Cell]:
-        yield one.label
-        for quality in QUALITIES:
-            rho = found[one.column, quality, level, "spearman"]
-            yield from (rho.value, interval(rho.low, rho.high), found[one.column, quality, level, "pearson"].value)
-
-    of_levels = tuple(
-        Section(f"{level.capitalize()} level", tuple(tuple(row_of(one, level)) for one in scores.known))
-        for level in LEVELS
-    )
+        shown += shared.with_interval("ρ", quality, quality, "spearman")
+        shown.append(Shown(Column("r", quality), (quality, "pearson")))
+    labels = [(one.column, one.label) for one in scores.known]
+    rows = {level: shared.lookup(of_level, "column", "quality", "method") for level, of_level in found.groupby("level")}
+    parts = [(f"{level.capitalize()} level", rows.get(level, {}), labels) for level in LEVELS]
     title = "Spearman's ρ with 95% intervals (bootstrap over documents) and Pearson's r, all qualities, both levels."
-    return Table("intervals", title, tuple(columns), of_levels, _notes(scores))
+    return shared.measure_table("intervals", title, shown, parts, _notes(scores))
 
 
-def layers(scores: Scores[SummEval], measures: Sequence[Measure], found: Rows) -> Table:
+def layers(scores: Scores[SummEval], measures: Sequence[Measure], found: shared.Rows) -> Table:
     """The curve of appendix A: each layer's correlations, summary level."""
-    columns = [Column("layer", text=True), Column("mean", decimals=2)]
-    columns += _of_methods(*QUALITIES, "system, consistency")
+    shown = [*_of_methods("summary", *QUALITIES), *_of_methods("system", "consistency", prefix="system, ")]
     rows: dict[str, list[tuple[Cell, ...]]] = {}
     for one in measures:
-        values = _both(found, one.column, "summary", QUALITIES) + _both(found, one.column, "system", ["consistency"])
+        values = (column.cell(found, one.column) for column in shown)
         row = (one.layer, float(np.nanmean(scores.values[one.column])), *values)
         rows.setdefault(one.label.replace(f"-{one.layer}", "", 1), []).append(row)
     title = (
         "By layer (appendix A of the paper): mean over the summaries, correlation with the experts at the summary "
         "level, and with consistency at the system level; Spearman's ρ and Kendall's τ-c."
     )
-    of_names = tuple(Section(name, tuple(of_name)) for name, of_name in rows.items())
-    return Table("layers", title, tuple(columns), of_names, _notes(scores))
+    columns = [Column("layer", text=True), Column("mean", decimals=2), *(one.column for one in shown)]
+    return Table("layers", title, columns, [Section(*of_name) for of_name in rows.items()], _notes(scores))
 
 
 def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
     """Scores of files beside ESTIME: the rows of `differences`."""
-    columns = [Column("measure", text=True), Column("documents")]
+    shown = [Shown(Column("documents"), (QUALITIES[0],), "documents")]
     for quality in QUALITIES:
-        columns += [Column("ρ more", quality), Column("95% interval", quality, text=True)]
-        columns.append(Column("p", quality, decimals=4))
-    rows = []
-    for label, group in compared.groupby("measure", sort=False):
-        cells: list[Cell] = [str(label), int(group["documents"].iloc[0])]
-        for row in group.itertuples():
-            cells += [row.difference, interval(row.low, row.high), row.p_value]
-        rows.append(tuple(cells))
-    ours = compared["than"].iloc[0]
+        shown += [
+            Shown(Column("ρ more", quality), (quality,), "difference"),
+            Shown(Column("95% interval", quality, text=True), (quality,), "interval"),
+            Shown(Column("p", quality, decimals=4), (quality,), "p_value"),
+        ]
+    labels = list(dict.fromkeys(zip(compared["column"], compared["measure"], strict=True)))
+    parts, ours = [("", shared.lookup(compared, "column", "quality"), labels)], compared["than"].iloc[0]
     notes = (
         f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
         "Williams, two-sided, which takes summaries as independent and is approximate for ρ.",
         *(note for said in scores.notes.values() for note in said),
     )
     title = f"Measures from files less {ours}: Spearman's ρ with the experts, summary level."
-    return Table("own", title, tuple(columns), (Section("", tuple(rows)),), notes)
+    return shared.measure_table("own", title, shown, parts, notes)
 
 
-def _of_methods(*groups: str) -> list[Column]:
-    return [Column(symbol, group=group) for group in groups for symbol in SYMBOLS.values()]
+def _of_methods(level: str, *qualities: str, prefix: str = "") -> list[Shown]:
+    return [
+        Shown(Column(symbol, f"{prefix}{quality}"), (quality, level, method))
+        for quality in qualities
+        for method, symbol in SYMBOLS.items()
+    ]
 
 
-def _both(found: Rows, column: str, level: str, qualities: Sequence[str]) -> list[Cell]:
-    return [found[column, quality, level, method].value for quality in qualities for method in SYMBOLS]
+def _headings(shown: Sequence[Shown]) -> list[Column]:
+    return [Column("measure", text=True), Column("from", text=True), *(one.column for one in shown)]
 
 
-def _beside(
-    scores: Scores[SummEval],
-    name: str,
-    title: str,
-    columns: Sequence[Column],
-    ours: Callable[[str], Iterable[Cell]],
-    theirs: Callable[[str], Iterable[Cell]],
-    notes: tuple[str, ...] = (),
-) -> Table:
+def _sections(
+    scores: Scores[SummEval], shown: Sequence[Shown], found: shared.Rows, printed: Mapping[str, Sequence[Cell]]
+) -> list[Section]:
     """The rows in the paper's order, what was measured here above the printed row of the same measure."""
 
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
         for label in (*PRINTED.get(section, ()), None):
-            for one in [one for one in scores.measures if one.main and _place(one) == (section, label)]:
-                if one.column in scores.values:
-                    yield (one.label, FILE if one.section == OWN else HERE, *ours(one.column))
-                else:
-                    yield (one.label, FAILED, *[None] * len(columns))
+            for one in scores.measures:
+                if one.main and _place(one) == (section, label):
+                    origin = FAILED if one.column not in scores.values else FILE if one.section == OWN else HERE
+                    yield (one.label, origin, *(column.cell(found, one.column) for column in shown))
             if label is not None:
-                yield (label, PAPER, *theirs(label))
+                yield (label, PAPER, *printed[label])
 
-    found = {section: tuple(rows(section)) for section in SECTIONS}
-    headings = (Column("measure", text=True), Column("from", text=True), *columns)
-    shown = tuple(Section(section, of_it) for section, of_it in found.items() if of_it)
-    return Table(name, title, headings, shown, (*_notes(scores), *notes))
+    found_sections = [Section(section, list(rows(section))) for section in SECTIONS]
+    return [one for one in found_sections if one.rows]
 
 
 def _place(measure: Measure) -> tuple[str, str | None]:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.studies.aggrefact.printed import DETECTORS, TABLE_8
+from estime_metric.studies.aggrefact.study import DETECTORS, TABLE_8
 from tests.families import SENTENCES
 
 #: Consistent and other summaries of the test half of CLIFF, CNN/DailyMail.

@@ -11,7 +11,7 @@ import pytest
 from docs.training import record, weight
 from estime_metric.meta.detection import areas, choose_threshold
 from estime_metric.studies.aggrefact import data, study
-from estime_metric.studies.aggrefact.printed import DETECTORS, TABLE_8
+from estime_metric.studies.aggrefact.study import DETECTORS, TABLE_8
 from estime_metric.studies.shared.baselines import trivial_block
 from estime_metric.studies.shared.own_scores import own_block
 from estime_metric.studies.shared.scoring import Block

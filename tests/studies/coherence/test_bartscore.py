@@ -107,9 +107,9 @@ def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str
 
 def test_bad_input_is_named(seq2seq: Callable[[str], str]) -> None:
     measure = BartScore(seq2seq("t5"), device="cpu")
-    with pytest.raises(ValueError, match="`sources` to hold 1 texts, one for each prediction, but got 2"):
+    with pytest.raises(ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"):
         measure.score(["a"], ["b", "c"])
-    with pytest.raises(TypeError, match="`predictions` to be a sequence of texts, but got the string 'a'"):
+    with pytest.raises(TypeError, match="`predictions` to be a list of strings, but got one bare str"):
         measure.score("a", "b")
     with pytest.raises(ValueError, match="`token_budget` to be at least 1, but got 0"):
         BartScore(seq2seq("t5"), token_budget=0)

@@ -126,9 +126,9 @@ def test_other_families_score_up_to_their_last_position(folder: str) -> None:
 def test_bad_input_is_named(bert_folder: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two texts that can be shuffled, but got 1"):
         train_classifier(["One. Two.", "One."], bert_folder)
-    with pytest.raises(TypeError, match="sequence of texts, but got the string"):
+    with pytest.raises(TypeError, match="`texts` to be a list of strings, but got one bare str"):
         train_classifier("One. Two.", bert_folder)
-    with pytest.raises(TypeError, match="sequence of texts, but got the string"):
+    with pytest.raises(TypeError, match="`texts` to be a list of strings, but got one bare str"):
         CoherenceClassifier(bert_folder, device="cpu").score("One.")
     for option, value in (("epochs", 0), ("batch_size", 0), ("shuffles", 0), ("learning_rate", 0.0), ("validation", 1)):
         with pytest.raises(ValueError, match=f"`{option}` to "):
@@ -153,7 +153,7 @@ def test_the_training_script(bert_folder: str, tmp_path: Path, capsys: pytest.Ca
     assert train.main([*given, "--epochs", "0"]) == 2
     assert "`epochs` to be at least 1, but got 0" in capsys.readouterr().err
     assert train.main([*given[:5], "--field", "text"]) == 2
-    assert "line 1 of 'texts.jsonl.gz' to have a text in 'text', but it has none" in capsys.readouterr().err
+    assert "line 1 of texts.jsonl.gz to have 'text', but it is missing" in capsys.readouterr().err
     (tmp_path / "bad.jsonl").write_text("{\n")
     assert train.main([str(tmp_path / "bad.jsonl"), *given[1:]]) == 2
-    assert "line 1 of 'bad.jsonl' to be a record, but it is not JSON" in capsys.readouterr().err
+    assert "line 1 of bad.jsonl to be a record, but it is not JSON" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def test_each_name_is_its_measure(tmp_path: Path) -> None:
 def test_what_a_measure_needs_is_said(measures: list[str], options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         coherence_scores(["A text."], measures, options=CoherenceOptions(**options))
-    with pytest.raises(TypeError, match="sequence of texts, but got the string"):
+    with pytest.raises(TypeError, match="`texts` to be a list of strings, but got one bare str"):
         coherence_scores("A text.")
 
 

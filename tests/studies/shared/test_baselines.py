@@ -97,7 +97,7 @@ def test_bad_arguments_are_named() -> None:
         rouge(["a"], ["a"])
     with pytest.raises(ValueError, match="`combine` to be one of mean, max, first, but got 'min'"):
         rouge(["a"], [["a"]], combine="min")
-    with pytest.raises(ValueError, match="`sources` to have one entry for each of 1 summaries, but got 2"):
+    with pytest.raises(ValueError, match="`summaries` and `sources` to be of one length, but got 1 and 2"):
         jensen_shannon(["a"], ["a", "b"])
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from estime_metric.studies.shared.estime_paper import QUALITIES, REFERENCE_BASED, REFERENCE_FREE, TABLE_1, TABLE_2
+from estime_metric.studies.shared.estime_paper import (  # fmt: skip
+    QUALITIES,
+    REFERENCE_BASED,
+    REFERENCE_FREE,
+    TABLE_1,
+    TABLE_2,
+    TABLE_3,
+)
 
 
-def test_both_tables_have_the_same_rows_in_the_same_order() -> None:
+def test_the_tables_have_the_same_rows_in_the_same_order() -> None:
     assert list(TABLE_1) == list(TABLE_2) == [*REFERENCE_FREE, *REFERENCE_BASED]
+    assert list(TABLE_3) == list(REFERENCE_FREE)
+    assert (len(REFERENCE_FREE), len(REFERENCE_BASED)) == (9, 8)
     assert all(len(row) == len(QUALITIES) for row in TABLE_1.values())
+    assert [TABLE_3[f"(-)ESTIME-{layer}"] for layer in (12, 21, 24)] == [(0.138, 0.159), (0.163, 0.188), (0.169, 0.195)]
+    assert (TABLE_3["BLANC-AXXL"], TABLE_3["SUPERT"]) == ((0.036, 0.042), (0.107, 0.123))
 
 
 def test_the_highest_of_each_column_are_those_that_the_paper_names() -> None:

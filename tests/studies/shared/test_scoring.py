@@ -30,7 +30,7 @@ def counted(name: str, calls: list[str], signature: str = "s1", values: float = 
         calls.append(name)
         return {name: np.arange(len(data)) * values / 3}
 
-    return Block(name, (Measure(name, name, REFERENCE_FREE),), lambda: Prepared(f"{name}|{signature}", compute))
+    return Block(name, (Measure(name, name, REFERENCE_FREE),), lambda: (f"{name}|{signature}", compute))
 
 
 def broken(name: str, error: Exception) -> Block:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.studies.subtle_errors import Corrupted, SubtleError
-from estime_metric.studies.subtle_errors.detection import chance_of_a_hit, detect
-from estime_metric.studies.subtle_errors.records import substitute
+from estime_metric.studies.subtle_errors.generator import substitute
+from estime_metric.studies.subtle_errors.statistics import chance_of_a_hit, detect
 
 VERDICTS = st.sampled_from(["match", "alarm", "absent"])
 

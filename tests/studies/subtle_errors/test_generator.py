@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from estime_metric.engine.loading import EncoderUnavailableError
 from estime_metric.engine.text import tokenize
 from estime_metric.studies.subtle_errors import Corrupted, SubtleErrors
-from estime_metric.studies.subtle_errors.words import WholeWord, shuffled, whole_words
+from estime_metric.studies.subtle_errors.generator import WholeWord, shuffled, whole_words
 from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
 
 #: Words that the tokenizers know whole or in pieces, and characters that break naive string handling.

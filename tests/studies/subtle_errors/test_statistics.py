@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from estime_metric.studies.shared.estime_paper import REFERENCE_FREE
-from estime_metric.studies.subtle_errors.statistics import PAPER_TABLE_3, Sampler, agree, rise
+from estime_metric.studies.subtle_errors.statistics import Sampler, agree, rise
 
 SCORES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=12)
 
@@ -74,13 +73,6 @@ def test_bad_scores_are_refused_by_name() -> None:
         agree({"m": ([1, 2], [0, 0, 0])}, Sampler(2, 1))
     with pytest.raises(ValueError, match=r"`values` to have 2 columns, but got shape \(1, 3\)"):
         rise([[1, 2, 3]], (0, 1), Sampler(1, 1))
-
-
-def test_the_papers_rows_stand_as_printed() -> None:
-    printed = {name: (rho, tau) for name, rho, tau in PAPER_TABLE_3}
-    assert list(printed) == list(REFERENCE_FREE)
-    assert [printed[f"(-)ESTIME-{layer}"] for layer in (12, 21, 24)] == [(0.138, 0.159), (0.163, 0.188), (0.169, 0.195)]
-    assert (printed["BLANC-AXXL"], printed["SUPERT"]) == ((0.036, 0.042), (0.107, 0.123))
 
 
 def test_levels_are_means_and_paired_differences() -> None:
