@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import multiprocessing
 import os
 import resource
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from estime_metric import cli
@@ -97,6 +99,11 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file that a command wrote."""
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a JSON Lines file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @contextmanager

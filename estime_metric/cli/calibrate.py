@@ -16,6 +16,7 @@ from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.meta.detection import Calibration
 
+TABLES, PLOTS = (".csv", ".jsonl", ".parquet"), (".png", ".svg")  # endings of what can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
 
 
@@ -44,27 +45,23 @@ def calibrate(
         resamples: Bootstrap samples of the interval.
         output: The whole curve: .csv, .jsonl or .parquet, or drawn: .png, .svg.
     """
-    drawn = output is not None and output.suffix.lower() in (".png", ".svg")
-    if output is not None and drawn and output.exists() and not overwrite:
-        raise FileExistsError(f"{output} exists: replace it with --overwrite.")
-    if output is not None and not drawn:
-        files.check_writable(output, [judged], overwrite=overwrite)
+    if output is not None:
+        files.check_writable(output, [judged], overwrite=overwrite, endings=(*TABLES, *PLOTS))
     from estime_metric.meta.checks import listed  # imports pandas: slow
     from estime_metric.meta.detection import calibrate as find
     from estime_metric.meta.reading import read_table
 
     table = read_table(judged)
     column = score or RECOMMENDED
-    texts = [source_column, summary_column]
-    asked = [label] if column in table.columns else [label, *([column] if score else texts)]
-    for name in asked:
+    scored, texts = column in table.columns, [summary_column, source_column]
+    for name in [label, *([] if scored else [column] if score else texts)]:
         if name not in table.columns:
             raise ValueError(f"Expected {judged.name} to have the column {name!r}, but it has {listed(list(table))}.")
-    if column not in table.columns:
+    if not scored:
         from estime_metric.scorer import EstimeScorer
 
         scorer = EstimeScorer(**measured.given())
-        result = scorer.score(*(list(table[name]) for name in reversed(texts)), progress=not quiet)
+        result = scorer.score(*(list(table[name]) for name in texts), progress=not quiet)
         table[column] = result.values(column).numpy()
         say(result.signature)
     better = HIGHER_IS_BETTER.get(column, higher)
@@ -72,7 +69,7 @@ def calibrate(
     labels = [words.get(str(cell).strip().lower(), cell) for cell in table[label]]
     found = find(table[column], labels, higher_is_better=better, resamples=resamples, seed=seed)
     _print(found, column, better, labels)
-    if output is not None and drawn:
+    if output is not None and output.suffix.lower() in PLOTS:
         from estime_metric.meta.plots.curves import plot_calibration
         from estime_metric.meta.plots.style import save
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Sequence
 from inspect import getdoc
 
@@ -20,9 +19,7 @@ OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
 #: unavailable device and lack of memory as RuntimeError or AssertionError, so these are no bugs by themselves.
 OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
-#: Options whose value may be left out: what a value looks like, and the value without one.
-OPTIONAL_VALUES = {"--ray": (re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+"), "any")}
-
+_ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")  # the value of --ray, which may be left out
 TRACEBACK = "ESTIME_TRACEBACK"  # set to anything, errors are raised with their traceback: for bug reports
 
 
@@ -43,25 +40,17 @@ def warn(text: str) -> None:
 
 def printable(text: str) -> str:
     """``text`` with its control characters escaped, line breaks excepted, so that it cannot steer a terminal."""
-    return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs") else f"\\x{ord(char):02x}"
-        for char in text
-    )
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def run(app: App, tokens: Sequence[str] | None = None) -> int:
-    """Runs the command that ``tokens`` (of this process, where left out) name.
-
-    Returns:
-        The exit status: what the command returns; 2 after an error, which is printed in one line; 130 after Ctrl-C.
-    """
+    """Runs the command that ``tokens`` (of this process, where left out) name, and returns the exit status: what the
+    command returns; 2 after an error, which is printed in one line; 130 after Ctrl-C."""
     # A lone "-" means standard input or output; Cyclopts would take it for an option. Path("./-") is Path("-").
     given = ["./-" if token == "-" else token for token in (sys.argv[1:] if tokens is None else tokens)]
     for index, token in enumerate(given):
-        if token in OPTIONAL_VALUES:
-            pattern, value = OPTIONAL_VALUES[token]
-            if not any(map(pattern.fullmatch, given[index + 1 : index + 2])):
-                given[index] = f"{token}={value}"
+        if token == "--ray" and not any(map(_ADDRESS.fullmatch, given[index + 1 : index + 2])):
+            given[index] = "--ray=any"
     try:
         return app(given, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except CycloptsError as error:
@@ -77,20 +66,17 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
 
 def _message(error: BaseException) -> str:
     text = str(error).strip()
-    if isinstance(error, (MemoryError, RuntimeError)) and _is_out_of_memory(error):
-        first = text.splitlines()[0] if text else "no memory left"
-        return f"out of memory ({first}): try a smaller --token-budget."
+    if isinstance(error, (MemoryError, RuntimeError)):
+        from estime_metric.engine.memory import is_out_of_memory  # needs torch, which the other errors do not wait for
+
+        if is_out_of_memory(error):
+            first = text.splitlines()[0] if text else "no memory left"
+            return f"out of memory ({first}): try a smaller --token-budget."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {str(error.filename)!r}" if error.filename else error.strerror
     if isinstance(error, OF_USE) or text.startswith("Expected "):
         return text or type(error).__name__
     return f"{type(error).__name__}: {text} ({TRACEBACK}=1 shows the traceback)"
-
-
-def _is_out_of_memory(error: BaseException) -> bool:
-    from estime_metric.engine.memory import is_out_of_memory  # needs torch, which the other errors do not wait for
-
-    return is_out_of_memory(error)
 
 
 def _fail(message: str) -> int:
@@ -100,10 +86,14 @@ def _fail(message: str) -> int:
 
 def make_app(name: str, help: str, version: str | None = None) -> App:
     """An application, or a group of commands, whose flags have no negative and whose help is plain text."""
+
+    def shown(value: object) -> str | None:  # no default of flags, nor where the help itself says it
+        return None if value is None or isinstance(value, bool) else str(value)
+
     return App(
         name=name, help=help, version=version, version_flags=["--version"] if version else [],
         help_flags=["--help", "-h"], help_format="plaintext",
-        default_parameter=Parameter(negative=(), allow_repeating=True, show_default=_default_shown),
+        default_parameter=Parameter(negative=(), allow_repeating=True, show_default=shown),
     )  # fmt: skip
 
 
@@ -113,8 +103,3 @@ def add(app: App, command: Callable[..., int | None]) -> None:
     text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
     command.__doc__ = f"{text}\n\nArgs:\n" + re.sub("\n {8,}", " ", arguments)  # Cyclopts reads it for the help
     app.command(command, help=text)
-
-
-def _default_shown(value: object) -> str | None:
-    """A default as the help shows it: nothing for flags and for what the help itself says."""
-    return None if value is None or isinstance(value, bool) else str(value)

@@ -13,9 +13,7 @@ from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 
-Errors = Annotated[
-    str, Parameter(alias="-n", help="Errors per summary, comma-separated; one corrupted copy for each number.")
-]
+Errors = Annotated[str, Parameter(alias="-n", help="Errors per summary, comma-separated: a corrupted copy for each.")]
 Order = Annotated[str, Parameter(help="sequential: each error sees those before it; clean: each sees the clean text.")]
 
 

@@ -44,11 +44,7 @@ def demo(
 
 
 def _check_port(host: str, port: int) -> None:
-    """Refuses a port that is taken, before anything is loaded.
-
-    Raises:
-        OSError: it is taken, or there is no such address.
-    """
+    """OSError where a port is taken or there is no such address, before anything is loaded."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

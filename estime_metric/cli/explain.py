@@ -60,7 +60,16 @@ def explain(
         pairs = _only(pairs, row or ([EXAMPLE_ROW] if example else []))
     for problem in pairs.problems:
         warn(f"skipped {problem}")
-    _check_number(pairs, output, file)
+    number = len(pairs.lines)
+    if not number:
+        raise ValueError(f"There is no pair in {file}.")
+    if output is not None and output.suffix.lower() in PLOTS and number > 1:
+        raise ValueError(f"Expected one pair for a plot, but got {number}: choose it with --row.")
+    if output is None and number > SHOWN:
+        raise ValueError(
+            f"Expected at most {SHOWN} pairs for the screen, but got {number}: choose with --row, "
+            "or write a page with -o pairs.html."
+        )
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     scorer = EstimeScorer(**chosen)
@@ -83,19 +92,6 @@ def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
         index = pairs.lines.index(row)
         chosen.add(row, pairs.sources[index], pairs.summaries[index], pairs.others[index])
     return chosen
-
-
-def _check_number(pairs: files.Pairs, output: Path | None, file: Path | None) -> None:
-    number = len(pairs.lines)
-    if not number:
-        raise ValueError(f"There is no pair in {file}.")
-    if output is not None and output.suffix.lower() in PLOTS and number > 1:
-        raise ValueError(f"Expected one pair for a plot, but got {number}: choose it with --row.")
-    if output is None and number > SHOWN:
-        raise ValueError(
-            f"Expected at most {SHOWN} pairs for the screen, but got {number}: choose with --row, "
-            "or write a page with -o pairs.html."
-        )
 
 
 def _show(shown: list[Explanation], headings: list[str]) -> None:

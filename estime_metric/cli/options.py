@@ -1,8 +1,4 @@
-"""The options that several commands share; those of the measure are defined here alone.
-
-A command takes a group of options as one keyword argument, ``options: MeasureOptions = MeasureOptions()``, and passes
-``**options.given()`` on. Command-line names and help are derived from the fields.
-"""
+"""The options that several commands share: groups of them are one keyword argument, whose ``given()`` is passed on."""
 
 # Annotations are evaluated here, not postponed: Cyclopts reads them also where another module extends a group.
 from dataclasses import dataclass, fields

@@ -221,11 +221,9 @@ class Comparison:
                     f"{measure}: {len(few)} of {len(pairs)} pairs of systems differ in fewer than {least} examples, "
                     "which is too few for significance."
                 )
-            if left_out := pairs[0].test.left_out:
+            if out := pairs[0].test.left_out:
                 side = "a side" if len(self.systems) == 2 else "a system"
-                notes.append(
-                    f"{measure}: {left_out} of {self.examples} examples are left out, since {side} has no value."
-                )
+                notes.append(f"{measure}: {out} of {self.examples} examples are left out, since {side} has no value.")
         if any(system.unchecked for system in self.systems):
             notes.append(
                 "Tokens that do not occur in the source cannot be checked. Where most are unchecked, few alarms do not "

@@ -113,15 +113,14 @@ def rank_systems(judgements: Floats) -> list[int]:
 
 
 def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
-    """Names of systems, one for each column and all different; TypeError or ValueError if they are not."""
+    """Names of systems, so many and all different; TypeError or ValueError if they are not."""
     if isinstance(systems, str):
         raise TypeError(f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}.")
     names = tuple(systems)
     if len(names) != number:
         raise ValueError(f"Expected argument `systems` to hold {number} names, but got {len(names)}.")
-    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
-    if twice is not None:
-        raise ValueError(f"Expected argument `systems` to hold different names, but got {twice!r} twice.")
+    if twice := [name for index, name in enumerate(names) if name in names[:index]]:
+        raise ValueError(f"Expected argument `systems` to hold different names, but got {twice[0]!r} twice.")
     return names
 
 

@@ -28,8 +28,7 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
         raise TypeError(f"Expected argument `{name}` to hold numbers, but got {error}.") from error
     if array.ndim != dimensions:
         raise ValueError(f"Expected argument `{name}` to have {dimensions} dimensions, but got shape {array.shape}.")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
+    if len(bad := np.argwhere(~np.isfinite(array))):
         index = tuple(bad[0].tolist())
         raise ValueError(f"Expected argument `{name}` to be finite, but got {array[index]} at index {index}.")
     return array
@@ -38,12 +37,10 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
 def alike(dimensions: int, **arguments: Any) -> list[Floats]:
     """Arguments as `finite` arrays of one shape; TypeError and ValueError name the argument."""
     arrays = {name: finite(name, values, dimensions) for name, values in arguments.items()}
-    (first, shape), *others = [(name, array.shape) for name, array in arrays.items()]
-    for name, other in others:
-        if other != shape:
-            raise ValueError(
-                f"Expected arguments `{first}` and `{name}` to be of one shape, but got {shape} and {other}."
-            )
+    (one, shape), *others = [(name, array.shape) for name, array in arrays.items()]
+    for name, its in others:
+        if its != shape:
+            raise ValueError(f"Expected arguments `{one}` and `{name}` to be of one shape, but got {shape} and {its}.")
     return list(arrays.values())
 
 

@@ -56,11 +56,7 @@ class Tally:
 
 
 def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
-    """Numbers the different values along the last axis from 0, rising; neighbours within ``tolerance`` are equal.
-
-    >>> dense(np.array([0.5, 0.1 + 0.2, 0.3]), tolerance=1e-9).tolist()
-    [1, 0, 0]
-    """
+    """Numbers the different values along the last axis from 0, rising; neighbours within ``tolerance`` are equal."""
     order = np.argsort(values, axis=-1, kind="stable")
     steps = np.diff(np.take_along_axis(values, order, axis=-1), axis=-1) > tolerance
     codes = np.zeros(values.shape, dtype=np.int64)

@@ -25,11 +25,6 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
 
     Whether it is a pretrained transformer (0 or 1) is the paper's confounder "architecture"; whether it produces
     capitals is "capitalisation" where you do not have the texts.
-
-    Example:
-        >>> from_property([1, 0, 1], documents=2)
-        array([[1., 0., 1.],
-               [1., 0., 1.]])
     """
     row = finite("values", values, 1)
     integer("documents", documents, 0)
@@ -52,13 +47,7 @@ def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
 
 def system_upper_bound(judgements: ArrayLike) -> Floats:
     """Each of (d, s) summaries gets its system's mean judgement, rounded to 1e-9 so that equal means are equal: systems
-    are ranked perfectly, their summaries not at all.
-
-    Example:
-        >>> system_upper_bound([[5.0, 1.0], [4.0, 2.0]])
-        array([[4.5, 1.5],
-               [4.5, 1.5]])
-    """
+    are ranked perfectly, their summaries not at all."""
     table = finite("judgements", judgements, 2)
     return from_property(np.round(table.mean(axis=0), MEAN_DIGITS), len(table)) if len(table) else table
 
@@ -66,8 +55,7 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
 def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
     """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed.
 
-    Ties flatter tau-b and ruin strict accuracy. The scale must be below the least step between two scores, and large
-    enough for means of systems to differ after rounding to 1e-9.
+    Ties flatter tau-b and ruin strict accuracy. ValueError: the scale is not below the least step between two scores.
     """
     table = finite("scores", scores, 2)
     if not scale > 0:

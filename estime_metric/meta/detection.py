@@ -26,10 +26,6 @@ def choose_threshold(labels: Labels, scores: Floats) -> float:
     scores the highest with the best balanced accuracy, where higher scores count as consistent.
 
     Labels, 1 for a consistent summary, else 0, and finite scores are of shape (k,).
-
-    Example:
-        >>> round(choose_threshold(np.array([0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0])), 3)
-        2.998
     """
     tried = np.percentile(scores, PERCENTILES)
     reached = balanced_accuracies(labels, scores[None, :] > tried[:, None])
@@ -57,10 +53,6 @@ def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floa
 
     Labels and scores are as for `choose_threshold`, weights of shape (n, k), ``None`` for each summary once; the areas
     of shape (n,), NaN where a class has no summary.
-
-    Example:
-        >>> areas(np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 2.0, 3.0])).tolist()
-        [0.875]
     """
     weights = np.ones((1, len(labels))) if weights is None else weights
     codes = dense(scores)

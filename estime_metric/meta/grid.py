@@ -12,7 +12,6 @@ from estime_metric.inputs import check_choice
 from estime_metric.meta.checks import Floats, finite, listed
 
 MISSING = ("error", "drop")  # what `join` does about cells that one of the tables lacks
-
 _DROP = 'With missing="drop" (--drop-missing)'
 
 
@@ -121,23 +120,17 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
             found = ", ".join(map(str, table.columns)) or "none"
             raise ValueError(f"Expected argument `{side}` to have a column {name!r}, but its columns are {found}.")
     names = table[[document, system]]
-    empty = table.index[(names.isna() | (names == "")).any(axis=1)]
-    if len(empty):
-        raise ValueError(
-            f"Expected `{side}` to name document and system in each row, but row {listed(empty)} lacks one."
-        )
+    if len(bad := table.index[(names.isna() | (names == "")).any(axis=1)]):
+        raise ValueError(f"Expected `{side}` to name document and system in each row, but row {listed(bad)} lacks one.")
     keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
-    twice = keys[keys.duplicated()].unique()
-    if len(twice):
+    if len(twice := keys[keys.duplicated()].unique()):
         raise ValueError(f"Expected `{side}` to hold each summary once, but it holds {_cells(twice)} twice.")
     cells = table[column].set_axis(keys)
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
-    unread = cells[values.isna() & cells.notna()]
     where = f"column {column!r} of `{side}`"
-    if len(unread):
+    if len(unread := cells[values.isna() & cells.notna()]):
         raise TypeError(f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {_cells(unread.index)}.")
-    infinite = values[np.isinf(values)]
-    if len(infinite):
+    if len(infinite := values[np.isinf(values)]):
         raise ValueError(f"Expected {where} to be finite, but got infinity at {_cells(infinite.index)}.")
     if not drop and values.isna().any():
         raise ValueError(

@@ -45,11 +45,9 @@ def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> F
 def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) -> Floats:
     """A count of each text of a table (d, s) of texts; of no row: shape (0, 0). ValueError: rows differ in length."""
     width = len(texts[0]) if len(texts) else 0
-    for index, row in enumerate(texts):
+    for i, row in enumerate(texts):
         if len(row) != width:
-            raise ValueError(
-                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {index}."
-            )
+            raise ValueError(f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {i}.")
     return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(len(texts), width)
 
 
@@ -71,10 +69,6 @@ def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str =
 
     A measure that correlates with length where the judgements do not is biased by it. The method is one of `METHODS`.
     Returns level -> correlation, for each of `LEVELS`; NaN where it is undefined.
-
-    Example:
-        >>> correlation_with_length([[1, 2], [3, 4]], [[10, 20], [30, 40]])["system"]
-        1.0
     """
     check_choice("method", method, METHODS)
     table, sizes = alike(2, scores=scores, lengths=lengths)

@@ -181,9 +181,8 @@ def compare_each(
 
     Args:
         scores: shape (systems, examples); an example of which a score is NaN is left out for all systems.
-        higher_is_better: the direction of the scores.
         baseline: index of the system that the others are compared with.
-        options: of `compare_paired`.
+        higher_is_better, options: of `compare_paired`.
 
     Returns:
         Indices of the first and second system -> comparison, whose ``p_value`` is corrected.
@@ -220,11 +219,7 @@ def holm(p_values: npt.ArrayLike) -> Floats:
 
 
 def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
-    """Two-sided p-value of resampled differences: twice the share on the smaller side of 0, with 0 on both sides.
-
-    >>> p_of_sign(np.array([1.0, 2.0, -1.0]))  # (1 + 1) / (3 + 1), twice
-    1.0
-    """
+    """Two-sided p-value of resampled differences: twice the share on the smaller side of 0, with 0 on both sides."""
     side = min(int((drawn <= slack).sum()), int((drawn >= -slack).sum()))
     return min(1.0, 2 * (1 + side) / (len(drawn) + 1))
 

@@ -81,7 +81,10 @@ def read_grids(
     judged, judged_ids = _read(Path(judgements), documents[1], systems[1])
     found_qualities = tuple(qualities) if qualities else _numeric(judged, judged_ids, Path(judgements), not_measures)
     found = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
-    higher = {name: _direction(name, column, directions) for name, (_, column, _) in found.items()}
+    higher: dict[str, bool | None] = dict.fromkeys(found, True)
+    for name, (_, column, _) in found.items() if directions is not None else ():
+        tried = (name, name.split("@")[0], column, column.split("@")[0])
+        higher[name] = next((directions[each] for each in tried if each in directions), None)
     grids = [
         join(
             table.rename(columns={column: name}), judged, name, quality, document=(ids[0], judged_ids[0]),
@@ -90,21 +93,12 @@ def read_grids(
         for quality in found_qualities
         for name, (table, column, ids) in found.items()
     ]  # fmt: skip
-    unknown = [name for name, direction in higher.items() if direction is None]
-    if unknown:
+    if unknown := [name for name, direction in higher.items() if direction is None]:
         raise ValueError(
             f"Expected the direction of each measure, but {', '.join(unknown)} may be better higher or lower: name "
             "them in `directions` (--higher, --lower)."
         )
     return grids
-
-
-def _direction(name: str, column: str, directions: Mapping[str, bool] | None) -> bool | None:
-    """Whether higher is better; ``None`` where it is not known."""
-    if directions is None:
-        return True
-    tried = (name, name.split("@")[0], column, column.split("@")[0])
-    return next((directions[each] for each in tried if each in directions), None)
 
 
 def _measures(
@@ -122,8 +116,7 @@ def _measures(
             found[file.stem if len(numeric) == 1 else f"{file.stem}.{column}"] = (table, column, ids)
     unknown = [name for name in asked or () if name not in found]
     if unknown or not found:
-        known = ", ".join(found) or "none"
-        got = ", ".join(unknown) or "none"
+        known, got = (", ".join(names) or "none" for names in (found, unknown))
         raise ValueError(f"Expected argument `measures` to name measures in {path} ({known}), but got {got}.")
     return {name: found[name] for name in asked or found}
 
@@ -146,10 +139,7 @@ def _read(path: Path, document: str | None, system: str | None) -> tuple[pd.Data
 
 
 def _numeric(table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]) -> tuple[str, ...]:
-    """The columns that hold numbers, or mostly: a stray word in a column of numbers is an error, not another column.
-
-    ``NAME@LAYER`` is skipped where ``NAME`` is.
-    """
+    """The columns that hold mostly numbers: a stray word is an error; ``NAME@LAYER`` is skipped where ``NAME`` is."""
     numbers = tuple(
         str(name)
         for name in table.columns

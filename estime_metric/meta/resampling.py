@@ -31,8 +31,7 @@ Samples = tuple[Floats | None, Floats | None]
 
 def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
     """How often each of n resamples takes each document and each system: float64 of shapes (n, D) and (n, S); ``None``
-    for what is not drawn. Documents are drawn first, by ``numpy.random.default_rng(seed).integers(D, size=(n, D))``.
-    """
+    for what is not drawn. Documents are drawn first, by ``numpy.random.default_rng(seed).integers(D, size=(n, D))``."""
     check_choice("resample", resample, RESAMPLES)
     integer("n", n, 1)
     if 0 in shape:
@@ -46,8 +45,7 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
 
 def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iterable[str]) -> dict[str, Floats]:
     """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples), NaN where there is
-    none; in chunks, so that memory does not grow with their number.
-    """
+    none; in chunks, so that memory does not grow with their number."""
     methods, rows = list(methods), sample_count(*samples)
     found = {level: np.empty((len(methods), rows)) for level in levels}
     step = max(1, _TOGETHER // max(1, grid.scores.size))
@@ -126,11 +124,7 @@ def bootstrap_groups(
 
 
 def interval(drawn: Floats, confidence: float) -> tuple[float, float, int]:
-    """Percentile interval of the values that are there, and the number of those that are not.
-
-    >>> interval(np.array([3.0, 1.0, np.nan, 2.0]), 0.5)
-    (1.5, 2.5, 1)
-    """
+    """Percentile interval of the values that are there, and the number of those that are not."""
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return float("nan"), float("nan"), len(drawn)

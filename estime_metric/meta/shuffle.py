@@ -24,8 +24,7 @@ _BREAK = re.compile(r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\
 @dataclass(frozen=True)
 class ShuffledText:
     """A text with its sentences in another order: ``order[k]`` is the index in the original of the sentence now at
-    ``k``.
-    """
+    ``k``."""
 
     text: str
     order: tuple[int, ...]

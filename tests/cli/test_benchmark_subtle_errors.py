@@ -13,7 +13,7 @@ import pytest
 
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.measures import HIGHER_IS_BETTER
-from tests.command import Ran, csv_rows, run_command
+from tests.command import Ran, csv_rows, json_rows, run_command
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
@@ -44,7 +44,7 @@ def section(text: str, title: str) -> list[list[str]]:
 def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
     """The command's output on the four faithful example pairs, and its folder."""
     root = tmp_path_factory.mktemp("real")
-    rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+    rows = json_rows(EXAMPLES)
     path = root / "faithful.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["verdict"] == "faithful"), encoding="utf-8")
     return run(path, "-m", "embedded-small", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
@@ -65,17 +65,13 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: t
         assert title in shown.stdout
 
 
-def test_real_pairs_raise_more_alarms_with_more_errors(real: tuple[Ran, Path]) -> None:
-    _, folder = real
+def test_the_folder_holds_tables_plots_and_pairs_whose_alarms_rise_with_their_errors(real: tuple[Ran, Path]) -> None:
+    shown, folder = real
     rows = csv_rows(folder / "scores.csv")
     assert [int(row["n_errors"]) for row in rows] == [0, 1, 5] * 4
     for measure in ("estime_token_5", "alarms_alltokens_token_5", "alarm_rate_token_5"):
         clean, spoiled = (sum(float(row[measure]) for row in rows if row["n_errors"] == n) for n in ("0", "5"))
         assert clean < spoiled
-
-
-def test_the_folder_holds_tables_plots_and_pairs(real: tuple[Ran, Path]) -> None:
-    shown, folder = real
     names = ("table-3", "rise", "precision", "recall")
     expected = {f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
     expected |= {"agreement.csv", "rise.csv", "positions.csv", "pairs.jsonl", "scores.csv", "run.json", "plots"}
@@ -83,7 +79,7 @@ def test_the_folder_holds_tables_plots_and_pairs(real: tuple[Ran, Path]) -> None
     pictures = {f"{name}.{ending}" for name in ("rise", "positions") for ending in ("png", "svg")}
     assert {path.name for path in (folder / "plots").iterdir()} == pictures
     assert (folder / "subtle-errors-table-3.md").read_text(encoding="utf-8") in shown.stdout
-    rows = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = json_rows(folder / "pairs.jsonl")
     assert [row["n_errors"] for row in rows] == [0, 1, 5] * 4
     assert all(len(row["errors"]) == row["n_errors"] for row in rows)
 
@@ -103,7 +99,7 @@ def test_pairs_are_chosen_at_random_by_the_seed(table: Path, bert_folder: str, t
     for seed in (0, 1):
         out = tmp_path / str(seed)
         run(table, *options, "--pairs", 2, "--seed", seed, "-o", out)
-        rows = [json.loads(line) for line in (out / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+        rows = json_rows(out / "pairs.jsonl")
         assert len(rows) == 4
         chosen.add(tuple(row["pair"] for row in rows))
     assert len(chosen) > 1
@@ -127,8 +123,7 @@ def test_a_data_set_of_cnn_dailymails_layout_and_summeval(
 
 
 def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: str) -> None:
-    with table.open("a", encoding="utf-8") as stream:
-        stream.write("{bad\n")
+    table.write_text(table.read_text(encoding="utf-8") + "{bad\n", encoding="utf-8")
     options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1", *SHORT, "-o", table.parent / "out"]
     shown = run(*options, status=1)
     assert "skipped line 6: is not JSON" in shown.stderr
@@ -155,7 +150,7 @@ def test_few_pairs_have_no_interval_and_scores_of_files_join(
 ) -> None:
     options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1,2", "--no-baselines", *SHORT]
     run(*options, "-o", tmp_path / "first")
-    rows = [json.loads(line) for line in (tmp_path / "first" / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = json_rows(tmp_path / "first" / "pairs.jsonl")
     scored = [{**row, "size": len(row["summary"])} for row in rows][:0:-1]  # the first is missing
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scored), encoding="utf-8")
     monkeypatch.setitem(sys.modules, "estime_metric.meta.plots", None)  # as if there were no matplotlib

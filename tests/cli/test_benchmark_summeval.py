@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.studies.summeval.data import read_folder
-from tests.command import csv_rows, run_command
+from tests.command import csv_rows, run_command, run_python
 from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS
 from tests.studies.summeval.conftest import folder, hub_rows
@@ -121,6 +120,9 @@ def test_what_cannot_be_measured_is_said_and_the_rest_is_there(
         (["--unit", "letter"], "`unit` to be one of token, word, but got 'letter'"),
         (["-l", "99"], "`layers` to lie within"),
         (["--references", "min"], "`combine` to be one of mean, max, first"),
+        (["--resume"], "--resume needs --output"),
+        (["--dataset", "x"], "not both"),
+        (["--data", "nothing"], "documents.jsonl"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_scored(
@@ -131,21 +133,13 @@ def test_what_makes_no_sense_is_refused_before_anything_is_scored(
     assert "ESTIME" not in shown.stdout
 
 
-def test_options_that_exclude_each_other(folder: Path) -> None:
-    assert "--resume needs --output" in run("--data", folder, "--resume", status=2).stderr
-    assert "not both" in run("--data", folder, "--dataset", "x", status=2).stderr
-    assert "documents.jsonl" in run("--data", folder / "nothing", "-q", status=2).stderr
-
-
 @pytest.mark.slow
 def test_a_missing_extra_is_named(folder: Path) -> None:
     script = (
         "import sys; sys.modules['pandas'] = None; from estime_metric.cli import main; "
         f"main(['benchmark', 'summeval', '-m', 'embedded-small', '--data', {str(folder)!r}])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "pip install 'estime-metric[meta]'" in done.stderr
+    assert "pip install 'estime-metric[meta]'" in run_python(script, status=2).stderr
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from estime_metric.meta.detection import calibrate
-from tests.command import csv_rows, run_command
+from tests.command import csv_rows, json_rows, run_command
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def judged(tmp_path: Path) -> Path:
 
 def test_scores_of_a_file(judged: Path, tmp_path: Path) -> None:
     shown = run_command("calibrate", judged, "-o", tmp_path / "curve.csv")
-    rows = [json.loads(line) for line in judged.read_text().splitlines()]
+    rows = json_rows(judged)
     expected = calibrate([row["inconsistency"] for row in rows], [row["label"] for row in rows])
     out = " ".join(shown.stdout.split())
     assert f"threshold {expected.threshold:.4f}: look at summaries with inconsistency of at least that" in out
@@ -40,12 +40,10 @@ def test_scores_of_a_file(judged: Path, tmp_path: Path) -> None:
 
 def test_texts_are_scored_where_there_is_no_score(bert_folder: str, tmp_path: Path) -> None:
     source = "Anna bought the red boat. Peter sold the old house."
-    rows = [
-        {"source": source, "summary": "Anna bought the red boat.", "label": 1},
-        {"source": source, "summary": "Nobody knows anything about zebras.", "label": 0},
-    ]
+    summaries = {"Anna bought the red boat.": 1, "Nobody knows anything about zebras.": 0}
+    rows = [{"source": source, "summary": text, "label": label} for text, label in summaries.items()]
     path = tmp_path / "judged.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("\n".join(map(json.dumps, rows)))
     shown = run_command("calibrate", path, "-m", bert_folder, "-q")
     assert "2 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
     assert "fewer than 10 summaries of a class" in shown.stderr

@@ -10,18 +10,17 @@ from pathlib import Path
 import pytest
 from cyclopts import App
 
+from estime_metric import __version__
 from estime_metric.cli import app, console, score
 from estime_metric.cli.options import MeasureOptions
 from estime_metric.config import EstimeConfig
-from tests.command import run_command
+from tests.command import run_command, run_python
 
 
 def commands(parent: App = app, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    names = [name for name in parent if not name.startswith("-")]
     found = []
-    for name in names:
-        below = commands(parent[name], (*path, name))
-        found += below or [(*path, name)]
+    for name in (name for name in parent if not name.startswith("-")):
+        found += commands(parent[name], (*path, name)) or [(*path, name)]
     return found
 
 
@@ -43,13 +42,9 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
         model="embedded", layers="3,5", measures="soft, coherence", tagger="nltk", drop_tags="DT,IN", normalize=True
     ).given()
     assert EstimeConfig(**given) == EstimeConfig(
-        model="embedded",
-        layers=(3, 5),
-        measures=("soft", "coherence"),
-        tagger="nltk",
-        drop_tags=frozenset({"DT", "IN"}),
-        normalize=True,
-    )
+        model="embedded", layers=(3, 5), measures=("soft", "coherence"), tagger="nltk",
+        drop_tags=frozenset({"DT", "IN"}), normalize=True,
+    )  # fmt: skip
     assert MeasureOptions().given() == {}
     assert EstimeConfig(**MeasureOptions(fast=True, distance=4).given()) == EstimeConfig.fast(distance=4)
 
@@ -84,6 +79,7 @@ REFUSED = [
     ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
     ("score", "--source-column text", "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
     ("score", "--summary-column text", "name the right one with --summary-column."),
+    ("score", "-m nobody/nothing", 'model="embedded"'),
     ("score", "--threshold high", "`threshold` to be a number or 'balanced', but got 'high'"),
     ("explain", "--layer 9", "`layers` to lie within 0..4"),
     ("explain", "-o x.docx", "to end in .html or .png or .svg or .pdf or .jsonl, but got 'x.docx'"),
@@ -98,11 +94,7 @@ REFUSED = [
     ("corrupt", "-m no/such/folder", 'model="embedded"'),
     ("corrupt", "-o out.txt", "to end in .jsonl or .csv"),
     *(("corrupt", f"--errors {errors}", "Expected --errors to be") for errors in ("0", "1,x", "-1")),
-    (
-        "coherence",
-        "--measures grammar",
-        "`measures` to name some of entity_graph, classifier, bartscore, length, random",
-    ),
+    ("coherence", "--measures grammar", "`measures` to name some of entity_graph, classifier, bartscore, length, rand"),
     ("coherence", "--measures classifier", "`classifier` to name a trained classifier, since the measure 'classifier'"),
     ("coherence", "--measures bartscore --source-column text", "There is no summary in"),
     ("coherence", "--summary-column text", "There is no summary in"),
@@ -111,6 +103,28 @@ REFUSED = [
     ("compare", "--measures soft", "a column 'soft' in "),
     ("compare", "-n 0", "`n` to be at least 1"),
     ("compare", "-o out.xlsx", "to end in .jsonl or .csv"),
+    ("meta-evaluate", "--measures rouge", "a column 'rouge', but its columns are document, system, text, alarms, soft"),
+    ("meta-evaluate", "--measures soft --significance bootstrap", "two measures or more for --significance, but there"),
+    ("meta-evaluate", "--measures text", "column 'text' of `scores` to hold numbers, but got 'a' at (d0, s0)"),
+    ("meta-evaluate", "--lower rouge", "--lower and --higher to name measures (alarms, soft), but got 'rouge'"),
+    ("meta-evaluate", "--levels one", "`levels` to be one of summary, system, pairwise, intra_system, but got 'one'"),
+    ("meta-evaluate", "--methods tau", "`methods` to be one of"),
+    ("meta-evaluate", "--resample rows", "`resample` to be one of documents, systems, both"),
+    (
+        "meta-evaluate",
+        "--system-column model",
+        "'table.csv' to have a column of systems, but its columns are doc",
+    ),
+    ("meta-evaluate", "--document-column a,b,c", "one or two names of columns, but got 'a,b,c'"),
+    (
+        "meta-evaluate",
+        "--significance t-test",
+        "`test` to be one of permutation, bootstrap, williams, but got 't-t",
+    ),
+    ("meta-evaluate", "--significance williams", "`method` to be one of pearson, spearman, but got 'kendall_b'"),
+    ("meta-evaluate", "-o table.xlsx", "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'"),
+    ("meta-evaluate", "-o t.csv --significance bootstrap", "a folder, since --significance makes a second table"),
+    ("meta-evaluate", "-o no/such/folder/t.csv", "output's folder to exist"),
 ]
 
 
@@ -119,14 +133,16 @@ def test_what_cannot_be_done_is_said_in_one_line(
     command: str, options: str, message: str, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    pairs, scored, out = (tmp_path / name for name in ("pairs.jsonl", "scored.jsonl", "out.jsonl"))
+    pairs, scored, out, table = (tmp_path / name for name in ("pairs.jsonl", "scored.jsonl", "out.jsonl", "table.csv"))
     rows = [{"id": number, "source": "The cat sat on the mat.", "summary": "The cat sat."} for number in range(3)]
     pairs.write_text("\n".join(["{bad", *map(json.dumps, rows)]))
     scored.write_text(json.dumps({"line": 1, "id": "a", "alarms": 1, "signature": "s"}))
+    table.write_text("document,system,text,alarms,soft\nd0,s0,a,1,2\nd0,s1,b,3,1\nd1,s0,c,2,3\nd1,s1,d,4,4\n")
     working = {
         "score": [pairs, "-m", bert_folder, "-q"],
         "explain": [pairs, "-m", bert_folder, "--window", "60", "--margin", "10"],
         "corrupt": [pairs, "-m", bert_folder, "-q", "-o", out], "coherence": [pairs], "compare": [scored, scored],
+        "meta-evaluate": [table, table, "-n", 5],
     }  # fmt: skip
     shown = run_command(command, *working[command], *options.split(), status=2)
     error = shown.stderr.splitlines()[-1]
@@ -175,9 +191,8 @@ def test_an_option_given_twice_takes_the_last_value() -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     code = "import sys; from estime_metric import cli; cli.console.run(cli.app, ['--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = done.stdout.split()
-    assert "meta-evaluate" in done.stdout
+    loaded = run_python(code).stdout.split()
+    assert "meta-evaluate" in loaded
     assert not {"torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib"} & set(loaded)
 
 
@@ -204,7 +219,8 @@ def test_completion_knows_commands_and_options(shell: str) -> None:
         assert word in script
 
 
-def test_docstrings_are_the_help() -> None:
+def test_the_version_and_docstrings_as_the_help() -> None:
+    assert run_command("--version").stdout == f"estime-metric {__version__}\n"
     text = " ".join((score.score.__doc__ or "").split())
     assert text.split("Exit status")[0].strip() in " ".join(run_command("score", "--help").stdout.split())
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric.studies.subtle_errors import SubtleErrors
-from tests.command import csv_rows, run_command
+from tests.command import csv_rows, json_rows, run_command
 from tests.families import SENTENCES
 
 run = partial(run_command, "corrupt")
@@ -29,7 +29,7 @@ def table(tmp_path: Path) -> Path:
 def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "labelled.jsonl"
     shown = run(table, "-o", out, "-m", bert_folder, "-n", "3,1", "--seed", 5, "-q")
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    rows = json_rows(out)
     assert [(row["pair"], row["label"], row["n_errors"]) for row in rows] == [
         (str(line), label, number) for line in (1, 2, 3) for label, number in ((1, 0), (0, 1), (0, 3))
     ]

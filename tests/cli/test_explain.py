@@ -11,7 +11,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import run_command
+from tests.command import json_rows, run_command
 
 SHORT = ["--window", "60", "--margin", "10"]
 SOURCE = "The cat sat on the mat while the dog slept."
@@ -43,12 +43,10 @@ def test_an_example_is_explained_offline_on_the_screen() -> None:
 
 
 def test_a_pair_is_given_on_the_command_line(bert_folder: str) -> None:
-    text = run(
-        "--summary", "The [bold]dog sat.", "--source", SOURCE, "-m", bert_folder, "--unit", "word", "-l", 2, *SHORT
-    )
-    assert "[bold" in text.stdout
-    signature = re.sub(r"\s", "", text.stdout)
-    assert "|layers:2|unit:word|window:60|margin:10|" in signature
+    options = ["-m", bert_folder, "--unit", "word", "-l", 2, *SHORT]
+    text = run("--summary", "The [bold]dog sat.", "--source", SOURCE, *options).stdout
+    assert "[bold" in text
+    assert "|layers:2|unit:word|window:60|margin:10|" in re.sub(r"\s", "", text)
 
 
 def test_all_pairs_of_a_file_or_those_of_some_rows(table: Path, bert_folder: str) -> None:
@@ -82,7 +80,7 @@ def test_a_plot_of_one_pair(table: Path, bert_folder: str, tmp_path: Path, endin
 def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "explained.jsonl"
     run(table, "-m", bert_folder, "-r", 2, "-r", 4, "-o", out, *SHORT)
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    rows = json_rows(out)
     assert [(row["line"], row["prediction"]) for row in rows] == [(2, "The cat sat."), (4, "")]
     expected = EstimeScorer(model=bert_folder, window=60, margin=10).score(["The cat sat."], [SOURCE])
     assert rows[0]["alarms"] == expected.values("alarms")[0]
@@ -92,12 +90,9 @@ def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path
     assert [json.loads(line) for line in screen.splitlines()] == rows
 
 
-def test_one_kind_of_input_is_asked_for() -> None:
+def test_one_kind_of_input_is_asked_for_and_has_to_be_there(tmp_path: Path) -> None:
     for given in ("", "--summary x", "--source x", "--example --summary x --source y", "f.jsonl --example"):
         assert "Give exactly one of FILE" in " ".join(run(*given.split(), status=2).stderr.split())
-
-
-def test_a_row_of_nothing_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     assert "--row with a FILE" in run("--summary", "x", "--source", "y", "--row", "1", status=2).stderr
     assert "nothing.jsonl" in run(tmp_path / "nothing.jsonl", "-m", "embedded-small", status=2).stderr
 

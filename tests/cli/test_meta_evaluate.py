@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from estime_metric.meta import bootstrap, bootstrap_difference, correlate, join, permutation_test, read_table
@@ -23,16 +22,12 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     """Two measures and two judgements of 9 documents by 6 systems, in files of different kinds and column names."""
     grid, other = made_up(), made_up(seed=1)
     scores, judgements = tmp_path / "scores.csv", tmp_path / "judgements.jsonl"
-    cells = [(row, column) for row in range(9) for column in range(6)]
-    with scores.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["doc", "system", "alarms", "soft", "text"])
-        for row, column in cells:
-            writer.writerow([f"d{row}", f"s{column}", -grid.scores[row, column], other.scores[row, column], "a text"])
-    with judgements.open("w") as stream:
-        for row, column in cells:
-            qualities = {"consistency": grid.judgements[row, column], "fluency": other.judgements[row, column]}
-            stream.write(json.dumps({"doc_id": f"d{row}", "system": f"s{column}", **qualities}) + "\n")
+    cells = [(f"d{row}", f"s{column}") for row in range(9) for column in range(6)]
+    scored, judged = (pd.DataFrame(cells, columns=[document, "system"]) for document in ("doc", "doc_id"))
+    scored["alarms"], scored["soft"], scored["text"] = -grid.scores.ravel(), other.scores.ravel(), "a text"
+    judged["consistency"], judged["fluency"] = grid.judgements.ravel(), other.judgements.ravel()
+    scored.to_csv(scores, index=False)
+    judged.to_json(judgements, orient="records", lines=True, double_precision=15)
     return scores, judgements
 
 
@@ -65,8 +60,7 @@ def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
     value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("soft"))
     assert f"{value:.3f}".lstrip("0") in line
-    assert "summary" not in shown.stdout
-    assert "consistency" not in shown.stdout
+    assert not re.search("summary|consistency", shown.stdout)
 
 
 def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path, Path], tmp_path: Path) -> None:
@@ -75,9 +69,8 @@ def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path
     table = read_table(scores)
     table.assign(inconsistency=table["alarms"], mine=-table["alarms"]).to_csv(scores, index=False)
     options = ["--judgements", "fluency", "--levels", "system", "-n", 20, "--significance", "permutation"]
-    asked = run(scores, judgements, *options, status=2)
-    assert "direction of each measure, but mine may be better higher or lower" in asked.stderr
-    assert "(--higher, --lower)" in asked.stderr
+    asked = run(scores, judgements, *options, status=2).stderr
+    assert re.search(r"direction of each measure, but mine may be better higher or .*\(--higher, --lower\)", asked)
     run(scores, judgements, *options, "--higher", "mine", "--lower", "alarms", "-o", tmp_path / "out")
     found = read_table(tmp_path / "out" / "differences.csv")
     alike = found[~found["first"].eq("soft") & ~found["second"].eq("soft")]
@@ -121,21 +114,12 @@ def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Pa
 
 def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores, judgements = tables
-    folder, table = tmp_path / "measures", read_table(scores)
+    folder, table, out = tmp_path / "measures", read_table(scores), tmp_path / "out.csv"
     folder.mkdir()
-    for name in ("alarms", "soft"):
-        single = table[["doc", "system", name]].rename(columns={name: "score"})
-        single.to_csv(folder / f"my-{name}.csv", index=False)
+    table[["doc", "system", "soft"]].rename(columns={"soft": "score"}).to_csv(folder / "mine.csv", index=False)
     table[["doc", "system", "alarms", "soft"]].to_csv(folder / "both.csv", index=False)
-    out = tmp_path / "out.csv"
-    options = ["--judgements", "fluency", "--levels", "system", "-n", 5, "-o", out]
-    run(folder, judgements, *options, "--higher", "my-soft", "--lower", "my-alarms")
-    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "my-alarms", "my-soft"]
-    run(folder, judgements, "--measures", "my-soft", "--higher", "my-soft", *options, "--overwrite")
-    assert set(read_table(out)["measure"]) == {"my-soft"}
-    assert "(both.alarms, both.soft, my-alarms, my-soft), but got mine" in run(
-        folder, judgements, "--measures", "mine", status=2
-    ).stderr.replace("\n", " ")
+    run(folder, judgements, "--judgements", "fluency", "--levels", "system", "-n", 5, "--higher", "mine", "-o", out)
+    assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "mine"]
 
 
 def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) -> None:
@@ -156,39 +140,6 @@ def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> 
     assert "flat, fluency, intra_system, kendall_b: 6 of 6 groups are constant and left out." in shown.stdout
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("flat"))
     assert line.rstrip().endswith("–")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--measures", "rouge"], "to have a column 'rouge', but its columns are doc, system, alarms, soft, text"),
-        (["--measures", "soft", "--significance", "permutation"], "two measures or more for --significance, but there"),
-        (["--measures", "text"], "Expected column 'text' of `scores` to hold numbers, but got 'a text' at (d0, s0)"),
-        (["--lower", "rouge"], "Expected --lower and --higher to name measures (alarms, soft), but got 'rouge'"),
-        (["--levels", "document"], "`levels` to be one of summary, system, pairwise, intra_system, but got 'document'"),
-        (["--methods", "tau"], "`methods` to be one of"),
-        (["--resample", "rows"], "`resample` to be one of documents, systems, both"),
-        (
-            ["--system-column", "model"],
-            "'judgements.jsonl' to have a column of systems, but its columns are doc_id, system, consistency",
-        ),
-        (["--document-column", "a,b,c"], "one or two names of columns, but got 'a,b,c'"),
-        (["--significance", "t-test"], "`test` to be one of permutation, bootstrap, williams, but got 't-test'"),
-        (
-            ["--significance", "williams", "--methods", "pearson"],
-            "`level` to be one of system, summary, but got 'pairwise'",
-        ),
-        (["-o", "table.xlsx"], "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'"),
-        (["-o", "t.csv", "--significance", "bootstrap"], "to be a folder, since --significance makes a second table"),
-        (["-o", "no/such/folder/t.csv"], "output's folder to exist"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_line(tables: tuple[Path, Path], options: list[str], message: str) -> None:
-    shown = run(*tables, "-n", 5, *options, status=2)
-    assert message in shown.stderr
-    assert shown.stderr.startswith("error: ")
-    assert "Traceback" not in shown.output
 
 
 @pytest.mark.slow

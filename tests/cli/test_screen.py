@@ -21,9 +21,9 @@ TABLE = Table(
 )
 
 
-def shown(width: int) -> str:
+def shown(width: int, table: Table = TABLE) -> str:
     stream = io.StringIO()
-    print_table(TABLE, Console(file=stream, width=width))
+    print_table(table, Console(file=stream, width=width))
     return stream.getvalue()
 
 
@@ -35,6 +35,7 @@ def test_every_cell_is_there_and_groups_share_one() -> None:
     assert ["[bold]a", ".123", "-.500", "3"] in lines
     assert ["b", "–", "4"] in lines
     assert ["c", "1.000", "-1.000", "1234"] in lines
+    assert "Nothing." in shown(80, Table("t", "Nothing.", TABLE.columns))
 
 
 @pytest.mark.parametrize("width", [30, 100])
@@ -46,20 +47,12 @@ def test_no_digit_is_lost_where_the_screen_is_narrow(width: int) -> None:
         assert cell in text
 
 
-def test_a_table_without_rows() -> None:
-    stream = io.StringIO()
-    print_table(Table("t", "Nothing.", TABLE.columns), Console(file=stream, width=80))
-    assert "Nothing." in stream.getvalue()
-
-
 def test_a_wide_table_is_cut_between_its_groups() -> None:
     groups = ("fluency", "coherence", "relevance")
     columns = tuple(Column(name, group=group) for group in groups for name in ("ρ", "τ"))
     rows = (("first", *(0.125,) * 6), ("second", *(-0.5,) * 6))
     table = Table("t", "Wide.", (Column("measure", text=True), *columns), (Section("", rows),))
-    stream = io.StringIO()
-    print_table(table, Console(file=stream, width=40))
-    lines = stream.getvalue().splitlines()
+    lines = shown(40, table).splitlines()
     assert all(len(line) <= 40 for line in lines)
     heads = [line.split() for line in lines if any(group in line for group in groups)]
     assert heads == [["fluency", "coherence"], ["relevance"]]
@@ -69,9 +62,7 @@ def test_a_wide_table_is_cut_between_its_groups() -> None:
 def test_long_names_of_a_wide_group_wrap_so_that_a_row_stays_on_one_line() -> None:
     columns = tuple(Column(f"FRANK transformers ({n})", group="CNN/DailyMail") for n in (150, 175, 525, 999))
     table = Table("t", "", (Column("measure", text=True), *columns), (Section("", (("first", 0.1, 0.2, 0.3, 0.4),)),))
-    stream = io.StringIO()
-    print_table(table, Console(file=stream, width=80))
-    lines = [line.split() for line in stream.getvalue().splitlines()]
+    lines = [line.split() for line in shown(80, table).splitlines()]
     assert ["first", ".100", ".200", ".300", ".400"] in lines
     assert ["measure", "(150)", "(175)", "(525)", "(999)"] in lines
 
@@ -80,20 +71,14 @@ def test_the_title_of_a_section_widens_no_column() -> None:
     columns = (Column("flagged", text=True), *(Column(name) for name in ("precision", "recall", "lift")))
     title = "CNN/DailyMail, only summaries with an error: 1195 words, 8.1% marked"
     table = Table("t", "", columns, (Section(title, (("alarms", 0.125, 0.392, 2.015),)),))
-    stream = io.StringIO()
-    print_table(table, Console(file=stream, width=80))
-    assert stream.getvalue().splitlines()[2:4] == [title, "alarms         .125    .392  2.015"]
+    assert shown(80, table).splitlines()[2:4] == [title, "alarms         .125    .392  2.015"]
 
 
 def test_text_cannot_steer_the_terminal_and_is_no_markup() -> None:
     column = Column("[red]m\x1b[31m", text=True)
-    table = Table(
-        "t", "Title [/red]\x1b]0;x\x07", (column, Column("n")), (Section("[/b]\x1b[1m", (("a\x1b[2J\n[/i]", 1),)),)
-    )
-    stream = io.StringIO()
-    print_table(table, Console(file=stream, width=100))
-    text = stream.getvalue()
-    assert "\x1b" not in text
-    assert "\x07" not in text
+    section = Section("[/b]\x1b[1m", (("a\x1b[2J\n[/i]", 1),))
+    table = Table("t", "Title [/red]\x1b]0;x\x07", (column, Column("n")), (section,))
+    text = shown(100, table)
+    assert not {"\x1b", "\x07"} & set(text)
     for part in ("[red]m", "Title [/red]", "[/b]", "[/i]"):
         assert part in text

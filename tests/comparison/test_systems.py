@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from estime_metric.comparison import compare_rows, plot_copying, to_table
-from tests.command import run_command
+from tests.command import json_rows, run_command
 
 NAMES = ["copier", "lead", "abstractor", "bart", "t5"]
 RANKS = [[str(rank)] for rank in range(1, 6)]
@@ -104,7 +104,7 @@ def test_a_baseline_with_each_other_system(scores: np.ndarray, tmp_path: Path) -
     out = tmp_path / "out.jsonl"
     paths = files_of(tmp_path, scores, shuffled=True)
     shown = run_command("compare", *paths, "--baseline", "bart-shuffled", "-n", N, "-o", out, columns=160).stdout
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    rows = json_rows(out)
     corrected, _ = by_hand(scores, [(3, other) for other in (0, 1, 2, 4)])
     assert [row["system_a"] for row in rows] == ["bart-shuffled"] * 4
     assert [row["p_holm"] for row in rows] == pytest.approx(list(corrected.values()), abs=0.03)
@@ -136,7 +136,7 @@ def test_the_plot_shows_every_system(scores: np.ndarray, tmp_path: Path) -> None
     paths = files_of(tmp_path, scores, shuffled=False)
     run_command("compare", *paths, "-n", 100, "--plot", tmp_path / "plot.svg")
     assert "<svg" in (tmp_path / "plot.svg").read_text()
-    rows = [[json.loads(line) for line in path.read_text().splitlines()] for path in paths]
+    rows = [json_rows(path) for path in paths]
     axes = plot_copying(compare_rows(*rows, names=NAMES, n=100), "alarms").axes[0]
     assert {text.get_text() for text in axes.texts} == set(NAMES)
     points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[-1].get_offsets().tolist()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -53,13 +54,10 @@ def test_agreement_agrees_with_loops() -> None:
     scores, judgements = rng.integers(0, 4, size=shape), rng.integers(1, 4, size=shape)
     lengths = rng.integers(10, 400, size=shape)
     buckets: dict[float, list[float]] = {}
-    cells = list(np.ndindex(shape))
-    for one in cells:
-        for other in cells:
-            if judgements[one] > judgements[other]:
-                edge = max(min(math.floor((lengths[one] - lengths[other]) / 20) * 20, 200), -200)
-                won = (scores[one] > scores[other]) + 0.5 * (scores[one] == scores[other])
-                buckets.setdefault(edge, []).append(won)
+    for one, other in itertools.permutations(np.ndindex(shape), 2):
+        if judgements[one] > judgements[other]:
+            edge = max(min(math.floor((lengths[one] - lengths[other]) / 20) * 20, 200), -200)
+            buckets.setdefault(edge, []).append((scores[one] > scores[other]) + 0.5 * (scores[one] == scores[other]))
     curve = agreement_by_length_difference(scores, judgements, lengths)
     assert curve.lengths.tolist() == sorted(buckets)
     assert curve.counts.tolist() == [len(buckets[edge]) for edge in sorted(buckets)]

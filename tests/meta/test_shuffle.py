@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -80,13 +81,6 @@ def test_accuracy_agrees_with_a_loop(pairs: list[tuple[float, float]]) -> None:
     assert shuffle_accuracy(shuffled, originals) == pytest.approx(1 - wins / len(pairs))
 
 
-def test_no_pair_has_no_accuracy() -> None:
-    assert math.isnan(shuffle_accuracy([], []))
-    for number in (0, 1):
-        curve = accuracy_by_length_difference([1.0] * number, [1.0] * number, [1.0] * number)
-        assert curve.counts.tolist() == curve.means.tolist() == curve.lengths.tolist() == []
-
-
 @settings(deadline=None)
 @given(scores, st.data())
 def test_curve_by_difference_agrees_with_loops(pairs: list[tuple[float, float]], data: st.DataObject) -> None:
@@ -94,12 +88,10 @@ def test_curve_by_difference_agrees_with_loops(pairs: list[tuple[float, float]],
     lengths = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
     others = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
     buckets: dict[float, list[float]] = {}
-    for i in range(size):
-        for j in range(size):
-            if i != j:
-                edge = max(min(math.floor((lengths[i] - others[j]) / 20) * 20, 200), -200)
-                one, other = pairs[i][0], pairs[j][1]
-                buckets.setdefault(edge, []).append((one > other) + 0.5 * (one == other))
+    for i, j in itertools.permutations(range(size), 2):
+        edge = max(min(math.floor((lengths[i] - others[j]) / 20) * 20, 200), -200)
+        one, other = pairs[i][0], pairs[j][1]
+        buckets.setdefault(edge, []).append((one > other) + 0.5 * (one == other))
     originals, shuffled = zip(*pairs, strict=True)
     curve = accuracy_by_length_difference(originals, shuffled, lengths, others)
     assert curve.lengths.tolist() == sorted(buckets)
@@ -120,3 +112,7 @@ def test_pairs_are_drawn_without_repetition_and_never_of_one_text() -> None:
     again = accuracy_by_length_difference(np.zeros(size), np.zeros(size), marks, pairs=500, seed=2)
     other = accuracy_by_length_difference(np.zeros(size), np.zeros(size), marks, pairs=500, seed=3)
     assert again.counts.tolist() != other.counts.tolist()
+    assert math.isnan(shuffle_accuracy([], []))
+    for number in (0, 1):
+        nothing = accuracy_by_length_difference([1.0] * number, [1.0] * number, [1.0] * number)
+        assert nothing.counts.tolist() == nothing.means.tolist() == nothing.lengths.tolist() == []

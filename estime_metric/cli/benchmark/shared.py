@@ -100,8 +100,7 @@ class RunOptions:
         show: "Callable[[Iterable[Table]], None] | None" = None,
     ) -> int:  # fmt: skip
         """Runs a study, prints the tables ``shown`` (all where none is named), says what was written and what could not
-        be measured; returns the exit status. ``show`` prints in place of `print_tables`.
-        """
+        be measured; returns the exit status. ``show`` prints in place of `print_tables`."""
         from estime_metric.studies.shared.study import run
 
         options: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "progress": not self.quiet}
