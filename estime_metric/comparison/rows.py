@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,15 +122,14 @@ def _by_key(rows: Iterable[Row], columns: tuple[str, ...], name: str) -> dict[tu
 
 def _check_lines(joined: Iterable[Sequence[Row]], columns: Iterable[str]) -> None:
     """Refuses rows of the same line that are not about the same text."""
-    for column in columns:
-        for first, *others in zip(*joined, strict=True):
-            for other in others:
-                if column in first and column in other and str(first[column]) != str(other[column]):
-                    raise ValueError(
-                        f"Expected rows of the same line to agree in column {column!r}, but {_where(first)} has "
-                        f"{_short(str(first[column]))!r} and {_short(str(other[column]))!r}: name the column that "
-                        "identifies the examples with `id_column` (--id-column)."
-                    )
+    for column, (first, *others) in itertools.product(columns, zip(*joined, strict=True)):
+        for other in others:
+            if column in first and column in other and str(first[column]) != str(other[column]):
+                raise ValueError(
+                    f"Expected rows of the same line to agree in column {column!r}, but line {first[LINE]} has "
+                    f"{_short(str(first[column]))!r} and {_short(str(other[column]))!r}: name the column that "
+                    "identifies the examples with `id_column` (--id-column)."
+                )
 
 
 def _unmatched(keys: Sequence[dict[tuple[str, ...], Row]], names: Sequence[str]) -> list[str]:

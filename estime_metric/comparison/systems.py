@@ -117,8 +117,10 @@ def _rows(result: EstimeResult) -> list[Row]:
 
 def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
     """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were read."""
-    asked = measures or DEFAULT_MEASURES
-    found = {measure: [column for column in row if column.split("@")[0] == measure] for measure in asked}
+    found = {
+        measure: [column for column in row if column == measure or column.startswith(f"{measure}@")]
+        for measure in measures or DEFAULT_MEASURES
+    }
     lacking = [measure for measure, columns in found.items() if not columns]
     if lacking and (measures is not None or len(lacking) == len(found)):
         raise ValueError(f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(row)}.")

@@ -286,9 +286,7 @@ def _numbers(measure: str, pair: Pair) -> dict[str, Any]:
 
 
 def _place(one: Ranked) -> dict[str, Any]:
-    numbers = {"mean": one.mean, "low": one.low, "high": one.high, "won": one.won, "tied": one.tied, "lost": one.lost}
-    system = {"clusters": one.clusters, "blank": one.system.blank, **one.system.means}
-    return _without_nan({"system": one.system.name, **numbers, **system})
+    return _without_nan(vars(one) | {"system": one.system.name, "blank": one.system.blank, **one.system.means})
 
 
 def _without_nan(row: dict[str, Any]) -> dict[str, Any]:

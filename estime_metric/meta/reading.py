@@ -82,9 +82,10 @@ def read_grids(
     found_qualities = tuple(qualities) if qualities else _numeric(judged, judged_ids, Path(judgements), not_measures)
     found = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
     higher: dict[str, bool | None] = dict.fromkeys(found, True)
-    for name, (_, column, _) in found.items() if directions is not None else ():
-        tried = (name, name.split("@")[0], column, column.split("@")[0])
-        higher[name] = next((directions[each] for each in tried if each in directions), None)
+    if directions is not None:
+        for name, (_, column, _) in found.items():
+            tried = (name, name.split("@")[0], column, column.split("@")[0])
+            higher[name] = next((directions[each] for each in tried if each in directions), None)
     grids = [
         join(
             table.rename(columns={column: name}), judged, name, quality, document=(ids[0], judged_ids[0]),

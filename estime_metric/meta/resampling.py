@@ -97,7 +97,7 @@ def evaluate_all(
     grids: Iterable[Grid], *, levels: Iterable[str] = tuple(LEVELS), methods: Iterable[str] = tuple(METHODS),
     **options: Any,
 ) -> pd.DataFrame:  # fmt: skip
-    """`bootstrap` of every measure and judgement, a grid for each: two columns before its own name them."""
+    """`bootstrap` of every grid in one table: ``measure`` and ``judgement``, which grids have, then its columns."""
     options |= {"levels": list(levels), "methods": list(methods)}
     parts = [bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement) for grid in grids]
     return pd.concat(parts)[_AGREEMENT].reset_index(drop=True) if parts else pd.DataFrame(columns=_AGREEMENT)

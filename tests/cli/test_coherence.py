@@ -11,7 +11,7 @@ import pytest
 from estime_metric.files import read_signature
 from estime_metric.studies.coherence.classifier import CoherenceClassifier
 from estime_metric.studies.coherence.entity_graph import entity_graph
-from tests.command import csv_rows, run_command
+from tests.command import csv_rows, json_rows, run_command
 
 TEXTS = ["The bridge is old. The mayor closed the bridge. The mayor left.", "Bees fly. [/red]\x1b[2J The sun is far."]
 run = partial(run_command, "coherence")
@@ -62,13 +62,10 @@ def test_rows_without_a_summary_are_named_and_columns_of_the_user_not_replaced(t
 
 def test_a_classifier(table: Path, bert_folder: str, tmp_path: Path) -> None:
     folder, out = tmp_path / "classifier", tmp_path / "out.jsonl"
+    options = ["--measures", "classifier", "--device", "cpu"]
     classifier = CoherenceClassifier(bert_folder, device="cpu")
     classifier.save(folder)
-    run(table, "--measures", "classifier", "--classifier", folder, "--device", "cpu", "-o", out)
-    found = [json.loads(line)["classifier"] for line in out.read_text().splitlines()]
+    run(table, *options, "--classifier", folder, "-o", out)
+    found = [row["classifier"] for row in json_rows(out)]
     assert found == pytest.approx(classifier.score(TEXTS).tolist(), abs=1e-5)
-
-
-def test_an_encoder_without_a_head_is_no_classifier(table: Path, bert_folder: str) -> None:
-    shown = run(table, "--measures", "classifier", "--classifier", bert_folder, "--device", "cpu", status=2)
-    assert "has no trained head" in shown.stderr
+    assert "has no trained head" in run(table, *options, "--classifier", bert_folder, status=2).stderr

@@ -42,15 +42,10 @@ def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Pa
     assert shown.stderr == ""
 
 
-def test_the_bar_is_on_stderr(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    shown = run(table, "-o", tmp_path / "out.jsonl", "-m", bert_folder)
-    assert "3/3" in shown.stderr
-    assert "3/3" not in shown.stdout
-
-
-def test_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
-    shown = run(table, "-o", "-", "-m", bert_folder, "-q")
+def test_standard_output_holds_rows_alone_and_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
+    shown = run(table, "-o", "-", "-m", bert_folder)
     assert [json.loads(line)["label"] for line in shown.stdout.splitlines()] == [1, 0] * 3
+    assert "3/3" in shown.stderr
 
 
 def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:

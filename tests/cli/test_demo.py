@@ -15,14 +15,17 @@ from tests.command import run_command
 def test_without_gradio_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "estime_metric.demo.app", raising=False)
     monkeypatch.setitem(sys.modules, "gradio", None)
-    result = run_command("demo", "--no-browser", status=2)
-    assert "pip install 'estime-metric[demo]'" in result.output
+    assert "pip install 'estime-metric[demo]'" in run_command("demo", "--no-browser", status=2).output
 
 
-def test_an_encoder_that_cannot_be_loaded() -> None:
+def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
     pytest.importorskip("gradio")
-    result = run_command("demo", "--no-browser", "--model", "/no/such/folder", status=2)
-    assert "The encoder /no/such/folder cannot be loaded here" in result.output
+    shown = run_command("demo", "--no-browser", "--model", "/no/such/folder", status=2).output
+    assert "The encoder /no/such/folder cannot be loaded here" in shown
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        shown = run_command("demo", "--no-browser", "--port", port, status=2).output
+    assert f"error: cannot listen on 127.0.0.1, port {port}" in shown
 
 
 def test_limits_and_encoders_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,12 +39,3 @@ def test_limits_and_encoders_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> N
     for options in (["--share"], ["--host", "0.0.0.0"], ["--listed-models"]):
         run_command("demo", "--no-browser", *options)
         assert started[-1]["any_model"] is False
-
-
-def test_a_port_that_is_taken() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        result = run_command("demo", "--no-browser", "--port", port, status=2)
-    assert f"error: cannot listen on 127.0.0.1, port {port}" in result.output

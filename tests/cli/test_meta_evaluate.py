@@ -6,11 +6,10 @@ import re
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.meta import bootstrap, bootstrap_difference, correlate, join, permutation_test, read_table
+from estime_metric.meta import Grid, bootstrap_difference, compare_all, correlate, evaluate_all, read_grids, read_table
 from tests.command import run_command
 from tests.meta.conftest import made_up
 
@@ -31,21 +30,17 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     return scores, judgements
 
 
+def grids(tables: tuple[Path, Path], **options: object) -> list[Grid]:
+    return read_grids(*tables, directions={"alarms": False, "soft": True}, **options)
+
+
 @pytest.mark.slow
 def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    scores, judgements = tables
     out = tmp_path / "agreement.csv"
-    shown = run(scores, judgements, "--methods", "all", "-n", 50, "--seed", 3, "-o", out)
-    table = read_table(out)
-    assert len(table) == 2 * 2 * 4 * 6
-    read = read_table(scores), read_table(judgements)
-    for measure, judgement in (("alarms", "fluency"), ("soft", "consistency")):
-        grid = join(*read, measure, judgement, document=("doc", "doc_id"), lower_is_better=measure == "alarms")
-        expected = bootstrap(grid, n=50, seed=3)
-        found = table[(table["measure"] == measure) & (table["judgement"] == judgement)]
-        assert list(found["level"]) == list(expected["level"])
-        for column in ("value", "low", "high"):
-            np.testing.assert_allclose(found[column], expected[column], atol=1e-12)
+    shown = run(*tables, "--methods", "all", "-n", 50, "--seed", 3, "-o", out)
+    expected = evaluate_all(grids(tables), n=50, seed=3)
+    assert len(expected) == 2 * 2 * 4 * 6
+    pd.testing.assert_frame_equal(read_table(out), expected, check_dtype=False)
     for title in ("consistency, spearman", "fluency, accuracy"):
         assert f"Agreement with the judgements: {title}" in shown.stdout
     assert "9 documents, 6 systems; intervals from 50 resamples of documents and systems" in shown.stdout
@@ -53,9 +48,8 @@ def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_pat
 
 
 def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
-    shown = run(
-        *tables, "--measures", "soft", "--judgements", "fluency", "--levels", "system", "--methods", "kendall_b"
-    )
+    options = ["--measures", "soft", "--judgements", "fluency", "--levels", "system", "--methods", "kendall_b"]
+    shown = run(*tables, *options)
     grid = made_up(seed=1)
     value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("soft"))
@@ -87,14 +81,10 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
     shown = run(*tables, *options, "--significance", "permutation", "-o", out)
     names = {f"{table}.{ending}" for table in ("agreement", "differences") for ending in ("csv", "md", "tex")}
     assert {path.name for path in out.iterdir()} == names
-    found = read_table(out / "differences.csv")
-    assert list(zip(found["first"], found["second"], strict=True)) == [("alarms", "soft")] * 4
-    read = read_table(tables[0]), read_table(tables[1])
-    first = join(*read, "alarms", "fluency", document=("doc", "doc_id"), lower_is_better=True)
-    second = join(*read, "soft", "fluency", document=("doc", "doc_id"))
-    expected = permutation_test(first, second, level="pairwise", method="kendall_b", n=40)
-    row = found[(found["judgement"] == "fluency") & (found["level"] == "pairwise")].iloc[0]
-    assert (row["p_value"], row["difference"]) == pytest.approx((expected.p_value, expected.difference))
+    expected = compare_all(grids(tables), levels=["system", "pairwise"], methods=["kendall_b"], n=40)
+    found, empty = read_table(out / "differences.csv"), ["low", "high", "note"]
+    assert found[empty].isna().all(axis=None)
+    pd.testing.assert_frame_equal(found.drop(columns=empty), expected.drop(columns=empty), check_dtype=False)
     assert "Differences between measures, permutation test: fluency, pairwise, kendall_b" in shown.stdout
     markdown = (out / "agreement.md").read_text()
     assert r"| *consistency, kendall\_b* |" in markdown
@@ -105,10 +95,8 @@ def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Pa
     options = ["--judgements", "fluency", "--levels", "summary", "--methods", "spearman", "-n", 40]
     run(*tables, *options, "--resample", "documents", "--significance", "bootstrap", "-o", tmp_path / "out")
     row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
-    read = read_table(tables[0]), read_table(tables[1])
-    ids = {"document": ("doc", "doc_id")}
-    grids = [join(*read, name, "fluency", **ids, lower_is_better=name == "alarms") for name in ("alarms", "soft")]
-    expected = bootstrap_difference(*grids, level="summary", method="spearman", n=40, resample="documents")
+    both = grids(tables, qualities=["fluency"])
+    expected = bootstrap_difference(*both, level="summary", method="spearman", n=40, resample="documents")
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
 
 

@@ -91,6 +91,7 @@ def test_the_default_measures_are_those_that_are_there() -> None:
     assert list(compare_rows(*both).pairs) == ["inconsistency", "alarms"]
     layers = rows(A, "alarms@3", **{"alarms@4": A}), rows(B, "alarms@3", **{"alarms@4": A})
     assert list(compare_rows(*layers).pairs) == ["alarms@3", "alarms@4"]
+    assert list(compare_rows(*layers, measures=["alarms@4"]).pairs) == ["alarms@4"]
     for values, measures, message in [
         (B, ["soft"], "a column 'soft' in A, but its columns are id, signature, alarms"),
         (B, ["tokens"], r"`measures` to name some of alarms, .* but got 'tokens'"),

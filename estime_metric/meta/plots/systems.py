@@ -101,7 +101,15 @@ def plot_intra_system(
         mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
         panel.bar(range(len(names)), heights, width=0.72, color=COLOURS[0])
         if intervals is not None and measure in intervals:
-            _whiskers(panel, heights, np.asarray(intervals[measure], dtype=np.float64), measure)
+            ends = np.asarray(intervals[measure], dtype=np.float64)
+            if ends.shape != (len(names), 2):
+                raise ValueError(
+                    f"Expected argument `intervals` to hold {len(names)} pairs of {measure!r}, but got shape "
+                    f"{ends.shape}."
+                )
+            bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
+            middle, half = ends[bars].mean(axis=1), np.ptp(ends[bars], axis=1) / 2
+            panel.errorbar(bars, middle, half, fmt="none", ecolor="black", elinewidth=1.0, capsize=3)
         panel.axhline(0.0, color="black", linewidth=0.8)
         panel.axhline(mean, color=COLOURS[1], linewidth=1.1, linestyle="--")
         panel.set_title(f"{measure}   (mean {mean:.2f})", fontsize=LABEL, loc="left", pad=3)
@@ -179,17 +187,6 @@ def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "charac
     figure.supxlabel(f"length in {unit}; line and number: the mean", fontsize=LABEL)
     figure.supylabel("summaries", fontsize=LABEL)
     return figure
-
-
-def _whiskers(axes: Axes, heights: Floats, ends: Floats, measure: str) -> None:
-    if ends.shape != (len(heights), 2):
-        raise ValueError(
-            f"Expected argument `intervals` to hold {len(heights)} pairs of {measure!r}, but got shape {ends.shape}."
-        )
-    known = np.isfinite(ends).all(axis=1)
-    middle = ends[known].mean(axis=1)
-    bars = np.flatnonzero(known)
-    axes.errorbar(bars, middle, ends[known, 1] - middle, fmt="none", ecolor="black", elinewidth=1.0, capsize=3)
 
 
 def _named_points(figure: Figure, axes: Axes, points: Floats, names: Sequence[str]) -> None:
