@@ -138,7 +138,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     shown = run(table, "-m", bert_folder, "--generator", "nobody/nothing", *SHORT, status=2)
     assert re.match(r"error: The encoder 'nobody/nothing' cannot be loaded", shown.stderr.splitlines()[-1])
     assert "Give a FILE or --dataset" in run(table, "--dataset", "x", status=2).stderr
-    assert "references.jsonl" in run(tmp_path, "-m", bert_folder, status=2).stderr
+    assert "documents.jsonl" in run(tmp_path, "-m", bert_folder, status=2).stderr
     table.write_text("")
     assert "There is no pair" in run(table, "-m", bert_folder, status=2).stderr
 
