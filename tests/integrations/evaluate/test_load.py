@@ -38,29 +38,28 @@ import estime_metric.integrations.evaluate
 from estime_metric.engine import store
 assert not store._STORE._held
 socket.socket.connect, socket.getaddrinfo = connect, resolve
-name, model, summary, source = sys.argv[1:]
-metric = evaluate.load(name, model=model)
-scores = metric.compute(predictions=[summary], sources=[source])
-print(json.dumps({"class": type(metric).__module__, "alarms": scores["alarms"], "signature": scores["signature"]}))
+summary, source, *names = sys.argv[1:]
+for name, model in zip(names[::2], names[1::2]):
+    metric = evaluate.load(name, model=model)
+    scores = metric.compute(predictions=[summary], sources=[source])
+    print(json.dumps({"class": type(metric).__module__, "alarms": scores["alarms"], "signature": scores["signature"]}))
 """
 
 
-def load_elsewhere(name: str, model: str, pair: tuple[str, str], folder: Path, **environment: str) -> dict[str, Any]:
-    """What `LOADER` prints in a fresh process that starts in an empty folder with its caches in ``folder``."""
+def load_elsewhere(
+    names: list[tuple[str, str]], pair: tuple[str, str], folder: Path, **environment: str
+) -> list[dict[str, Any]]:
+    """What `LOADER` prints of metrics and encoders in a fresh process that starts in an empty folder with its caches in
+    ``folder``."""
     start = folder / "start"
     start.mkdir(exist_ok=True)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
     settings = {"HF_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT), "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
-    command, env = [sys.executable, "-c", LOADER, name, model, *pair], {**kept, **settings, **environment}
+    command = [sys.executable, "-c", LOADER, *pair, *(part for name in names for part in name)]
+    env = {**kept, **settings, **environment}
     run = subprocess.run(command, cwd=start, env=env, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    return dict(json.loads(run.stdout))
-
-
-def check(loaded: dict[str, Any], pair: tuple[str, str], model: str) -> None:
-    expected = estime([pair[0]], [pair[1]], model=model)
-    assert loaded["class"] == "estime_metric.integrations.evaluate"
-    assert loaded["alarms"] == expected.values("alarms").tolist()
+    return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 def test_the_registered_script_is_that_of_the_space_and_says_what_to_install() -> None:
@@ -126,33 +125,29 @@ def test_register_where_nothing_can_be_written(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offline", ["1", "0"])
-def test_load_by_name_in_another_process(
-    offline: str, bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_load_from_a_hub_and_by_name_in_other_processes(
+    bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "home" / "modules")
         register()
-    loaded = load_elsewhere("estime", bert_folder, pairs[3], tmp_path, HF_HUB_OFFLINE=offline, HF_ENDPOINT=NOWHERE)
-    check(loaded, pairs[3], bert_folder)
-
-
-@pytest.mark.slow
-def test_load_from_a_hub(bert_folder: str, pairs: list[tuple[str, str]], tmp_path: Path) -> None:
     hub = LocalHub(models={"someone/small-bert": Path(bert_folder)}, spaces={"someone/estime": SCRIPT.parent})
+    there, here = ("someone/estime", "someone/small-bert"), ("estime", bert_folder)
     with serve(hub):
-        loaded = load_elsewhere("someone/estime", "someone/small-bert", pairs[3], tmp_path, HF_ENDPOINT=hub.url)
-    check(loaded, pairs[3], bert_folder)
+        (loaded,) = load_elsewhere([there], pairs[3], tmp_path, HF_ENDPOINT=hub.url)
     assert f"|model:someone/small-bert@{COMMIT}|" in loaded["signature"]
     answered = {path for _, path, status in hub.requests if status == 200}
     assert "/spaces/someone/estime/resolve/main/estime.py" in answered
     assert {path.rsplit("/", 1)[-1] for path in answered} >= {"config.json", "tokenizer.json", "model.safetensors"}
-    asked = len(hub.requests)
-    again = load_elsewhere(  # both are in the caches now
-        "someone/estime", "someone/small-bert", pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="1"
-    )
+    # Both are in the caches now.
+    again, offline = load_elsewhere([there, here], pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="1")
+    (online,) = load_elsewhere([here], pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="0")
     assert again == loaded
-    assert len(hub.requests) == asked
+    assert offline == online
+    expected = estime([pairs[3][0]], [pairs[3][1]], model=bert_folder)
+    for found in (loaded, online):
+        assert found["class"] == "estime_metric.integrations.evaluate"
+        assert found["alarms"] == expected.values("alarms").tolist()
 
 
 @pytest.mark.usefixtures("evaluate_home")
