@@ -21,7 +21,6 @@ PAGES = sorted(
 RUN_BY = {
     "docs/evaluate.md": "tests/integrations/evaluate/test_docs.py",
     "docs/harnesses": "tests/integrations/harnesses",
-    "docs/subtle-errors.md": "tests/studies/subtle_errors/test_docs.py",
 }
 
 #: languages that are run; in others there is output, data or a citation

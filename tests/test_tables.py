@@ -12,18 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.tables import (
-    Column,
-    Section,
-    Table,
-    escape_latex,
-    interval,
-    show,
-    to_csv,
-    to_latex,
-    to_markdown,
-    write_table,
-)
+from estime_metric.tables import (  # isort: skip
+    Column, Section, Table, escape_latex, interval, show, to_csv, to_latex, to_markdown, write_table,
+)  # fmt: skip
 
 OF = {"group": "consistency"}
 COLUMNS = (Column("measure", text=True), Column("ρ", **OF), Column("τ", **OF), Column("n", decimals=1))

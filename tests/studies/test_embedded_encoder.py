@@ -13,29 +13,15 @@ import torch
 from transformers import AutoModel
 
 from docs.training import export, train
-from docs.training.data import (
-    DISTANCES,
-    BlockStream,
-    Corpus,
-    Vocabulary,
-    held_out,
-    hide,
-    load_tokenizer,
-    random_masks,
-    spaced_masks,
-)
+
+from docs.training.data import (  # isort: skip
+    DISTANCES, BlockStream, Corpus, Vocabulary, held_out, hide, load_tokenizer, random_masks, spaced_masks,
+)  # fmt: skip
 from docs.training.model import Trainee
-from docs.training.pairs import (
-    ACROSS,
-    PHASES,
-    SUMMARIES,
-    SUMMARY_LENGTH,
-    TEMPERATURE,
-    Pairs,
-    make_pairs,
-    matching_loss,
-    pseudo_summary,
-)
+
+from docs.training.pairs import (  # isort: skip
+    ACROSS, PHASES, SUMMARIES, SUMMARY_LENGTH, TEMPERATURE, Pairs, make_pairs, matching_loss, pseudo_summary,
+)  # fmt: skip
 from estime_metric import EstimeScorer
 from estime_metric.engine.loading import load_pretrained
 from tests.families import SENTENCES, make_tokenizer, save_encoder
@@ -109,24 +95,14 @@ def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_weights(
     assert step_of(tmp_path / "work") == STEPS
 
 
-def test_a_run_paused_after_every_step_ends_with_the_same_weights(
+def test_a_run_paused_after_every_step_ends_with_the_same_weights_another_seed_with_others(
     folders: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
 ) -> None:
-    pauses = 0
-    while True:
+    for step in range(1, STEPS + 1):
         found = run(folders, tmp_path / "work", "--pause-after", 0)
-        if step_of(tmp_path / "work") == STEPS:
-            break
-        pauses += 1
-        assert step_of(tmp_path / "work") == pauses
-    assert pauses == STEPS - 1
+        assert step_of(tmp_path / "work") == step
     assert same(found, uninterrupted)
-
-
-def test_another_seed_gives_other_weights(
-    folders: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor]
-) -> None:
-    assert not same(run(folders, tmp_path / "work", "--seed", 1), uninterrupted)
+    assert not same(run(folders, tmp_path / "other", "--seed", 1), uninterrupted)
 
 
 def corpus_of(lengths: list[int]) -> Corpus:
@@ -157,9 +133,8 @@ def test_a_stream_resumes_at_any_position() -> None:
     corpus = corpus_of([20, 7, 33])
     whole = BlockStream(corpus, 5, seed=2).draw(30)
     for position in range(29):
-        np.testing.assert_array_equal(
-            BlockStream(corpus, 5, seed=2, position=position).draw(30 - position), whole[position:]
-        )
+        resumed = BlockStream(corpus, 5, seed=2, position=position).draw(30 - position)
+        np.testing.assert_array_equal(resumed, whole[position:])
     assert not np.array_equal(BlockStream(corpus, 5, seed=3).draw(30), whole)
     with pytest.raises(ValueError, match="documents of at least 40 tokens, but the corpus has none"):
         BlockStream(corpus, 40, seed=0)
@@ -195,9 +170,8 @@ def test_masks_cover_whole_words_and_keep_what_they_hide(vocabulary: Vocabulary)
 
 def test_spaced_masks_are_those_that_estime_makes() -> None:
     masked = spaced_masks((3000, 48), np.random.default_rng(0))
-    whole = {
-        tuple((np.arange(48) - phase) % distance == 0) for distance in DISTANCES for phase in range(distance)
-    }  # each is one pass over a text all of whose tokens are wanted
+    # Each is one pass over a text all of whose tokens are wanted.
+    whole = {tuple((np.arange(48) - phase) % distance == 0) for distance in DISTANCES for phase in range(distance)}
     full = [row for row in masked if tuple(row) in whole]
     assert {tuple(row) for row in full} == whole
     assert 0.6 < len(full) / len(masked) < 0.75
@@ -267,13 +241,10 @@ def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs
 def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None:
     pairs = make_pairs(blocks_of_sentences(2, 30, vocabulary), vocabulary, np.random.default_rng(1))
     generator = torch.Generator().manual_seed(0)
-    summaries, sources = (
-        torch.randn(len(batch.targets), 16, generator=generator) for batch in (pairs.summaries, pairs.sources)
-    )
-    summaries, sources = summaries / 4, sources / 4
-    assert float(matching_loss(summaries, sources, pairs)) == pytest.approx(
-        matching_oracle(summaries, sources, pairs), rel=1e-4
-    )
+    batches = pairs.summaries, pairs.sources
+    summaries, sources = (torch.randn(len(batch.targets), 16, generator=generator) / 4 for batch in batches)
+    expected = matching_oracle(summaries, sources, pairs)
+    assert float(matching_loss(summaries, sources, pairs)) == pytest.approx(expected, rel=1e-4)
     known = torch.randn(len(vocabulary.continues), 32, generator=generator)  # they say which token was masked
     assert float(matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
 
@@ -281,9 +252,9 @@ def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None
 def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
     options = ("--matching", 1, "--batch", 1600)
     whole = run(folders, tmp_path / "whole", *options)
-    run(folders, tmp_path / "halves", *options, "--pause-after", 0)
-    while step_of(tmp_path / "halves") < STEPS:
+    for _ in range(STEPS):
         run(folders, tmp_path / "halves", *options, "--pause-after", 0)
+    assert step_of(tmp_path / "halves") == STEPS
     assert same(weights(tmp_path / "halves"), whole)
     assert not same(run(folders, tmp_path / "plain", "--batch", 1600), whole)
 
@@ -308,9 +279,8 @@ def test_what_is_exported_ships(folders: tuple[Path, Path], tmp_path: Path) -> N
     given = [str(tmp_path / "work" / "checkpoint.pt"), str(start), str(out), "--layer", "1", "--blocks", "1"]
     export.main(given)
     assert json.loads((out / "config.json").read_text())["num_hidden_layers"] == 1
-    assert sorted(path.name for path in out.iterdir()) == [
-        "config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
-    ]  # fmt: skip
+    names = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+    assert sorted(path.name for path in out.iterdir()) == names
     assert not any(str(tmp_path.parent) in path.read_text() for path in out.glob("*.json"))
     scorer = EstimeScorer(model=str(out), device="cpu")
     assert scorer.score([SENTENCES[0]], [" ".join(SENTENCES[:3])]).layers == (1,)

@@ -213,5 +213,4 @@ def _read_frank(folder: Path) -> pd.DataFrame:
         texts = {"origin": data.datasets, "source": data.source_of_each, "summary": data.summaries}
         label = (data.factuality == 1).astype(int)
         parts.append(names.assign(**texts, dataset="FRANK", split=split, label=label, spans=None)[_READ])
-    found = pd.concat(parts)
-    return found[found["origin"] == "cnndm"]
+    return pd.concat(parts).query("origin == 'cnndm'")

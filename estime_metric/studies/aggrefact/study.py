@@ -84,14 +84,15 @@ def analyze(scores: Scores[AggreFact], *, resamples: int, seed: int, advance: Ca
     ``area``, ``area_low``, ``area_high``. Of printed detectors there is the accuracy alone.
     """
     weights = shared.document_weights(scores.data, resamples, seed)
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for one in scores.known:
         rows += _rows(one, _detected(scores, one, weights))
         advance()
     for name in DETECTORS:
         if name not in scores.data.published:
             rows += _rows(Measure(f"printed:{name}", f"{name}, printed", PUBLISHED), _printed(scores.data, name))
-    return {DETECTION: pd.DataFrame(rows)}
+    values = ["summaries", "threshold", "accuracy", "low", "high", "area", "area_low", "area_high"]
+    return {DETECTION: pd.DataFrame(rows, columns=[*shared.IDS, *PLACE, *values])}
 
 
 class _Cell(NamedTuple):
@@ -123,31 +124,22 @@ def _printed(data: AggreFact, name: str) -> Iterator[_Cell]:
             yield _Cell(place, count, np.nan, np.array([values[DETECTORS.index(name)]]), np.array([np.nan]))
 
 
-def _rows(measure: Measure, found: Iterable[_Cell]) -> Iterator[dict[str, Any]]:
-    """The cells, and the means of those of an origin and a class where there are several."""
+def _rows(measure: Measure, found: Iterable[_Cell]) -> Iterator[tuple[Any, ...]]:
+    """The cells, and the means of those of an origin and a class where there are several, weighted by summaries."""
     cells = list(found)
     for origin, group in product(ORIGINS, CLASSES):
         some = [cell for cell in cells if (cell.place[0], cell.place[2]) == (origin, group)]
         if len(some) > 1:
-            cells.append(_mean(some, (origin, MEAN, group)))
+            total = sum(cell.summaries for cell in some)
+            accuracies, of_areas = (
+                np.array(sum(cell.summaries / total * values for cell, values in zip(some, of_each, strict=True)))
+                for of_each in ([cell.accuracies for cell in some], [cell.areas for cell in some])
+            )
+            cells.append(_Cell((origin, MEAN, group), total, np.nan, accuracies, of_areas))
     for cell in cells:
-        (low, high, _), (area_low, area_high, _) = (interval(one[1:], 0.95) for one in (cell.accuracies, cell.areas))
-        yield {
-            **{"column": measure.column, "measure": measure.label, "section": measure.section},
-            **dict(zip(PLACE, cell.place, strict=True)),
-            **{"summaries": cell.summaries, "threshold": cell.threshold},
-            **{"accuracy": float(cell.accuracies[0]), "low": low, "high": high},
-            **{"area": float(cell.areas[0]), "area_low": area_low, "area_high": area_high},
-        }
-
-
-def _mean(cells: list[_Cell], place: tuple[str, str, str]) -> _Cell:
-    total = sum(cell.summaries for cell in cells)
-    accuracies, found = (
-        np.array(sum(cell.summaries / total * values for cell, values in zip(cells, of_each, strict=True)))
-        for of_each in ([cell.accuracies for cell in cells], [cell.areas for cell in cells])
-    )
-    return _Cell(place, total, np.nan, accuracies, found)
+        row = measure.column, measure.label, measure.section, *cell.place, cell.summaries, cell.threshold
+        ends = [(float(values[0]), *interval(values[1:], 0.95)[:2]) for values in (cell.accuracies, cell.areas)]
+        yield (*row, *ends[0], *ends[1])
 
 
 def tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:

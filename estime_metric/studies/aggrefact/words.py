@@ -1,7 +1,7 @@
 """Word by word: do alarms and absent words stand where annotators marked an error?
 
-Words are those of an `Explanation`: what is drawn, punctuation included. A word is marked if it shares a character
-with a span of CLIFF (Cao & Wang 2021). How often words are marked differs between data sets: compare lifts.
+A word of an `Explanation`, punctuation included, is marked if it shares a character with a span of CLIFF (Cao & Wang
+2021). How often words are marked differs between data sets: compare lifts.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ def locate(text: str, spans: Sequence[str]) -> list[tuple[int, int]]:
         [(6, 9), (12, 15)]
     """
     found, cursor = [], 0
-    for span in spans:
+    for span in filter(None, spans):
         whole = re.compile(rf"(?<!\w){re.escape(span)}(?!\w)")
-        hit = whole.search(text, cursor) or whole.search(text) or re.search(re.escape(span), text)
-        if hit is not None and span:
+        if hit := whole.search(text, cursor) or whole.search(text) or re.search(re.escape(span), text):
             found.append(hit.span())
             cursor = hit.end()
     return found
@@ -84,14 +83,11 @@ def signals(words: pd.DataFrame) -> dict[str, dict[str, float]]:
         (1, 1.0, 1.0, 6.0)
     """
     absent, alarm, marked = (words["verdict"] == "absent"), (words["verdict"] == "alarm"), words["marked"]
-    by_margin = -words["margin"].fillna(0.0)
-    first = by_margin.max() + 1
-    every = pd.Series(True, index=words.index)
-    found = {}
+    by_margin, every, found = -words["margin"].fillna(0.0), pd.Series(True, index=words.index), {}
     for name, flagged, scores, possible in (
         ("alarms", alarm, by_margin, ~absent),
         ("absent", absent, absent.astype(np.float64), every),
-        ("both", absent | alarm, by_margin.mask(absent, first), every),
+        ("both", absent | alarm, by_margin.mask(absent, by_margin.max() + 1), every),
     ):
         hits, count, total = int((marked & flagged).sum()), int(flagged.sum()), int(marked.sum())
         precision, base = _ratio(hits, count), _ratio(float(marked[possible].sum()), float(possible.sum()))
@@ -145,30 +141,26 @@ def tables(found: dict[str, pd.DataFrame], split: str, signature: str) -> list[T
     """``words``: what is flagged beside what is marked; ``words-margins``: alarms by the size of their margin."""
     names = ("flagged", "precision", "recall", "f1", "lift", "average_precision")
     columns = (Column("flagged words", text=True), *(Column(name.replace("_", " ")) for name in names))
-    sections = tuple(
-        Section(
-            f"{part}: {len(words)} words, {words['marked'].mean():.1%} marked",
-            tuple((flag, *(signal[name] for name in names)) for flag, signal in signals(words).items()),
-        )
-        for part, words in found.items()
-    )
+    sections, rows = [], []
+    for part, words in found.items():
+        title = f"{part}: {len(words)} words, {words['marked'].mean():.1%} marked"
+        of_flags = [(flag, *(signal[name] for name in names)) for flag, signal in signals(words).items()]
+        sections.append(Section(title, of_flags))
+        alarms = words[words["verdict"] == "alarm"]
+        of_range = pd.cut(alarms["margin"].abs(), [*MARGINS, np.inf], right=False)
+        rows.append((part, *alarms["marked"].groupby(of_range, observed=False).mean()))
     notes = (
         f"CLIFF, {split}; words, punctuation among them, beside those that annotators marked as errors. Lift: "
         "precision by the share of marked words among those that could be flagged; alarms: those that the source has.",
         signature,
     )
     heads = [f"{least:.0%} to {end:.0%}" for least, end in pairwise(MARGINS)] + [f"from {MARGINS[-1]:.0%}"]
-    rows = []
-    for part, words in found.items():
-        alarms = words[words["verdict"] == "alarm"]
-        of_range = pd.cut(alarms["margin"].abs(), [*MARGINS, np.inf], right=False)
-        rows.append((part, *alarms["marked"].groupby(of_range, observed=False).mean()))
     by_margin = (Column("alarms with a margin of", text=True), *map(Column, heads))
     about = ("A margin is a share of the best similarity.", *notes)
     title = "Share of alarms that are marked, by margin."
     return [
         Table("words", "Word by word: alarms and absent words beside marked ones.", columns, sections, notes),
-        Table("words-margins", title, by_margin, (Section("", tuple(rows)),), about),
+        Table("words-margins", title, by_margin, [Section("", rows)], about),
     ]
 
 

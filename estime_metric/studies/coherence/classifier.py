@@ -152,8 +152,10 @@ def train_classifier(
     rng.shuffle(pairs)
     held = min(round(options.validation * len(pairs)), len(pairs) - 1)
     classifier = CoherenceClassifier(model, device=device, truncate=truncate, seed=options.seed)
-    training, validation = _examples(classifier, pairs[held:]), pairs[:held]
-    network = classifier.model
+    network, validation = classifier.model, pairs[:held]
+    texts = [text for original, forms in pairs[held:] for text in (original, *forms)]
+    classes = [kind for _, forms in pairs[held:] for kind in (ORIGINAL, *[SHUFFLED] * len(forms))]
+    training = list(zip(classifier.encode(texts), classes, strict=True))
     steps = options.epochs * -(-len(training) // options.batch_size)
     best: tuple[float, dict[str, torch.Tensor]] | None = None
     with _seeded(options.seed):
@@ -173,19 +175,10 @@ def train_classifier(
     return classifier
 
 
-Example = tuple[list[int], int]
-
-
-def _examples(classifier: CoherenceClassifier, pairs: Sequence[tuple[str, list[str]]]) -> list[Example]:
-    texts = [text for original, forms in pairs for text in (original, *forms)]
-    classes = [kind for _, forms in pairs for kind in (ORIGINAL, *[SHUFFLED] * len(forms))]
-    return list(zip(classifier.encode(texts), classes, strict=True))
-
-
 def _train_epoch(
-    classifier: CoherenceClassifier, examples: Sequence[Example], batch_size: int, optimizer: Any, schedule: Any
+    classifier: CoherenceClassifier, examples: Sequence[Any], batch_size: int, optimizer: Any, schedule: Any
 ) -> float:
-    """One pass over the examples; the mean loss."""
+    """One pass over the examples, each token ids and class; the mean loss."""
     classifier.model.train()
     total = 0.0
     for start in range(0, len(examples), batch_size):
@@ -214,9 +207,8 @@ def _load(source: str, seed: int) -> tuple[Any, bool]:
         model, report = AutoModelForSequenceClassification.from_pretrained(
             source, num_labels=2, use_safetensors=True, trust_remote_code=False, output_loading_info=True
         )
-    missing = sorted(report["missing_keys"])
-    encoder = [key for key in missing if key.startswith(f"{model.base_model_prefix}.") and ".pooler." not in key]
-    if encoder:
+    missing, prefix = sorted(report["missing_keys"]), f"{model.base_model_prefix}."
+    if encoder := [key for key in missing if key.startswith(prefix) and ".pooler." not in key]:
         raise ValueError(f"Expected {source!r} to hold all weights of its encoder, but it lacks {encoder[0]!r}.")
     return model, not missing
 

@@ -40,20 +40,11 @@ def authors(tmp_path: Path) -> Path:
         }
         for index, label in enumerate(labels):
             source = SENTENCES[index % 5]
-            rows.append(
-                {
-                    "dataset": "CLIFF",
-                    "origin": "cnndm",
-                    "id": f"{cut}{index // 2:03}",
-                    "doc": source,
-                    "summary": source if label else " ".join(reversed(source.split())),
-                    "model_name": ("BART", "Pegasus")[index % 2],
-                    "label": label,
-                    "cut": cut,
-                    **{f"{name}_score": values[index] for name, values in scores.items()},
-                    **{f"{name}_label": "" for name in scores},
-                }
-            )
+            names = {"dataset": "CLIFF", "origin": "cnndm", "id": f"{cut}{index // 2:03}", "doc": source}
+            names |= {"summary": source if label else " ".join(reversed(source.split()))}
+            names |= {"model_name": ("BART", "Pegasus")[index % 2], "label": label, "cut": cut}
+            given = {f"{name}_score": values[index] for name, values in scores.items()}
+            rows.append({**names, **given, **{f"{name}_label": "" for name in scores}})
     rows.append({**rows[-1], "model_name": "GOLD"})
     table = pd.DataFrame(rows)
     folder = tmp_path / "AggreFact"

@@ -15,12 +15,10 @@ import transformers
 
 from estime_metric.meta.shuffle import shuffle_accuracy, shuffle_texts
 from estime_metric.studies.coherence import train
-from estime_metric.studies.coherence.classifier import (
-    CoherenceClassifier,
-    TrainingOptions,
-    shuffled_pairs,
-    train_classifier,
-)
+
+from estime_metric.studies.coherence.classifier import (  # isort: skip
+    CoherenceClassifier, TrainingOptions, shuffled_pairs, train_classifier,
+)  # fmt: skip
 
 THINGS = ["bridge", "river", "mayor", "town", "bees", "garden", "ship", "light", "train", "museum", "school", "tree"]
 
@@ -35,11 +33,8 @@ def _one_thread() -> Iterator[None]:
 
 def ordered_texts(number: int, seed: int) -> list[str]:
     """Texts whose sentences say in which order they belong."""
-    rng = random.Random(seed)
-    return [
-        " ".join(f"{first} came the {rng.choice(THINGS)}." for first in ("First", "Then", "Last"))
-        for _ in range(number)
-    ]
+    rng, words = random.Random(seed), ("First", "Then", "Last")
+    return [" ".join(f"{word} came the {rng.choice(THINGS)}." for word in words) for _ in range(number)]
 
 
 def accuracy(classifier: CoherenceClassifier) -> float:
@@ -53,11 +48,7 @@ def accuracy(classifier: CoherenceClassifier) -> float:
 def test_a_small_random_encoder_learns_the_order_and_is_saved(bert_folder: str, tmp_path: Path) -> None:
     epochs: list[tuple[float, ...]] = []
     options = TrainingOptions(epochs=6, learning_rate=3e-3, batch_size=16)
-    texts = ordered_texts(150, seed=0)
-
-    def on_epoch(*epoch: float) -> None:
-        epochs.append(epoch)
-
+    texts, on_epoch = ordered_texts(150, seed=0), lambda *epoch: epochs.append(epoch)
     classifier = train_classifier(texts, bert_folder, options, device="cpu", on_epoch=on_epoch)
     assert classifier.trained
     assert accuracy(classifier) > 0.7  # 0.5 by chance, standard deviation 0.065

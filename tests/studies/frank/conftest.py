@@ -29,19 +29,11 @@ def made_rows() -> list[dict[str, Any]]:
             summary = (first, mixed, SENTENCES[(2 * index + 7) % len(SENTENCES)][:50])[(number + index) % 3]
             known, other = float(rng.integers(5)) / 4, round(float(rng.random()), 3)
             metrics = {"FactCC": known, "QAGS": None if index == 1 else other, "New": float(rng.random())}
-            rows.append(
-                {
-                    "doc_id": f"d{index}",
-                    "system": system,
-                    "dataset": dataset,
-                    "split": "valid" if index in (3, 7) else "test",
-                    "summary": summary,
-                    "factuality": float(rng.integers(4)) / 3,
-                    "errors": {},
-                    "flipped": {name: float(rng.integers(4)) / 3 for name in ERRORS},
-                    "metrics": metrics,
-                }
-            )
+            split = "valid" if index in (3, 7) else "test"
+            names = {"doc_id": f"d{index}", "system": system, "dataset": dataset, "split": split, "summary": summary}
+            judged = {"factuality": float(rng.integers(4)) / 3, "errors": {}}
+            flipped = {name: float(rng.integers(4)) / 3 for name in ERRORS}
+            rows.append({**names, **judged, "flipped": flipped, "metrics": metrics})
     return rows
 
 

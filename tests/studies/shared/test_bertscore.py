@@ -17,14 +17,10 @@ REFERENCES = [[SENTENCES[2], SENTENCES[0][:30]], [SENTENCES[1]], [SENTENCES[2]],
 
 def of_torchmetrics(folder: str, summary: str, reference: str, layer: int) -> list[float]:
     """F1, precision, recall of one pair."""
-    found = bert_score(
-        [summary],
-        [reference],
-        model=transformers.AutoModel.from_pretrained(folder),
-        user_tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
-        num_layers=layer,
-        truncation=True,
-    )
+    model = transformers.AutoModel.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    options = {"model": model, "user_tokenizer": tokenizer, "num_layers": layer, "truncation": True}
+    found = bert_score([summary], [reference], **options)
     return [float(found[name]) for name in ("f1", "precision", "recall")]
 
 
@@ -48,26 +44,18 @@ def test_company_and_order_change_no_score(bert_folder: str) -> None:
         assert backwards[name][::-1] == pytest.approx(together[name], abs=1e-5)
 
 
-def test_several_references_are_combined_as_asked(bert_folder: str) -> None:
+def test_several_references_are_combined_as_asked_and_empty_texts_have_0(bert_folder: str) -> None:
     scorer = BertScorer(bert_folder)
+    assert scorer.layer == round(17 / 24 * BLOCKS)
+    assert f"|layer:{scorer.layer}|" in scorer.signature
     alone = [scorer.score([SUMMARIES[0]], [[text]]) for text in REFERENCES[0]]
-    for name in NAMES:
-        values = [float(found[name][0]) for found in alone]
-        for combine, expected in (("mean", np.mean(values)), ("max", max(values)), ("first", values[0])):
-            found = scorer.score([SUMMARIES[0]], [REFERENCES[0]], combine=combine)
-            assert found[name][0] == pytest.approx(float(expected), abs=1e-5)
-
-
-def test_empty_texts_and_lists(bert_folder: str) -> None:
-    scorer = BertScorer(bert_folder)
+    for combine, chosen in (("mean", np.mean), ("max", max), ("first", lambda values: values[0])):
+        found = scorer.score([SUMMARIES[0]], [REFERENCES[0]], combine=combine)
+        for name in NAMES:
+            assert found[name][0] == pytest.approx(float(chosen([one[name][0] for one in alone])), abs=1e-5)
     found = scorer.score(["", "a cat"], [["the cat"], [" "]])
     assert {name: found[name].tolist() for name in NAMES} == {name: [0.0, 0.0] for name in NAMES}
     assert {name: len(values) for name, values in scorer.score([], []).items()} == dict.fromkeys(NAMES, 0)
-
-
-def test_the_layer_is_at_the_relative_depth_of_the_default(bert_folder: str) -> None:
-    assert BertScorer(bert_folder).layer == round(17 / 24 * BLOCKS)
-    assert f"|layer:{BertScorer(bert_folder).layer}|" in BertScorer(bert_folder).signature
 
 
 def test_what_cannot_be_scored_is_named(bert_folder: str) -> None:

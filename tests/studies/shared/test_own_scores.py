@@ -133,18 +133,17 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, ta
 
 
 def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"'mine' to have a column of systems \(system, model_name, n_errors\)"):
-        own_block(table.drop(columns="system"), "mine")
-    with pytest.raises(ValueError, match=r"each summary once, but these occur twice: \('b-doc', 'M10'\)"):
-        own_block(pd.concat([table, table.iloc[:1]]), "mine")
-    with pytest.raises(ValueError, match="a column of scores, but its columns are document, system, note"):
-        own_block(table[["document", "system", "note"]], "mine")
-    with pytest.raises(TypeError, match="column 'judge' of 'mine' to hold numbers, but got 'n/a'"):
-        own_block(table.assign(judge=["n/a", *table["judge"][1:]]), "mine")
-    with pytest.raises(ValueError, match="column 'judge' of 'mine' to be finite"):
-        own_block(table.assign(judge=np.inf), "mine")
-    with pytest.raises(ValueError, match="`lower` to name columns of scores in 'mine', but got note"):
-        own_block(table, "mine", ["note"])
+    bare, judge = table[["document", "system", "note"]], ["n/a", *table["judge"][1:]]
+    for bad, lower, message in (
+        (table.drop(columns="system"), [], r"'mine' to have a column of systems \(system, model_name, n_errors\)"),
+        (pd.concat([table, table.iloc[:1]]), [], r"each summary once, but these occur twice: \('b-doc', 'M10'\)"),
+        (bare, [], "a column of scores, but its columns are document, system, note"),
+        (table.assign(judge=judge), [], "column 'judge' of 'mine' to hold numbers, but got 'n/a'"),
+        (table.assign(judge=np.inf), [], "column 'judge' of 'mine' to be finite"),
+        (table, ["note"], "`lower` to name columns of scores in 'mine', but got note"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            own_block(bad, "mine", lower)
     paths = [write(table, tmp_path / name) for name in ("mine.csv", "mine.jsonl")]
     with pytest.raises(ValueError, match="files of different names, but several are called mine"):
         own_blocks(paths)

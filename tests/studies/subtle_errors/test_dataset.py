@@ -23,7 +23,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rows_of(folder: str, n_errors: tuple[int, ...] | None = (1, 3)) -> list[dict]:
     corrupted = SubtleErrors(folder, n_errors=3)([SENTENCES[0], "the.", "", SENTENCES[1]])
-    return labelled_rows(["source one", "source two", "source three", "source four"], corrupted, n_errors)
+    return labelled_rows(["source one", "two", "three", "source four"], corrupted, n_errors)
 
 
 def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
@@ -80,12 +80,9 @@ def local_cnn_dailymail(tmp_path: Path) -> str:
     """A data set of CNN/DailyMail's layout: edition, splits and columns."""
     folder = tmp_path / "cnn_dailymail"
     (folder / "3.0.0").mkdir(parents=True)
+    texts = {"article": "Article {0} of {1}.", "highlights": "Highlight {0} .\nSecond line .", "id": "{1}{0}"}
     for split, count in (("train", 2), ("test", 6)):
-        rows = {
-            "article": [f"Article {number} of {split}." for number in range(count)],
-            "highlights": [f"Highlight {number} .\nSecond line ." for number in range(count)],
-            "id": [f"{split}{number}" for number in range(count)],
-        }
+        rows = {name: [text.format(number, split) for number in range(count)] for name, text in texts.items()}
         datasets.Dataset.from_dict(rows).to_parquet(folder / "3.0.0" / f"{split}-00000-of-00001.parquet")
     (folder / "README.md").write_text(
         "---\nconfigs:\n- config_name: 3.0.0\n  data_files:\n"

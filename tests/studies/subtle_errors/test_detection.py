@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.studies.subtle_errors import Corrupted, SubtleError
 from estime_metric.studies.subtle_errors.generator import substitute
-from estime_metric.studies.subtle_errors.statistics import chance_of_a_hit, detect
+from estime_metric.studies.subtle_errors.statistics import detect
 
 VERDICTS = st.sampled_from(["match", "alarm", "absent"])
 
@@ -92,11 +92,10 @@ def test_counts_and_chance_are_those_of_trying_everything(
 
 
 def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
-    (corrupted,) = [substitute("a dog b", [SubtleError((0, 0), (2, 5), "", "wolf", 1, 0.5, 0)], 1)]
+    corrupted = substitute("a dog b", [SubtleError((0, 0), (2, 5), "", "wolf", 1, 0.5, 0)], 1)
     units = [(0, 1, "match"), (2, 4, "match"), (4, 6, "alarm"), (7, 8, "match")]  # wo ##lf
-    shown = Explanation(
-        corrupted.text, "s", tuple(UnitVerdict(*unit, None, None, None) for unit in units), "token", 0, ""
-    )
+    verdicts = tuple(UnitVerdict(*unit, None, None, None) for unit in units)
+    shown = Explanation(corrupted.text, "s", verdicts, "token", 0, "")
     before = explained("a dog b", ["match", "match", "match"])
     (found,) = detect([corrupted], [shown], [before], reaches=[0], resamples=1)
     assert (found["recall"], found["precision"]) == (1, 1)
@@ -115,16 +114,6 @@ def test_intervals_are_those_of_drawing_summaries() -> None:
     for name, values in (("precision", precisions), ("recall", hits[drawn].mean(1))):
         ends = found[f"{name}_low"], found[f"{name}_high"]
         assert ends == pytest.approx(np.nanquantile(values, [0.025, 0.975]))
-
-
-@pytest.mark.parametrize(
-    ("units", "targets", "alarms"), [(5, 2, 2), (5, 0, 3), (5, 5, 1), (5, 3, 0), (1, 1, 1), (0, 0, 0)]
-)
-def test_the_chance_of_a_hit_is_that_of_trying_everything(units: int, targets: int, alarms: int) -> None:
-    ways = list(combinations(range(units), alarms))
-    assert chance_of_a_hit(units, targets, alarms) == pytest.approx(
-        fmean(any(position < targets for position in way) for way in ways)
-    )
 
 
 def test_nothing_to_count_gives_nan_and_other_texts_are_refused() -> None:

@@ -34,14 +34,9 @@ def made_rows() -> list[dict[str, Any]]:
 def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     """A folder as `read_folder` reads it; documents and references stand in another order than the summaries."""
     folder.mkdir(parents=True, exist_ok=True)
-    documents = [
-        {"doc_id": document, "source": f"{SENTENCES[2 * index]} {SENTENCES[2 * index + 1]}"}
-        for index, document in enumerate(DOCUMENTS)
-    ]
-    references = [
-        {"doc_id": document, "references": [SENTENCES[2 * index], SENTENCES[2 * index + 1][:30]]}
-        for index, document in enumerate(DOCUMENTS)
-    ]
+    sentences = {document: SENTENCES[2 * index : 2 * index + 2] for index, document in enumerate(DOCUMENTS)}
+    documents = [{"doc_id": name, "source": " ".join(texts)} for name, texts in sentences.items()]
+    references = [{"doc_id": name, "references": [one, other[:30]]} for name, (one, other) in sentences.items()]
     for name, records in (
         ("documents.jsonl", documents[::-1]), ("references.jsonl", references[::-1]), ("summeval.jsonl", rows),
     ):  # fmt: skip
