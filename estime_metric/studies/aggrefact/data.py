@@ -108,17 +108,12 @@ class AggreFact(Listed):
 def read(folder: str | Path) -> AggreFact:
     """Reads a folder of either layout.
 
-    Args:
-        folder: the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or ``aggre_fact_sota.csv``,
-            with ``error_type_mapping/CLIFF_error_types.csv`` for the marked words; this alone for CLIFF alone). Or it
-            has ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``, ``system``, ``split``, ``source``, ``summary``,
-            ``label``, ``spans``), ``frank`` as `estime_metric.studies.frank.data.read` takes it, or both. Of FRANK
-            the summaries of CNN/DailyMail are taken, since AggreFact has those of XSum under XSumFaith, and those
-            without an error in any sentence are consistent.
-
-    Raises:
-        OSError: a file is missing.
-        ValueError: a table lacks a column, or holds a label that is neither 0 nor 1.
+    It is the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or ``aggre_fact_sota.csv``, with
+    ``error_type_mapping/CLIFF_error_types.csv`` for the marked words; this alone for CLIFF alone). Or it has
+    ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``, ``system``, ``split``, ``source``, ``summary``, ``label``,
+    ``spans``), ``frank`` as `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken,
+    since AggreFact has those of XSum under XSumFaith; those without an error in any sentence are consistent. Raises
+    OSError where a file is missing, ValueError for a table that lacks a column and a label that is neither 0 nor 1.
     """
     folder = Path(folder)
     for place in (folder, folder / "data"):

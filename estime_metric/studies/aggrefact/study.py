@@ -72,7 +72,7 @@ def blocks(scorer: EstimeScorer, data: AggreFact, *, progress: bool = False) -> 
     return found
 
 
-def analyze(scores: Scores[AggreFact], *, resamples: int, seed: int, advance: Callable[[], object]) -> Frames:
+def analyze(scores: Scores[AggreFact], *, resamples: int, seed: int) -> Frames:
     """Each measure in each cell: origin of the articles, data set, class of systems.
 
     The threshold is chosen on ``val`` (`detection.choose_threshold`); accuracy and area are those of ``test``, with 95%
@@ -85,9 +85,8 @@ def analyze(scores: Scores[AggreFact], *, resamples: int, seed: int, advance: Ca
     """
     weights = shared.document_weights(scores.data, resamples, seed)
     rows: list[tuple[Any, ...]] = []
-    for one in scores.known:
+    for one in scores.analyzed():
         rows += _rows(one, _detected(scores, one, weights))
-        advance()
     for name in DETECTORS:
         if name not in scores.data.published:
             rows += _rows(Measure(f"printed:{name}", f"{name}, printed", PUBLISHED), _printed(scores.data, name))

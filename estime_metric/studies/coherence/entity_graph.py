@@ -1,9 +1,8 @@
 """The entity graph (Guinaudeau & Strube 2013): sentences are linked where they speak of the same entities.
 
-A text is a directed graph of its sentences, each edge from an earlier to a later one. The score is the mean outdegree:
-the sum of all edges over the number of sentences; higher is more coherent. Entities are found by `content_words`, which
-needs no data, by `nouns`, which takes a tagger, or by any callable sentence -> {entity: weight}; the paper weighs
-roles: subject 3, object 2, other 1.
+A text is a directed graph of its sentences, each edge from an earlier to a later one. Entities are found by
+`content_words`, which needs no data, by `nouns`, which takes a tagger, or by any callable sentence -> {entity: weight};
+the paper weighs roles: subject 3, object 2, other 1.
 """
 
 from __future__ import annotations
@@ -53,8 +52,7 @@ def content_words(sentence: str) -> dict[str, float]:
 def nouns(tagger: str | Tagger = "nltk") -> EntityFinder:
     """A finder of nouns: lower-cased words whose tag begins with ``NN`` (Penn Treebank) or is ``NOUN`` or ``PROPN``.
 
-    ``tagger`` is ``"nltk"`` (extra ``nltk``; ImportError without) or a callable from words to tags or pairs (word,
-    tag).
+    ``tagger``: ``"nltk"`` (extra ``nltk``; ImportError without) or a callable from words to tags or pairs (word, tag).
 
     Example:
         >>> find = nouns(lambda words: ["NN" if word[0] == "b" else "VB" for word in words])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,14 +64,7 @@ class ToolboxStudy:
     runs: int = 100
     intervals: bool = True
 
-    def analyze(
-        self,
-        scores: Scores[Toolbox],
-        *,
-        resamples: int = 1000,
-        seed: int = 0,
-        advance: Callable[[], object] = lambda: None,
-    ) -> Frames:
+    def analyze(self, scores: Scores[Toolbox], *, resamples: int = 1000, seed: int = 0) -> Frames:
         """Tidy tables of what Tables 1, 3, 4 and 5 show, and of agreement with length; intervals at 95%."""
         data, resamples = scores.data, resamples if self.intervals else 0
         lengths = count_lengths(_texts(data))
@@ -80,7 +73,7 @@ class ToolboxStudy:
         tested = [(LABELS[name], one.accuracy, one.accuracy_across) for name, one in data.shuffle.items()]
         correlations = [{"measure": name, **correlation_with_length(table, lengths)} for name, table in tables.items()]
         frames = {
-            AGREEMENT: each(scores, lambda one: _agreement(scores, one, resamples, seed), _ROW, advance),
+            AGREEMENT: each(scores, lambda one: _agreement(scores, one, resamples, seed), _ROW),
             SHUFFLE: pd.DataFrame(tested, columns=["measure", "accuracy", "across"]),
             WITH_LENGTH: pd.DataFrame(correlations),
         }

@@ -9,7 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -89,39 +89,16 @@ class Frank(Listed):
         numbers = {name: values.tolist() for name, values in columns.items()}
         return digest(self.keys, self.datasets, self.source_of_each, self.summaries, numbers)
 
-    def head(self, documents: int) -> Frank:
-        """The first few documents of each data set, at least 1, with all their summaries."""
-        integer("documents", documents, 1)
-        kept: set[str] = set()
-        for dataset in DATASETS:
-            of_it = (document for (document, _), one in zip(self.keys, self.datasets, strict=True) if one == dataset)
-            kept |= set(list(dict.fromkeys(of_it))[:documents])
-        rows = [index for index, (document, _) in enumerate(self.keys) if document in kept]
-        return replace(
-            self,
-            keys=[self.keys[row] for row in rows],
-            datasets=tuple(self.datasets[row] for row in rows),
-            summaries=tuple(self.summaries[row] for row in rows),
-            factuality=self.factuality[rows],
-            flipped={name: values[rows] for name, values in self.flipped.items()},
-            metrics={name: values[rows] for name, values in self.metrics.items()},
-        )
-
 
 def read(folder: str | Path, split: str = "test", limit: int | None = None) -> Frank:
     """Reads FRANK from a folder of either layout.
 
-    Args:
-        folder: has ``documents.jsonl`` (``doc_id``, ``source``) and ``frank.jsonl`` (``doc_id``, ``system``,
-            ``dataset``, ``split``, ``summary``, ``factuality``, ``flipped``, ``metrics``). Or it has the authors'
-            files: ``human_annotations.json``, ``baseline_factuality_metrics_outputs.json`` and, for the texts,
-            ``benchmark_data.json`` or the folder ``articles-wbertscore-json``; their repository itself is taken too.
-        split: one of `SPLITS`.
-        limit: only so many documents of each data set, the first ones; ``None`` for all.
-
-    Raises:
-        OSError: a file is missing.
-        ValueError: a record lacks a field, a text is missing, or the split is unknown or empty.
+    It has ``documents.jsonl`` (``doc_id``, ``source``) and ``frank.jsonl`` (``doc_id``, ``system``, ``dataset``,
+    ``split``, ``summary``, ``factuality``, ``flipped``, ``metrics``). Or it has the authors' files:
+    ``human_annotations.json``, ``baseline_factuality_metrics_outputs.json`` and, for the texts, ``benchmark_data.json``
+    or the folder ``articles-wbertscore-json``; their repository itself is taken too. ``split`` is one of `SPLITS`;
+    ``limit`` takes the first documents of each data set alone. Raises OSError where a file is missing, ValueError for a
+    record without a field, a missing text and a bad split.
     """
     check_choice("split", split, SPLITS)
     folder = Path(folder)
@@ -143,7 +120,12 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
     found = dict.fromkeys(name for row in rows for name in row["metrics"])
     names = [*(name for name in METRICS if name in found), *(name for name in found if name not in METRICS)]
     shared = [name for name in ERRORS if all(name in row["flipped"] for row in rows)]
-    data = Frank(
+    if limit is not None:
+        integer("limit", limit, 1)
+        of_sets = [dict.fromkeys(row["doc_id"] for row in rows if row["dataset"] == name) for name in DATASETS]
+        kept = {document for of_set in of_sets for document in list(of_set)[:limit]}
+        rows = [row for row in rows if row["doc_id"] in kept]
+    return Frank(
         f"{folder.name or folder} ({split})",
         [(row["doc_id"], row["system"]) for row in rows],
         tuple(row["dataset"] for row in rows),
@@ -153,7 +135,6 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
         {name: _numbers(row["flipped"][name] for row in rows) for name in shared},
         {name: _numbers(row["metrics"].get(name) for row in rows) for name in names},
     )
-    return data if limit is None else data.head(limit)
 
 
 def _numbers(cells: Iterable[Any]) -> Floats:

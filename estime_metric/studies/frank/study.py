@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +63,7 @@ def blocks(scorer: EstimeScorer, data: Frank, *, progress: bool = False) -> list
     ]
 
 
-def analyze(
-    scores: Scores[Frank], *, resamples: int = 1000, seed: int = 0, advance: Callable[[], object] = lambda: None
-) -> Frames:
+def analyze(scores: Scores[Frank], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """Correlations with factuality, differences to the best, and the ablation by type of error.
 
     Intervals are those of a bootstrap over documents, the same ones for every measure. A summary without a score is
@@ -100,7 +98,7 @@ def analyze(
         return pd.DataFrame(rows, columns=names)
 
     names = ["part", "kind", "method", "value", "low", "high", "summaries", "undefined"]
-    found = shared.each(scores, correlations, names, advance)
+    found = shared.each(scores, correlations, names)
     ablation = pd.DataFrame(ablated, columns=[*shared.IDS, "part", "error", "value", "low", "high"])
     return {CORRELATIONS: found, DIFFERENCES: differences(scores, found), ABLATION: ablation}
 

@@ -20,18 +20,15 @@ from estime_metric.meta.checks import Floats
 from estime_metric.studies.shared import scoring
 from estime_metric.studies.shared.scoring import Advance, Block, Columns, Measure, Summaries
 
-References = Callable[[Any], Sequence[Sequence[str]]]
+Texts = Sequence[str]
+References = Callable[[Any], Sequence[Texts]]
 #: How the values against several references become one.
 COMBINE: dict[str, Callable[[Sequence[float]], Any]] = {"mean": np.mean, "max": max, "first": np.mean}
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
 
 def rouge(
-    summaries: Sequence[str],
-    references: Sequence[Sequence[str]],
-    *,
-    combine: str = "mean",
-    advance: Advance | None = None,
+    summaries: Texts, references: Sequence[Texts], *, combine: str = "mean", advance: Advance | None = None
 ) -> dict[str, Floats]:
     """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
 
@@ -62,11 +59,7 @@ def rouge(
 
 
 def bleu(
-    summaries: Sequence[str],
-    references: Sequence[Sequence[str]],
-    *,
-    first: bool = False,
-    advance: Advance | None = None,
+    summaries: Texts, references: Sequence[Texts], *, first: bool = False, advance: Advance | None = None
 ) -> Floats:
     """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
 
@@ -82,7 +75,7 @@ def bleu(
     return np.array([sentence_bleu(text, others, lowercase=True).score for text, others in pairs], dtype=np.float64)
 
 
-def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
+def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
     """Jensen-Shannon divergence of the word distributions of summary and source, between 0 and 1; lower is better.
 
     Relative frequencies, all words as they are, no smoothing, logarithms to base 2 (Louis & Nenkova 2009). A text
@@ -110,12 +103,12 @@ def jensen_shannon(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     return np.array([divergence(Counter(words(text)), counts[source]) for text, source in pairs], dtype=np.float64)
 
 
-def length(summaries: Sequence[str]) -> Floats:
+def length(summaries: Texts) -> Floats:
     """Words in each summary."""
     return np.array([len(words(summary)) for summary in summaries], dtype=np.float64)
 
 
-def absent_words(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
+def absent_words(summaries: Texts, sources: Texts) -> Floats:
     """Words of each summary that its source does not have, each occurrence counted; lower is better.
 
     Example:
@@ -128,7 +121,7 @@ def absent_words(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
     return np.array(counts, dtype=np.float64)
 
 
-def new_trigrams(summaries: Sequence[str], sources: Sequence[str]) -> Floats:
+def new_trigrams(summaries: Texts, sources: Texts) -> Floats:
     """Share of the runs of three words of each summary that its source does not have, 0 to 1; lower is more copied.
 
     Of shorter summaries the run is the whole summary; one without words has 1.
@@ -153,8 +146,8 @@ def words(text: str) -> list[str]:
 
 
 def each(
-    summaries: Sequence[str], references: Sequence[Sequence[str]], combine: str, advance: Advance | None
-) -> Iterator[tuple[str, Sequence[str]]]:
+    summaries: Texts, references: Sequence[Texts], combine: str, advance: Advance | None
+) -> Iterator[tuple[str, Texts]]:
     """Each summary with those of its references that count; calls ``advance`` when the caller is done with it."""
     check_choice("combine", combine, COMBINE)
     if len(summaries) != len(references):

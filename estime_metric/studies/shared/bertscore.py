@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estime_metric.meta.checks import Floats
-from estime_metric.studies.shared.baselines import COMBINE, References, column_of, each
+from estime_metric.studies.shared.baselines import COMBINE, References, Texts, column_of, each
 from estime_metric.studies.shared.scoring import REFERENCE_BASED, Advance, Block, Columns, Measure, Prepared, Summaries
 
 if TYPE_CHECKING:
@@ -48,12 +48,7 @@ class BertScorer:
         self.signature = f"BERTScore|model:{info.name}@{info.revision}|layer:{self.layer}|idf:no|rescaled:no"
 
     def score(
-        self,
-        summaries: Sequence[str],
-        references: Sequence[Sequence[str]],
-        *,
-        combine: str = "mean",
-        advance: Advance | None = None,
+        self, summaries: Texts, references: Sequence[Texts], *, combine: str = "mean", advance: Advance | None = None
     ) -> dict[str, Floats]:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 

@@ -64,7 +64,7 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
             column of scores.
     """
     keys = _keys(table, name)
-    names = [one for one in table.columns if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:")]
+    names = (one for one in table.columns if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:"))
     columns = {str(column): _numbers(table[column], name) for column in names}
     scores = pd.DataFrame({column: values for column, values in columns.items() if values is not None}, index=keys)
     if not len(scores.columns):
@@ -83,15 +83,11 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         return {measure.column: found[column].to_numpy() for column, measure in measures.items()}
 
     content = repr([*sorted(zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)), *scores])
-    signature = f"{name}|sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}"
     stated = list(dict.fromkeys(table["signature"])) if "signature" in table else []
-    if len(stated) == 1:
-        signature += f"|{stated[0]}"
-
-    def notes(data: Summaries) -> tuple[str, ...]:
-        return tuple(_notes(data, scores, name))
-
-    return Block(f"Scores of {name}", tuple(measures.values()), lambda: (signature, compute), notes=notes)
+    parts = [name, f"sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}", *(stated if len(stated) == 1 else [])]
+    prepared = "|".join(map(str, parts)), compute
+    measured = tuple(measures.values())
+    return Block(f"Scores of {name}", measured, lambda: prepared, notes=lambda data: tuple(_notes(data, scores, name)))
 
 
 def _read(path: Path) -> pd.DataFrame:

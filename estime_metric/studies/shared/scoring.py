@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -147,11 +147,16 @@ class Scores(Generic[Data]):
     problems: dict[str, str] = field(default_factory=dict)
     reused: list[str] = field(default_factory=list)
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    progress: bool = False
 
     @property
     def known(self) -> list[Measure]:
         """The measures that were computed."""
         return [measure for measure in self.measures if measure.column in self.values]
+
+    def analyzed(self) -> Iterator[Measure]:
+        """The same, with a bar on stderr where there is ``progress`` to show."""
+        return iter(tqdm(self.known, desc="intervals", unit="measure", disable=not self.progress))
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -218,7 +223,7 @@ def measure(
     signature are taken from there. ``progress``: a bar for each block on stderr. Raises ValueError for ``resume``
     without ``folder``, or with one that holds no readable scores of this data.
     """
-    scores = Scores(data, tuple(one for block in blocks for one in block.measures))
+    scores = Scores(data, tuple(one for block in blocks for one in block.measures), progress=progress)
     if resume:
         if folder is None:
             raise ValueError("Expected argument `folder` to be set where `resume` is, but got None.")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from tqdm import tqdm
 
 from estime_metric import files
 from estime_metric.meta.checks import Floats
@@ -34,8 +33,8 @@ Part = tuple[str, Rows, Sequence[tuple[str, str]]]
 class Study(Protocol):
     """What is a study's own. A module with these three functions is one; its data and blocks are arguments of `run`."""
 
-    def analyze(self, scores: Scores[Any], *, resamples: int, seed: int, advance: Callable[[], object]) -> Frames:
-        """What the scores say, in tidy tables; ``advance`` is called after each measure."""
+    def analyze(self, scores: Scores[Any], *, resamples: int, seed: int) -> Frames:
+        """What the scores say, in tidy tables."""
 
     def tables(self, scores: Scores[Any], frames: Frames) -> list[Table]:
         """The same for readers."""
@@ -78,8 +77,7 @@ def run(
         OSError, ValueError: as `measure`.
     """
     scores = measure(data, blocks, folder=folder, resume=resume, progress=progress)
-    with tqdm(total=len(scores.known), desc="intervals", unit="measure", disable=not progress) as bar:
-        frames = study.analyze(scores, resamples=resamples, seed=seed, advance=bar.update)
+    frames = study.analyze(scores, resamples=resamples, seed=seed)
     found = Found(scores, frames, {table.name: table for table in study.tables(scores, frames)})
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -98,19 +96,12 @@ def run(
     return found
 
 
-def each(
-    scores: Scores[Any],
-    frame: Callable[[Measure], pd.DataFrame],
-    columns: Sequence[str],
-    advance: Callable[[], object] = lambda: None,
-) -> pd.DataFrame:
+def each(scores: Scores[Any], frame: Callable[[Measure], pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     """A tidy table of every measure with these columns, one below the other, with `IDS` in front."""
     frames = []
-    for one in scores.known:
-        found = frame(one)
-        if len(found):
+    for one in scores.analyzed():
+        if len(found := frame(one)):
             frames.append(found.assign(column=one.column, measure=one.label, section=one.section))
-        advance()
     order = [*IDS, *columns]
     return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
 

@@ -181,8 +181,7 @@ class SubtleErrors:
         """Corrupts each text, in order. An empty text has no words, so all its errors are missing.
 
         Raises:
-            TypeError, ValueError: ``texts`` is no list of strings; the message names the index.
-            EncoderUnavailableError: the model cannot be loaded.
+            TypeError, ValueError, EncoderUnavailableError: a bad text, or the model cannot be loaded.
         """
         bar = tqdm(check_texts("texts", texts), unit="text", disable=not progress, dynamic_ncols=True)
         return [self._corrupt(text) for text in bar]
@@ -270,12 +269,7 @@ def is_word(text: str) -> bool:
 
 
 def same_word(one: str, other: str) -> bool:
-    """Whether two words differ in nothing but capitals, accents and compatible forms of their letters.
-
-    Example:
-        >>> same_word("Café", "cafe"), same_word("cat", "cats")
-        (True, False)
-    """
+    """Whether two words differ in nothing but capitals, accents and compatible forms of their letters."""
     return _plain(one) == _plain(other)
 
 

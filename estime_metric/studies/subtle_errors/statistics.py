@@ -58,10 +58,6 @@ def with_ends(**values: Floats) -> dict[str, float]:
 
     The interval is widened to the value where that lies outside: a resample that takes a pair twice ties it with
     itself, which shifts correlations of a few pairs to one side.
-
-    Example:
-        >>> {name: round(value, 6) for name, value in with_ends(x=np.array([2.0, *range(41)])).items()}
-        {'x': 2.0, 'x_low': 1.0, 'x_high': 39.0}
     """
     found: dict[str, float] = {}
     for name, sampled in values.items():
@@ -197,8 +193,7 @@ def _count(corrupted: Corrupted, explanation: Explanation, clean: Explanation, r
     alarm, before = ([unit.verdict == "alarm" for unit in one.units] for one in (explanation, clean))
     checked = [unit.verdict != "absent" for unit in explanation.units]
     near = [_near(explanation, error.span, reach) for error in corrupted.errors]
-    around = set().union(*near)
-    checked_near = [sum(checked[index] for index in positions) for positions in near]
+    around, checked_near = set().union(*near), [sum(checked[index] for index in positions) for positions in near]
     return (
         sum(alarm),
         sum(alarm[index] for index in around),
@@ -212,12 +207,7 @@ def _count(corrupted: Corrupted, explanation: Explanation, clean: Explanation, r
 
 
 def chance_of_a_hit(units: int, targets: int, alarms: int) -> float:
-    """Probability that at least one of so many alarms falls on a target, where each unit gets at most one.
-
-    Example:
-        >>> chance_of_a_hit(units=4, targets=1, alarms=1), chance_of_a_hit(units=4, targets=2, alarms=3)
-        (0.25, 1.0)
-    """
+    """Probability that at least one of so many alarms falls on a target, where each unit gets at most one."""
     return 1 - comb(units - targets, alarms) / comb(units, alarms)
 
 

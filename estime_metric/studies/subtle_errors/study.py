@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,14 +64,7 @@ class SubtleErrorsStudy:
         """The layer whose alarms are located."""
         return self.scorer.encoder.info.resolve(self.scorer.config).layer_tuple[0]
 
-    def analyze(
-        self,
-        scores: Scores[Versions],
-        *,
-        resamples: int = 1000,
-        seed: int = 0,
-        advance: Callable[[], object] = lambda: None,
-    ) -> Frames:
+    def analyze(self, scores: Scores[Versions], *, resamples: int = 1000, seed: int = 0) -> Frames:
         """Three tidy tables, each number with the ends of its interval as ``NAME_low`` and ``NAME_high``.
 
         ``agreement.csv``: what `agree` gives for each number of errors and measure, over the pairs that have that many
@@ -92,8 +85,6 @@ class SubtleErrorsStudy:
                 pairs = _known(counts, data.complete(data.numbers[-1]))
                 levels = rise(counts[pairs], (0, *data.numbers), Sampler(len(pairs), resamples, seed))
                 rises += [{"measure": label, "pairs": len(pairs), **level} for level in levels]
-        for _ in scores.known:
-            advance()
         positions = self._positions(data, resamples, seed)
         return {AGREEMENT: pd.DataFrame(agreement), RISE: pd.DataFrame(rises), POSITIONS: pd.DataFrame(positions)}
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from estime_metric.inputs import integer
 from estime_metric.meta.checks import Floats
@@ -90,17 +89,11 @@ class SummEval(Crossed):
             judgements={quality: values[:documents] for quality, values in self.judgements.items()},
         )
 
-    def to_pandas(self) -> pd.DataFrame:
-        """A tidy table: ``document``, ``system`` and a column of judgements for each quality, in order."""
-        judged = {name: values.ravel() for name, values in self.judgements.items()}
-        return pd.DataFrame(self.keys, columns=list(self.key_names)).assign(**judged)
-
 
 def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
     """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see `from_hub`).
 
-    The usual ``dataset`` is read at a fixed commit, another one as it is now; of ``limit`` documents the first are
-    taken.
+    The usual ``dataset`` is read at a fixed commit, another one as it is now; ``limit`` takes the first documents.
     """
     if folder is not None:
         data = read_folder(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -50,21 +50,18 @@ def all_blocks(
     """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is known at once.
 
     ``options`` are those of `EstimeConfig` but ``unit``; ``units`` some of ``token`` and ``word``, each once;
-    ``combine`` says how several references become one value, see `baselines.COMBINE` (BLEU reads all at once, but the
-    first alone with ``"first"``); ``bert_model`` and ``bert_layer`` are those of `BertScorer`, no BERTScore where
-    ``None``; ``progress``: bars of the scorer. Errors are as for `EstimeScorer`, and ValueError for bad ``units`` and
-    ``combine``.
+    ``combine`` one of `baselines.COMBINE`; ``bert_model`` and ``bert_layer`` those of `BertScorer`, no BERTScore where
+    ``None``; ``progress``: bars of the scorer. Errors as `EstimeScorer`, ValueError for ``units`` and ``combine``.
     """
     if not units or len(set(units)) < len(units):
         raise ValueError(f"Expected argument `units` to name each unit once, but got {', '.join(units) or 'none'}.")
-    others = baseline_blocks(combine, bert_model, bert_layer, options.get("device"))
-    scorers = []
+    others, ours = baseline_blocks(combine, bert_model, bert_layer, options.get("device")), []
     for unit in units:
         chosen = {**options, "unit": unit}
         if unit == "token" and options.get("tagger") is None:
             chosen.pop("splitter", None)  # it splits nothing
-        scorers.append(EstimeScorer(**chosen))
-    return [*(estime_block(scorer, progress=progress) for scorer in scorers), *others]
+        ours.append(estime_block(EstimeScorer(**chosen), progress=progress))
+    return [*ours, *others]
 
 
 def baseline_blocks(
@@ -87,9 +84,7 @@ def baseline_blocks(
     return blocks
 
 
-def analyze(
-    scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0, advance: Callable[[], object] = lambda: None
-) -> Frames:
+def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -> Frames:
     """How well each measure agrees with each quality, with 95% intervals of a bootstrap over documents.
 
     ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``, ``method``,
@@ -103,7 +98,7 @@ def analyze(
         return evaluate_all(grids, **options, n=resamples, seed=seed).rename(columns={"judgement": "quality"})
 
     columns = ["quality", "level", "method", "value", "low", "high", "undefined"]
-    frames = {CORRELATIONS: shared.each(scores, correlations, columns, advance)}
+    frames = {CORRELATIONS: shared.each(scores, correlations, columns)}
     if len(compared := differences(scores, resamples, seed)):
         frames[DIFFERENCES] = compared
     return frames

@@ -52,6 +52,8 @@ def test_spans_are_found_in_order_as_whole_words() -> None:
     assert places[1] == (28, 33)
     assert places[2][0] == text.index("art in")
     assert judged_words([explained("par part", "mm", [1.0, 1.0])], [["part"]])["marked"].tolist() == [False, True]
+    with pytest.raises(ValueError, match="`spans` to have one entry for each of 1 explanations, but got 0"):
+        judged_words([explained("a", "m", [1.0])], [])
 
 
 def test_average_precision_is_that_of_a_plain_loop_where_nothing_is_tied() -> None:
@@ -61,8 +63,3 @@ def test_average_precision_is_that_of_a_plain_loop_where_nothing_is_tied() -> No
     expected = np.mean([ranked[: rank + 1].mean() for rank in range(50) if ranked[rank]])
     assert average_precision(marked, scores) == pytest.approx(expected)
     assert average_precision(marked, np.zeros(50)) == pytest.approx(marked.mean())
-
-
-def test_lengths_that_differ_are_refused() -> None:
-    with pytest.raises(ValueError, match="`spans` to have one entry for each of 1 explanations, but got 0"):
-        judged_words([explained("a", "m", [1.0])], [])

@@ -82,12 +82,18 @@ def test_agrees_with_the_chance_of_each_token_by_itself(seq2seq: Callable[[str],
     assert np.ptp(expected) > 0.1  # the test could tell them apart
 
 
-def test_order_and_company_change_nothing(seq2seq: Callable[[str], str]) -> None:
+def test_order_and_company_change_nothing_and_bad_input_is_named(seq2seq: Callable[[str], str]) -> None:
     measure = BartScore(seq2seq("bart"), device="cpu", token_budget=150)
     found = measure.score(SUMMARIES, SOURCES)
     np.testing.assert_allclose(measure.score(SUMMARIES[::-1], SOURCES[::-1])[::-1], found, atol=1e-4)
     np.testing.assert_allclose(measure.score(SUMMARIES[:1], SOURCES[:1]), found[:1], atol=1e-4)
     assert measure.score([], []).shape == (0,)
+    with pytest.raises(ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"):
+        measure.score(["a"], ["b", "c"])
+    with pytest.raises(TypeError, match="`predictions` to be a list of strings, but got one bare str"):
+        measure.score("a", "b")
+    with pytest.raises(ValueError, match="`token_budget` to be at least 1, but got 0"):
+        BartScore("unused", token_budget=0)
 
 
 def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str]) -> None:
@@ -103,13 +109,3 @@ def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str
     assert found[0] == pytest.approx(strict.score(["a"], ["short"])[0], abs=1e-4)
     unlimited = BartScore(seq2seq("t5"), device="cpu")  # relative positions
     assert unlimited.score(["a"], [long])[0] == pytest.approx(naive(seq2seq("t5"), "a", long), abs=2e-4)
-
-
-def test_bad_input_is_named(seq2seq: Callable[[str], str]) -> None:
-    measure = BartScore(seq2seq("t5"), device="cpu")
-    with pytest.raises(ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"):
-        measure.score(["a"], ["b", "c"])
-    with pytest.raises(TypeError, match="`predictions` to be a list of strings, but got one bare str"):
-        measure.score("a", "b")
-    with pytest.raises(ValueError, match="`token_budget` to be at least 1, but got 0"):
-        BartScore(seq2seq("t5"), token_budget=0)

@@ -30,14 +30,9 @@ def test_the_highest_of_each_column_are_those_that_the_paper_names() -> None:
     assert max(REFERENCE_FREE, key=lambda name: TABLE_1[name][2].rho) == "(-)ESTIME-21"
 
 
-def test_tau_goes_with_rho() -> None:
-    pairs = [pair for row in TABLE_1.values() for pair in row] + list(TABLE_2.values())
-    for rho, tau in pairs:
+def test_tau_goes_with_rho_and_is_that_of_16_systems_at_the_system_level() -> None:
+    for rho, tau in [pair for row in TABLE_1.values() for pair in row] + list(TABLE_2.values()):
         assert (rho > 0) == (tau > 0)
         assert abs(tau) < abs(rho)
-
-
-def test_system_level_taus_are_those_of_16_systems() -> None:
-    """With 16 systems and 16 different means tau-c is a multiple of 2 / 240."""
-    for _, tau in TABLE_2.values():
+    for _, tau in TABLE_2.values():  # with 16 different means tau-c is a multiple of 2 / 240
         assert abs(tau * 120 - round(tau * 120)) < 0.061  # printed with three digits

@@ -67,11 +67,9 @@ def test_a_dataset_keeps_rows_and_types_also_through_json_lines(bert_folder: str
 
 @pytest.mark.filterwarnings("ignore:.* is undefined for")  # some of these texts are blank or share nothing
 def test_it_is_ready_for_evaluate(bert_folder: str) -> None:
-    dataset = to_dataset(rows_of(bert_folder))
-    metric = Estime(model=bert_folder, window=60, margin=10)
-    found = metric.compute(predictions=dataset["summary"], sources=dataset["source"])
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
-    expected = scorer.score(list(dataset["summary"]), list(dataset["source"]))
+    dataset, options = to_dataset(rows_of(bert_folder)), {"model": bert_folder, "window": 60, "margin": 10}
+    found = Estime(**options).compute(predictions=dataset["summary"], sources=dataset["source"])
+    expected = EstimeScorer(**options).score(list(dataset["summary"]), list(dataset["source"]))
     assert found["alarms"] == expected.values("alarms").tolist()
 
 

@@ -206,16 +206,12 @@ def test_a_cased_model_writes_its_own_capitals(encoder_folder: Callable[[str], s
             assert tokenizer.tokenize(before + error.replacement)[-1].lstrip("\u0120") == error.replacement
 
 
-def test_nothing_in_nothing_out(bert_folder: str) -> None:
-    corrupt = SubtleErrors(bert_folder, n_errors=2)
+def test_nothing_in_nothing_out_and_errors_can_be_taken_back(bert_folder: str) -> None:
+    corrupt = SubtleErrors(bert_folder)
     assert corrupt([]) == []
-    assert corrupt(["", " \n", "... !"]) == [Corrupted(text, text, (), 2) for text in ("", " \n", "... !")]
-    (single,) = corrupt(["the"])
-    assert (len(single.errors), single.n_missing) == (1, 1)
-
-
-def test_errors_can_be_taken_back(bert_folder: str) -> None:
-    (corrupted,) = SubtleErrors(bert_folder)([SENTENCES[0]])
+    assert corrupt(["", " \n", "... !"]) == [Corrupted(text, text, (), 3) for text in ("", " \n", "... !")]
+    single, corrupted = corrupt(["the", SENTENCES[0]])
+    assert (len(single.errors), single.n_missing) == (1, 2)
     assert corrupted.first(0) == Corrupted(SENTENCES[0], SENTENCES[0], (), 0)
     assert corrupted.first(3) == corrupted
     for number in (-1, 4):

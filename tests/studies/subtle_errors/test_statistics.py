@@ -50,7 +50,7 @@ def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
     assert (first["auc_low"], first["auc_high"]) == pytest.approx(np.quantile(areas, [0.025, 0.975]))
 
 
-def test_the_paired_test_sees_what_the_correlation_does_not() -> None:
+def test_the_paired_test_sees_what_the_correlation_does_not_and_no_pairs_give_nan() -> None:
     clean = np.arange(40.0) * 10
     row = agree({"m": (clean, clean - 1)}, Sampler(40, 10))["m"]
     assert row["spearman"] < 0.05
@@ -58,9 +58,6 @@ def test_the_paired_test_sees_what_the_correlation_does_not() -> None:
     assert row["p_value"] < 0.001
     none = agree({"m": (clean, clean)}, Sampler(40, 10))["m"]
     assert (none["p_value"], none["preferred"], none["auc"]) == (1, 0.5, 0.5)
-
-
-def test_no_pairs_give_rows_of_nan() -> None:
     row = agree({"m": ([], [])}, Sampler(0, 10))["m"]
     assert (row["pairs"], row["p_value"]) == (0, 1)
     assert np.isnan([row["spearman"], row["kendall_c_low"], row["auc_high"], row["preferred"]]).all()
