@@ -18,7 +18,7 @@ import pandas as pd
 from estime_metric.explanation import Explanation
 from estime_metric.meta.checks import Floats
 from estime_metric.studies.aggrefact.data import ORIGINS
-from estime_metric.tables import Column, Section, Table
+from estime_metric.tables import Cell, Column, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -141,11 +141,11 @@ def tables(found: dict[str, pd.DataFrame], split: str, signature: str) -> list[T
     """``words``: what is flagged beside what is marked; ``words-margins``: alarms by the size of their margin."""
     names = ("flagged", "precision", "recall", "f1", "lift", "average_precision")
     columns = (Column("flagged words", text=True), *(Column(name.replace("_", " ")) for name in names))
-    sections, rows = [], []
+    sections: list[Section] = []
+    rows: list[tuple[Cell, ...]] = []
     for part, words in found.items():
         title = f"{part}: {len(words)} words, {words['marked'].mean():.1%} marked"
-        of_flags = [(flag, *(signal[name] for name in names)) for flag, signal in signals(words).items()]
-        sections.append(Section(title, of_flags))
+        sections.append(Section(title, [(flag, *map(one.get, names)) for flag, one in signals(words).items()]))
         alarms = words[words["verdict"] == "alarm"]
         of_range = pd.cut(alarms["margin"].abs(), [*MARGINS, np.inf], right=False)
         rows.append((part, *alarms["marked"].groupby(of_range, observed=False).mean()))

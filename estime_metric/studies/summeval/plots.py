@@ -70,8 +70,7 @@ def _curves(found: pd.DataFrame, measures: list[Measure]) -> Iterator[tuple[str,
     units = list(dict.fromkeys(one.unit for one in measures))
     if len(layers) < 2:
         return
-    several = len(units) > 1
-    kinds = (f"unit {units[0]}", f"unit {units[1]}") if several else ("", "")
+    kinds = (f"unit {units[0]}", f"unit {units[1]}") if len(units) > 1 else ("", "")
     value = found.set_index(["column", "quality", "level", "method"])["value"]
     columns = {(one.unit, one.layer): one.column for one in measures}
 
@@ -84,14 +83,11 @@ def _curves(found: pd.DataFrame, measures: list[Measure]) -> Iterator[tuple[str,
             }
             for unit in units
         ]
-        return plots.plot_layers(sets[0], layers, statistic, title, sets[1] if several else None, kinds)
+        return plots.plot_layers(sets[0], layers, statistic, title, sets[1] if len(sets) > 1 else None, kinds)
 
     title = "ESTIME and the experts by layer, summary level"
-    for name, method, statistic in (
-        ("layers_spearman", "spearman", "Spearman's ρ"),
-        ("layers_kendall", "kendall_c", "Kendall's τ-c"),
-    ):
+    statistics = {"Spearman's ρ": "spearman", "Kendall's τ-c": "kendall_c"}
+    for name, (statistic, method) in zip(("layers_spearman", "layers_kendall"), statistics.items(), strict=True):
         yield name, curves(title, statistic, {quality: (quality, "summary", method) for quality in QUALITIES})
-    methods = {"Spearman's ρ": "spearman", "Kendall's τ-c": "kendall_c"}
-    lines = {name: (QUALITY, "system", method) for name, method in methods.items()}
+    lines = {name: (QUALITY, "system", method) for name, method in statistics.items()}
     yield "layers_system", curves(f"ESTIME and judged {QUALITY} by layer, system level", "correlation", lines)

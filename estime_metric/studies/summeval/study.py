@@ -73,15 +73,11 @@ def baseline_blocks(
     def references(data: SummEval) -> Sequence[Sequence[str]]:
         return data.references_of_each
 
-    blocks = [
-        baselines.divergence_block(),
-        baselines.bleu_block(references, combine),
-        baselines.rouge_block(references, combine),
-        baselines.trivial_block(),
-    ]
+    first, last = baselines.divergence_block(), baselines.trivial_block()
+    others = [baselines.bleu_block(references, combine), baselines.rouge_block(references, combine)]
     if bert_model is not None:
-        blocks.insert(1, bertscore_block(bert_model, references, layer=bert_layer, combine=combine, device=device))
-    return blocks
+        others.insert(0, bertscore_block(bert_model, references, layer=bert_layer, combine=combine, device=device))
+    return [first, *others, last]
 
 
 def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -> Frames:
@@ -158,7 +154,7 @@ def paper_tables(scores: Scores[SummEval], found: shared.Rows) -> Iterator[Table
     key = ("consistency", "summary", "spearman")
     shown = [*_of_methods("summary", *QUALITIES), shared.with_interval("", "consistency ρ", *key)[1]]
     printed = {label: [*chain(*pairs), None] for label, pairs in estime_paper.TABLE_1.items()}
-    yield Table("table1", title, _headings(shown), _sections(scores, shown, found, printed), about)
+    yield Table("table1", title, *_beside(scores, shown, found, printed), about)
     title = (
         f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
         f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
@@ -170,7 +166,7 @@ def paper_tables(scores: Scores[SummEval], found: shared.Rows) -> Iterator[Table
     printed = {label: [rho, None, tau, None] for label, (rho, tau) in estime_paper.TABLE_2.items()}
     unnamed = "The data do not name the systems: position k of each row's list is taken for the same system."
     notes = about if data.named_systems else (*about, unnamed)
-    yield Table("table2", title, _headings(shown), _sections(scores, shown, found, printed), notes)
+    yield Table("table2", title, *_beside(scores, shown, found, printed), notes)
 
 
 def intervals(scores: Scores[SummEval], found: pd.DataFrame) -> Table:
@@ -230,13 +226,9 @@ def _of_methods(level: str, *qualities: str, prefix: str = "") -> list[Shown]:
     ]
 
 
-def _headings(shown: Sequence[Shown]) -> list[Column]:
-    return [Column("measure", text=True), Column("from", text=True), *(one.column for one in shown)]
-
-
-def _sections(
+def _beside(
     scores: Scores[SummEval], shown: Sequence[Shown], found: shared.Rows, printed: Mapping[str, Sequence[Cell]]
-) -> list[Section]:
+) -> tuple[list[Column], list[Section]]:
     """The rows in the paper's order, what was measured here above the printed row of the same measure."""
 
     def rows(section: str) -> Iterator[tuple[Cell, ...]]:
@@ -248,8 +240,9 @@ def _sections(
             if label is not None:
                 yield (label, PAPER, *printed[label])
 
-    found_sections = [Section(section, list(rows(section))) for section in SECTIONS]
-    return [one for one in found_sections if one.rows]
+    columns = [Column("measure", text=True), Column("from", text=True), *(one.column for one in shown)]
+    sections = [Section(section, list(rows(section))) for section in SECTIONS]
+    return columns, [one for one in sections if one.rows]
 
 
 def _place(measure: Measure) -> tuple[str, str | None]:
