@@ -138,23 +138,14 @@ def _cosine(products: tuple[Floats, Floats, Floats], defined: Flags) -> Floats:
     return np.clip(ratio(products[0], np.sqrt(products[1] * products[2]), defined), -1, 1)
 
 
-def _kendall_b(counts: Tally) -> Floats:
-    return ratio(counts.balance, np.sqrt(counts.ordered_scores * counts.ordered_judgements), counts.varied)
-
-
-def _kendall_c(counts: Tally) -> Floats:
-    below = counts.items**2 * (counts.classes - 1) / np.maximum(counts.classes, 1)
-    return ratio(2 * counts.balance, below, counts.varied)
-
-
 #: method -> its values under each weighting, NaN where it is undefined.
 METHODS: dict[str, Callable[[Tally], Floats]] = {
-    "spearman": lambda counts: _cosine(counts.ranks, counts.varied),
-    "pearson": lambda counts: _cosine(counts.moments, counts.varied),
-    "kendall_a": lambda counts: ratio(counts.balance, counts.pairs, counts.ordered_judgements > 0),
-    "kendall_b": _kendall_b,
-    "kendall_c": _kendall_c,
-    "accuracy": lambda counts: ratio(counts.concordant, counts.ordered_judgements),
+    "spearman": lambda t: _cosine(t.ranks, t.varied),
+    "pearson": lambda t: _cosine(t.moments, t.varied),
+    "kendall_a": lambda t: ratio(t.balance, t.pairs, t.ordered_judgements > 0),
+    "kendall_b": lambda t: ratio(t.balance, np.sqrt(t.ordered_scores * t.ordered_judgements), t.varied),
+    "kendall_c": lambda t: ratio(2 * t.balance, t.items**2 * (t.classes - 1) / np.maximum(t.classes, 1), t.varied),
+    "accuracy": lambda t: ratio(t.concordant, t.ordered_judgements),
 }
 
 

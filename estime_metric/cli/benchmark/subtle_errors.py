@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -16,9 +15,6 @@ from estime_metric.cli.console import say, warn
 from estime_metric.cli.corrupt import Errors, Order, parse_numbers
 from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.measures import HIGHER_IS_BETTER
-
-if TYPE_CHECKING:
-    from estime_metric.tables import Table
 
 PAPER_LAYERS = "21,12,24"  # layers of the paper's encoder; the first one's alarms are located
 PAPER_PAIRS = 2000  # pairs that the paper took from CNN/DailyMail
@@ -69,6 +65,7 @@ def subtle_errors(
     from estime_metric.studies.subtle_errors.dataset import labelled_rows, make_versions
     from estime_metric.studies.subtle_errors.generator import PAPER_GENERATOR
     from estime_metric.studies.subtle_errors.study import SubtleErrorsStudy
+    from estime_metric.tables import to_markdown
 
     own = others.blocks(measure.device)
     scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), cache=CACHE_BYTES, **config)
@@ -83,7 +80,9 @@ def subtle_errors(
     if given.output is not None:
         rows = labelled_rows(data.sources, data.corrupted, numbers, names)
         files.write_rows(given.output / "pairs.jsonl", rows)
-    status = given.run(study, data, [*study.blocks(), *own], show=_show)
+    status = given.run(
+        study, data, [*study.blocks(), *own], show=lambda tables: say("\n".join(map(to_markdown, tables)))
+    )
     return 1 if found.problems else status
 
 
@@ -109,10 +108,3 @@ def _read(
         for name in ("lines", "sources", "summaries", "others"):
             setattr(found, name, [getattr(found, name)[index] for index in chosen])
     return found
-
-
-def _show(tables: Iterable[Table]) -> None:
-    from estime_metric.tables import to_markdown
-
-    for table in tables:
-        say(to_markdown(table))

@@ -39,8 +39,7 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
     width, height = margin + side + right, margin + side + top
     figure = Figure(figsize=(width, height), facecolor="white")
     axes = figure.add_axes((margin / width, margin / height, side / width, side / height))
-    low = margin + 0.04 * side
-    bar = figure.add_axes(((margin + side + 0.22) / width, low / height, 0.14 / width, 0.5 * side / height))
+    bar = axes.inset_axes((1 + 0.22 / side, 0.04, 0.14 / side, 0.5))
     counts, matrix, widest = bias.counts, bias.matrix, min(0.95 * 72 * side / size, _WIDEST)
     (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
     circles = axes.scatter(
