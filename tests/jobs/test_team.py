@@ -33,15 +33,15 @@ def start_team(folder: Path, *arguments: object) -> list[BaseProcess]:
 
 
 @pytest.mark.slow
-def test_two_processes_write_what_one_does(tmp_path: Path, bert_folder: str) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(90))
+def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
+    table = write_jsonl(tmp_path / "pairs.jsonl", rows(30))
     alone, together = tmp_path / "alone.csv", tmp_path / "together.csv"
-    run_command("score", table, "-o", alone, "-m", bert_folder, "-q", *SHORT)
-    arguments = ["score", table, "-o", together, "-m", bert_folder, *SHORT]
+    run_command("score", table, "-o", alone, "-m", "embedded-small", "-q", *SHORT)
+    arguments = ["score", table, "-o", together, "-m", "embedded-small", *SHORT]
     done = torchrun("-m", "estime_metric", *arguments)
     assert done.returncode == 0, done.stderr
     assert together.read_bytes() == alone.read_bytes()
-    assert done.stdout.count("90 pairs scored") == 1
+    assert done.stdout.count("30 pairs scored") == 1
     assert done.stderr.count("  0%|") == 1  # one bar
     assert not list(tmp_path.glob("*.progress"))
     for process in start_team(tmp_path, *arguments):

@@ -74,8 +74,8 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_standard_output_that_takes_nothing_more_is_one_line(table: Path, bert_folder: str) -> None:
-    command = [sys.executable, "-m", "estime_metric", "score", table, "-o", "-", "-m", bert_folder, "-q", *SHORT]
+def test_standard_output_that_takes_nothing_more_is_one_line(table: Path) -> None:
+    command = [sys.executable, "-m", "estime_metric", "score", table, "-o", "-", "-m", "embedded-small", "-q", *SHORT]
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")

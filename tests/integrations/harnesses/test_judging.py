@@ -111,15 +111,15 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_process_judges_too(bert_folder: str) -> None:
+def test_a_forked_process_judges_too() -> None:
     """Forked when all is done, and while the parent's pairs are still gathering: neither child waits for a thread that
     only the parent has."""
     script = """
-        import os, signal, sys
+        import os, signal
         from estime_metric.integrations.judging import Judge, MicroBatcher
 
         pair = "The cat sat.", "The cat sat on the mat."
-        batcher = MicroBatcher(Judge(model=sys.argv[1], device="cpu"), wait=0.5)
+        batcher = MicroBatcher(Judge(model="embedded-small", device="cpu"), wait=0.5)
         expected = batcher.submit(*pair).result().measures
         for during in (False, True):
             pending = batcher.submit(*pair) if during else None
@@ -130,4 +130,4 @@ def test_a_forked_process_judges_too(bert_folder: str) -> None:
             assert os.waitpid(child, 0)[1] == 0
         assert pending.result().measures == expected
     """
-    run_python(script, bert_folder)  # on one thread: torch's own pool of threads does not survive a fork
+    run_python(script)  # on one thread: torch's own pool of threads does not survive a fork
