@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ PAGES = ROOT / "docs" / "harnesses"
 def run_page(name: str, folder: Path, **environment: str) -> list[str]:
     """Writes the blocks that have a title to files of that name, runs the others, Python and bash, in ``folder``.
 
+    The examples that the page links to are copied there.
+
     The commands are those of this interpreter's environment, and so is the package: a reader has installed it.
 
     Returns:
@@ -29,6 +32,8 @@ def run_page(name: str, folder: Path, **environment: str) -> list[str]:
     env.pop("PYTHONPATH", None)
     printed = []
     text = (PAGES / name).read_text(encoding="utf-8")
+    for example in set(re.findall(r"\(\.\./(examples/\w+\.py)\)", text)):
+        shutil.copy(PAGES.parent / example, folder)
     for language, title, block in _BLOCK.findall(text):
         if title:
             (folder / title).write_text(block, encoding="utf-8")
