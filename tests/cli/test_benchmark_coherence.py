@@ -22,14 +22,11 @@ def folder(tmp_path: Path) -> Path:
     for name in ("summeval", "coherence_scores", "shuffle"):
         (tmp_path / name).mkdir()
     cells = [(f"d{number}", system) for number in range(8) for system in SYSTEMS]
-    rows = [
-        {"doc_id": document, "system": system, "summary": "One. Two.", "coherence": float(rng.integers(3, 16)) / 3}
-        for document, system in cells
-    ]
-    (tmp_path / "summeval" / "summeval.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    properties = [
-        f"{system},{name},1,{number % 2},{number // 2}" for number, (system, name) in enumerate(SYSTEMS.items())
-    ]
+    rows = [{"doc_id": document, "system": system, "summary": "One. Two."} for document, system in cells]
+    judged = [json.dumps(row | {"coherence": float(rng.integers(3, 16)) / 3}) for row in rows]
+    (tmp_path / "summeval" / "summeval.jsonl").write_text("\n".join(judged))
+    names = enumerate(SYSTEMS.items())
+    properties = [f"{system},{name},1,{number % 2},{number // 2}" for number, (system, name) in names]
     header = "system,name,extractive,pretrained_transformer,produces_capitals"
     (tmp_path / "summeval" / "systems.csv").write_text("\n".join([header, *properties, "MX,more,0,0,0"]) + "\n")
     for measure in ("bartscore", "gruen"):

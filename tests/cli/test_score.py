@@ -44,8 +44,7 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
 
 def test_the_examples_are_what_the_package_says() -> None:
     rows = json_rows(EXAMPLES)
-    assert len(rows) == 8
-    assert all(set(row) == {"source", "summary", "verdict", "note"} for row in rows)
+    assert [set(row) for row in rows] == [{"source", "summary", "verdict", "note"}] * 8
     for good, bad in zip(rows[::2], rows[1::2], strict=True):
         assert good["source"] == bad["source"]
         assert len(good["source"].split()) > 100

@@ -70,13 +70,7 @@ def resample(scores: Array, judgements: Array, kind: str, n: int, seed: int) -> 
     """n resamples with their rows and columns copied, drawn as the documentation of `draw` says."""
     rng = np.random.default_rng(seed)
     documents, systems = scores.shape
-    rows = np.tile(np.arange(documents), (n, 1))
-    columns = np.tile(np.arange(systems), (n, 1))
-    if kind != "systems":
-        rows = rng.integers(documents, size=(n, documents))
-    if kind != "documents":
-        columns = rng.integers(systems, size=(n, systems))
-    return [
-        (scores[np.ix_(row, column)], judgements[np.ix_(row, column)])
-        for row, column in zip(rows, columns, strict=True)
-    ]
+    rows = rng.integers(documents, size=(n, documents)) if kind != "systems" else [range(documents)] * n
+    columns = rng.integers(systems, size=(n, systems)) if kind != "documents" else [range(systems)] * n
+    cells = [np.ix_(row, column) for row, column in zip(rows, columns, strict=True)]
+    return [(scores[cell], judgements[cell]) for cell in cells]

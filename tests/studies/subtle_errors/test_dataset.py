@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import datasets
@@ -52,22 +51,15 @@ def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
     assert labelled_rows([], []) == []
 
 
-def test_a_dataset_keeps_rows_and_types_also_through_json_lines(bert_folder: str, tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:.* is undefined for")  # some of these texts are blank or share nothing
+def test_a_dataset_keeps_rows_and_types_and_is_ready_for_evaluate(bert_folder: str) -> None:
     rows = rows_of(bert_folder)
     dataset = to_dataset(rows, "how it was made")
     assert dataset.to_list() == rows
     assert dataset.info.description == "how it was made"
     empty = to_dataset([])
     assert (len(empty), empty.features) == (0, dataset.features)
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in dataset), encoding="utf-8")
-    loaded = datasets.load_dataset("json", data_files=str(path), split="train", features=dataset.features)
-    assert loaded.to_list() == rows
-
-
-@pytest.mark.filterwarnings("ignore:.* is undefined for")  # some of these texts are blank or share nothing
-def test_it_is_ready_for_evaluate(bert_folder: str) -> None:
-    dataset, options = to_dataset(rows_of(bert_folder)), {"model": bert_folder, "window": 60, "margin": 10}
+    options = {"model": bert_folder, "window": 60, "margin": 10}
     found = Estime(**options).compute(predictions=dataset["summary"], sources=dataset["source"])
     expected = EstimeScorer(**options).score(list(dataset["summary"]), list(dataset["source"]))
     assert found["alarms"] == expected.values("alarms").tolist()

@@ -102,20 +102,6 @@ def test_an_error_of_several_units_is_hit_by_any_of_them() -> None:
     assert found["precision_by_chance"] == 2 / 4
 
 
-def test_intervals_are_those_of_drawing_summaries() -> None:
-    corrupted = [corrupted_words(4, [position]) for position in range(4)]
-    verdicts = [["alarm"] * 4, ["match"] * 4, ["alarm", "match", "alarm", "match"], ["match"] * 3 + ["alarm"]]
-    explanations = [explained(one.text, row) for one, row in zip(corrupted, verdicts, strict=True)]
-    clean = [explained(one.clean, ["match"] * 4) for one in corrupted]
-    (found,) = detect(corrupted, explanations, clean, reaches=[0], resamples=400, seed=3)
-    drawn = np.random.default_rng(3).integers(4, size=(400, 4))
-    near_alarms, alarms, hits = np.array([1, 0, 1, 1]), np.array([4, 0, 2, 1]), np.array([1, 0, 1, 1])
-    precisions = near_alarms[drawn].sum(1) / np.where(alarms[drawn].sum(1), alarms[drawn].sum(1), np.nan)
-    for name, values in (("precision", precisions), ("recall", hits[drawn].mean(1))):
-        ends = found[f"{name}_low"], found[f"{name}_high"]
-        assert ends == pytest.approx(np.nanquantile(values, [0.025, 0.975]))
-
-
 def test_nothing_to_count_gives_nan_and_other_texts_are_refused() -> None:
     (found,) = detect([], [], [], reaches=[0])
     assert (found["errors"], found["alarms"]) == (0, 0)
