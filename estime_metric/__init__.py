@@ -23,15 +23,10 @@ if TYPE_CHECKING:
 
 #: `ESTIME` needs an extra, so ``import *`` does not bring it.
 _LAZY_EXPORTS = {
-    "ESTIME": "estime_metric.integrations.torchmetrics",
-    "EncoderUnavailableError": "estime_metric.engine.loading",
-    "EstimeConfig": "estime_metric.config",
-    "EstimeResult": "estime_metric.result",
-    "EstimeScorer": "estime_metric.scorer",
-    "Explanation": "estime_metric.explanation",
-    "estime": "estime_metric.functional",
-    "unload_encoders": "estime_metric.engine.store",
-}
+    "ESTIME": "integrations.torchmetrics", "EncoderUnavailableError": "engine.loading", "EstimeConfig": "config",
+    "EstimeResult": "result", "EstimeScorer": "scorer", "Explanation": "explanation", "estime": "functional",
+    "unload_encoders": "engine.store",
+}  # fmt: skip
 
 __all__ = [
     "EncoderUnavailableError", "EstimeConfig", "EstimeResult", "EstimeScorer", "Explanation", "__version__", "estime",
@@ -43,7 +38,7 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY_EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(_LAZY_EXPORTS[name]), name)
+        return getattr(import_module(f"{__name__}.{_LAZY_EXPORTS[name]}"), name)
     except ImportError as error:
         # Without the extra, `hasattr` is False; `from estime_metric import ESTIME` says what to install.
         if sys._getframe(1).f_code.co_name == "_handle_fromlist":

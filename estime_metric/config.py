@@ -17,26 +17,19 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Unpack
 
-#: The paper's encoder (section 2) and the layer of its best row, ESTIME-21.
-PAPER_MODEL = "bert-large-uncased-whole-word-masking"
-PAPER_LAYER = 21
-PAPER_DEPTH = 24
+#: The paper's encoder (section 2), the layer of its best row, ESTIME-21, and its blocks.
+PAPER_MODEL, PAPER_LAYER, PAPER_DEPTH = "bert-large-uncased-whole-word-masking", 21, 24
 
 #: The encoders that ship: the recommended one, and one for tests, quick looks and slow machines (with prediction head).
-EMBEDDED_MODEL = "embedded"
-EMBEDDED_SMALL_MODEL = "embedded-small"
+EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL = "embedded", "embedded-small"
 
 UNITS = ("token", "word")
 SPLITTERS = ("regex", "nltk")
 TAGGERS = ("nltk",)
-
-#: Below this share of checked units no winner is declared.
-LOW_COVERAGE = 0.5
-
 DTYPES = ("float32", "bfloat16", "float16")
 
-#: What the preset `EstimeConfig.fast` changes.
-FAST = {"distance": 2}
+LOW_COVERAGE = 0.5  # below this share of checked units no winner is declared
+FAST = {"distance": 2}  # what the preset `EstimeConfig.fast` changes
 
 
 class EstimeOptions(TypedDict, total=False):
@@ -133,8 +126,8 @@ class EstimeConfig:
     def __post_init__(self) -> None:
         inputs.check_name("model", self.model)
         for name in ("revision", "soft_model", "soft_revision"):
-            if getattr(self, name) is not None:
-                inputs.check_name(name, getattr(self, name))
+            if (value := getattr(self, name)) is not None:
+                inputs.check_name(name, value)
         self._set("layers", inputs.layer_tuple(self.layers))
         inputs.check_choice("unit", self.unit, UNITS)
         schedule = inputs.check_schedule(self.window, self.margin, self.distance)
@@ -151,8 +144,8 @@ class EstimeConfig:
                 f"{callable_name(self.splitter)!r}, but got the unit 'token' and no tagger: nothing would be split."
             )
         for name in ("keep_tags", "drop_tags"):
-            if getattr(self, name) is not None:
-                self._set(name, inputs.tag_set(name, getattr(self, name)))
+            if (value := getattr(self, name)) is not None:
+                self._set(name, inputs.tag_set(name, value))
                 if self.tagger is None:
                     raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
         self._set("measures", inputs.measure_tuple(self.measures, tuple(MEASURES)))
@@ -186,12 +179,9 @@ class EstimeConfig:
 
     @classmethod
     def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
-        """The preset for many pairs: every second token masked instead of every eighth.
+        """The preset for many pairs: every second token masked instead of every eighth, so a quarter of the work.
 
-        It takes about a quarter of the encoder's work. The measure differs from the paper's: docs/speed.md says what it
-        keeps. The signature of any configuration of these values says ``preset:fast``.
-
-        Options win over the preset's.
+        The measure differs from the paper's: docs/speed.md says how; the signature says ``preset:fast``. Options win.
 
         Example:
             >>> EstimeConfig.fast(model="embedded").distance
@@ -218,8 +208,7 @@ class EstimeConfig:
         """One line that says how a score came about: equal signatures, equal measure.
 
         It leaves out what changes a score by rounding alone (device, token budget). A local folder is named by its last
-        part; its revision is a hash of its content. Until the encoder is loaded, revision and layers may read
-        ``default``. The signature of a result is complete.
+        part and a hash of its content. Until the encoder is loaded, revision and layers may read ``default``.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()
@@ -228,12 +217,10 @@ class EstimeConfig:
         """
         parts = {
             "model": versioned(self.model, self.revision),
-            "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"),
-            "unit": self.unit,
+            "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"), "unit": self.unit,
             **{name: str(getattr(self, name)) for name in ("window", "margin", "distance")},
-            "normalize": "yes" if self.normalize else "no",
-            "dtype": self.dtype,
-        }
+            "normalize": "yes" if self.normalize else "no", "dtype": self.dtype,
+        }  # fmt: skip
         if self.splits_words:
             parts["splitter"] = callable_name(self.splitter)
         if self.tagger is not None:
@@ -248,37 +235,26 @@ class EstimeConfig:
         return "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
 
 
-#: Names of all options.
-OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))
+OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))  # names of all options
 
 #: What other metrics call their options -> ours; a language is chosen by its encoder.
 _ELSEWHERE = {"batch_size": "token_budget", "max_tokens": "token_budget", "lang": "model", "language": "model"}
 
 
 def similar_option(name: str) -> str | None:
-    """The option that ``name`` was probably meant to be, if any.
-
-    Example:
-        >>> [similar_option(name) for name in ("layer", "model_name", "batch_size", "use_stemmer")]
-        ['layers', 'model', 'token_budget', None]
-    """
+    """The option that ``name`` was probably meant to be, if any."""
     parts = (option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS)
     close = get_close_matches(name, OPTIONS, n=1, cutoff=0.8)
     return _ELSEWHERE.get(name) or next(iter(close), None) or next(parts, None)
 
 
 def default_layer(blocks: int) -> int:
-    """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder of that many blocks.
-
-    Example:
-        >>> [default_layer(blocks) for blocks in (24, 12, 6, 2)]
-        [21, 10, 5, 2]
-    """
+    """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder of that many blocks."""
     return round(PAPER_LAYER / PAPER_DEPTH * blocks)
 
 
 def versioned(model: str, revision: str | None) -> str:
-    """Name and revision as a signature has them; a folder, whose revision is a hash, is named by its last part."""
+    """Name and revision as a signature has them."""
     name = Path(model).name if revision is not None and revision.startswith("sha256-") else model
     return f"{_escape(name)}@{_escape(revision or 'default')}"
 

@@ -21,8 +21,7 @@ from estime_metric.measures import MEASURES
 #: source has no such unit (or the tokenizer does not know it), so it is not checked.
 VERDICTS = ("match", "alarm", "absent")
 
-#: Zero-width joiner: what follows belongs to the same character, as in emoji of several people. Grapheme clusters
-#: (``\\X`` of the library `regex`) would reach further, over units that other spans claim.
+#: Zero-width joiner, as in emoji of several people. Grapheme clusters would reach over units that other spans claim.
 _JOINER = "\u200d"
 
 
@@ -77,8 +76,8 @@ class Explanation:
         unit: ``"token"`` or ``"word"``.
         layer: the hidden layer that was read.
         signature: as of an `EstimeResult`.
-        unmatched: the alarms where nothing was checked. With the unit ``word`` these are the words that do not begin
-            with the token with which their best match begins, most often all; with ``token`` there are none.
+        unmatched: the alarms where nothing was checked: with the unit ``word`` the words whose best match begins with
+            another token, most often all; with ``token`` none.
     """
 
     prediction: str
@@ -92,12 +91,12 @@ class Explanation:
     @property
     def alarms(self) -> int:
         """The score: how many units raise an alarm, lower is better."""
-        return self._count("alarm") if self.overlap else self.unmatched
+        return sum(unit.verdict == "alarm" for unit in self.units) if self.overlap else self.unmatched
 
     @property
     def overlap(self) -> int:
         """How many units were checked."""
-        return self.tokens - self._count("absent")
+        return sum(unit.verdict != "absent" for unit in self.units)
 
     @property
     def tokens(self) -> int:
@@ -105,11 +104,7 @@ class Explanation:
         return len(self.units)
 
     def value(self, measure: str) -> float:
-        """A measure of the pair, as `EstimeResult.values` gives it.
-
-        Raises:
-            ValueError: it is unknown, or needs more than the numbers of alarms, checked units and units.
-        """
+        """A measure of the pair, as `EstimeResult.values` gives it; `ValueError` if the three counts do not give it."""
         counts = {"alarms": self.alarms, "overlap": self.overlap, "tokens": self.tokens}
         known = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
         check_choice("measure", measure, [name for name, one in MEASURES.items() if known.keys() >= {*one.statistics}])
@@ -137,15 +132,8 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``units`` and ``words``."""
         names = ("prediction", "source", "alarms", "overlap", "tokens", "unit", "layer")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "units": [asdict(unit) for unit in self.units],
-            "words": [asdict(word) for word in self.words],
-            "signature": self.signature,
-        }
-
-    def _count(self, verdict: str) -> int:
-        return sum(unit.verdict == verdict for unit in self.units)
+        verdicts = {name: [asdict(one) for one in getattr(self, name)] for name in ("units", "words")}
+        return {**{name: getattr(self, name) for name in names}, **verdicts, "signature": self.signature}
 
 
 def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig) -> Explanation:
@@ -160,9 +148,7 @@ def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, co
     source_spans = _whole_characters(source, pair.source.units.spans.tolist())
     units, unmatched = [], 0
     for row, (start, end) in enumerate(summary_spans):
-        same, other = (
-            _evidence(sides[name][row], sides[f"{name}_at"][row], source_spans) for name in ("same", "other")
-        )
+        same, other = (_evidence(sides[of][row], sides[f"{of}_at"][row], source_spans) for of in ("same", "other"))
         alarm = other is not None and (same is None or other.similarity > same.similarity)
         unmatched += alarm or same is None
         best = other if alarm else same
@@ -176,8 +162,6 @@ def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, co
 
 
 class _Words:
-    """The words of a text."""
-
     def __init__(self, text: str) -> None:
         _, self.spans = locate_in(text, find_splitter("regex"))
         self._starts = [start for start, _ in self.spans]
@@ -191,7 +175,6 @@ class _Words:
 
 
 def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Words) -> UnitVerdict:
-    """One verdict from those on the pieces of a word."""
     verdict = min((piece.verdict for piece in pieces), key=("alarm", "match", "absent").index)
     deciding = [piece for piece in pieces if piece.verdict == verdict]
     shown = min(deciding, key=lambda piece: float("inf") if piece.margin is None else piece.margin)

@@ -28,8 +28,7 @@ def estime(predictions: Sequence[str], sources: Sequence[str], **options: Unpack
         The scores in input order. ``result.score``, the mean number of alarms: 0 and up, lower is better.
 
     Raises:
-        TypeError, ValueError: bad texts or options; the message names the argument and the index.
-        EncoderUnavailableError: the encoder cannot be loaded.
+        TypeError, ValueError, EncoderUnavailableError: as `EstimeScorer` and its ``score``.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
 

@@ -8,12 +8,7 @@ from typing import Any
 
 
 def check_texts(name: str, texts: Any) -> list[str]:
-    """``texts`` as a list of strings.
-
-    Raises:
-        TypeError: a bare string, a table, a dictionary, a set, or not iterable; or an entry is not a string.
-        ValueError: an entry holds a lone surrogate, which no tokenizer takes.
-    """
+    """``texts`` as a list of strings; else TypeError, or ValueError for a lone surrogate, which no tokenizer takes."""
     if isinstance(texts, (str, bytes)):
         raise TypeError(f"Expected argument `{name}` to be a list of strings, but got one bare {type(texts).__name__}.")
     unordered = isinstance(texts, (Mapping, set, frozenset))
@@ -24,9 +19,8 @@ def check_texts(name: str, texts: Any) -> list[str]:
     checked = list(texts)
     for index, text in enumerate(checked):
         if not isinstance(text, str):
-            raise TypeError(
-                f"Expected argument `{name}` to hold strings only, but got {type(text).__name__} at index {index}."
-            )
+            came = f"{type(text).__name__} at index {index}"
+            raise TypeError(f"Expected argument `{name}` to hold strings only, but got {came}.")
         _check_characters(name, text, f" at index {index}")
     return checked
 
@@ -46,26 +40,18 @@ def _check_characters(name: str, text: str, position: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ValueError(
-            f"Expected argument `{name}` to hold whole characters, "
-            f"but got the lone surrogate {text[error.start]!r}{position}."
-        ) from error
+        came = f"the lone surrogate {text[error.start]!r}{position}"
+        raise ValueError(f"Expected argument `{name}` to hold whole characters, but got {came}.") from error
 
 
 def check_pairs(
     predictions: Any, sources: Any, name: str = "predictions", origin: str = "sources"
 ) -> tuple[list[str], list[str]]:
-    """Both sides as lists of strings of one length; ``name`` and ``origin`` are what the caller calls them.
-
-    Raises:
-        TypeError, ValueError: as `check_texts`, or the lengths differ.
-    """
+    """Both sides as `check_texts`, of one length (ValueError), named ``name`` and ``origin`` in errors."""
     summaries, texts = check_texts(name, predictions), check_texts(origin, sources)
     if len(summaries) != len(texts):
-        raise ValueError(
-            f"Expected arguments `{name}` and `{origin}` to be of one length, "
-            f"but got {len(summaries)} and {len(texts)}."
-        )
+        came = f"{len(summaries)} and {len(texts)}"
+        raise ValueError(f"Expected arguments `{name}` and `{origin}` to be of one length, but got {came}.")
     return summaries, texts
 
 
@@ -86,9 +72,8 @@ def check_choice(name: str, value: Any, choices: Collection[Any]) -> None:
 def check_callable(name: str, value: Any, choices: Sequence[str]) -> None:
     """Refuses what is neither callable nor one of ``choices`` (ValueError)."""
     if not callable(value) and value not in choices:
-        raise ValueError(
-            f"Expected argument `{name}` to be one of {', '.join(choices)} or a callable, but got {value!r}."
-        )
+        listed = ", ".join(choices)
+        raise ValueError(f"Expected argument `{name}` to be one of {listed} or a callable, but got {value!r}.")
 
 
 def check_name(name: str, value: Any) -> None:
@@ -119,11 +104,7 @@ def check_schedule(window: Any, margin: Any, distance: Any) -> tuple[int, int, i
 
 
 def layer_tuple(layers: Any) -> tuple[int, ...] | str | None:
-    """One layer or several as a tuple; ``None`` and ``"all"`` as they are.
-
-    Raises:
-        TypeError, ValueError: a layer is not an integer, is negative or comes twice; or there is none.
-    """
+    """One layer or several as a tuple, ``None`` and ``"all"`` as they are; else TypeError or ValueError."""
     if layers is None or (isinstance(layers, str) and layers == "all"):
         return layers
     several = isinstance(layers, Iterable) and not isinstance(layers, (str, bytes)) and getattr(layers, "ndim", 1) > 0

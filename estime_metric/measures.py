@@ -1,14 +1,16 @@
-"""The registry of measures, which options, results, integrations, command line, documentation and tests read.
+"""The registry of measures: formulas on the statistics, a handful of numbers for each pair and layer.
 
-A pair is reduced to a handful of numbers for each layer, its statistics; a measure is a formula on some of them.
 Importing this module loads no torch.
 """
 
 from __future__ import annotations
 
 import inspect
+import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from estime_metric.inputs import check_choice
@@ -26,14 +28,12 @@ STATISTICS = (
 )
 
 #: Statistics of the extractive fragments, and those for which units that the source lacks are encoded too.
-_OF_FRAGMENTS = {"copied", "copied_squares"}
-_OF_EVERY_UNIT = {"alarms_alltokens", "cosines", "coherence"}
+_OF_FRAGMENTS, _OF_EVERY_UNIT = {"copied", "copied_squares"}, {"alarms_alltokens", "cosines", "coherence"}
 
 #: statistic -> the one that counts how much of it rounding can decide
 TIES = {"alarms": "ties", "winners": "winner_ties", **dict.fromkeys(_OF_EVERY_UNIT, "best_ties")}
 
-#: What an alarm weighs in `inconsistency`, where a unit that the source lacks weighs 1.
-ALARM_WEIGHT = 0.5
+ALARM_WEIGHT = 0.5  # in `inconsistency`, where a unit that the source lacks weighs 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +85,12 @@ class Measure:
         return 1.0 if self.kind == "share" and self.higher_is_better is False else 0.0
 
     def __call__(self, statistics: Mapping[str, Tensor]) -> Tensor:
-        """The values, float64, from the statistics that the formula needs and ``tokens``, all of one shape.
-
-        Example:
-            >>> import torch
-            >>> counts = {"alarms": [3.0, 0], "overlap": [6.0, 0], "tokens": [8.0, 0]}
-            >>> MEASURES["unsupported_rate"]({name: torch.tensor(values) for name, values in counts.items()})
-            tensor([0.6250, 1.0000])
-        """
+        """The values, float64, from the statistics that the formula needs and ``tokens``, all of one shape."""
         values = self.formula(**{name: statistics[name] for name in self.statistics})
         return values.where(statistics["tokens"] > 0, self.blank) if self.kind == "share" else values
 
 
-def _unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor, weight: float) -> Tensor:
+def _unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor, weight: float = ALARM_WEIGHT) -> Tensor:
     # Where no word overlaps, `alarms` counts words that the source lacks, as the released code does: none counts twice.
     return (tokens - overlap + weight * alarms).minimum(tokens)
 
@@ -106,107 +99,83 @@ def _unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor, weight: float)
 MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
-        Measure(
-            "alarms", lambda alarms: alarms, "count", 0, "tokens", False,
+        Measure("alarms", lambda alarms: alarms, "count", 0, "tokens", False,
             "summary tokens whose best match in the source is a different token",
-            "Vasilyev & Bohannon 2021, Eq. 1; where no word overlaps, the count over all words, as in blanc 0.3.4",
-        ),
-        Measure(
-            "inconsistency",
-            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, ALARM_WEIGHT) / tokens,
+            "Vasilyev & Bohannon 2021, Eq. 1; where no word overlaps, the count over all words, as in blanc 0.3.4"),
+        Measure("inconsistency", lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens) / tokens,
             "share", 0, 1, False,
             f"`(absent + {ALARM_WEIGHT:g} * alarms) / tokens`, where absent tokens are those that the source lacks",
-            "this package",
-        ),
+            "this package"),
+        Measure("alarm_rate", lambda alarms, overlap: (alarms / overlap).where(overlap > 0, float("nan")),
+            "rate", 0, 1, False, "`alarms / overlap`: alarms for each token checked", "this package"),
         Measure(
-            "alarm_rate", lambda alarms, overlap: (alarms / overlap).where(overlap > 0, float("nan")),
-            "rate", 0, 1, False,
-            "`alarms / overlap`: alarms for each token checked", "this package",
-        ),
-        Measure(
-            "alarms_adjusted",
-            lambda alarms, overlap, tokens: (alarms * tokens / overlap).where(overlap > 0, tokens),
+            "alarms_adjusted", lambda alarms, overlap, tokens: (alarms * tokens / overlap).where(overlap > 0, tokens),
             "count", 0, "tokens", False,
-            "alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`", "blanc 0.3.4",
-        ),
-        Measure(
-            "winners", lambda winners: winners, "count", 0, None, False,
+            "alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`", "blanc 0.3.4"),
+        Measure("winners", lambda winners: winners, "count", 0, None, False,
             "source tokens that match a summary token better than the same token does, over the whole summary",
-            "Vasilyev & Bohannon 2021, Eq. 3",
-        ),
-        Measure(
-            "unsupported",
-            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1),
+            "Vasilyev & Bohannon 2021, Eq. 3"),
+        Measure("unsupported", lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1),
             "count", 0, "tokens", False,
-            "alarms, and the tokens that the source lacks: `alarms + tokens - overlap`", "this package",
-        ),
-        Measure(
-            "unsupported_rate",
-            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1) / tokens,
-            "share", 0, 1, False,
-            "`unsupported / tokens`", "this package",
-        ),
-        Measure(
-            "overlap", lambda overlap: overlap, "count", 0, "tokens", None,
-            "summary tokens that occur in the source; only these are checked", "Vasilyev & Bohannon 2021, section 2",
-        ),
-        Measure(
-            "tokens", lambda tokens: tokens, "count", 0, None, None,
-            "summary tokens", "Vasilyev & Bohannon 2021, section 2",
-        ),
-        Measure(
-            "coverage", lambda overlap, tokens: overlap / tokens, "share", 0, 1, None,
-            "`overlap / tokens`: how much of the summary was checked", "this package",
-        ),
-        Measure(
-            "blank", lambda tokens: (tokens == 0).to(tokens), "count", 0, 1, None,
-            "1 for a summary without tokens, 0 for any other; summaries are counted by its sum", "this package",
-        ),
-        Measure(
-            "copied", lambda copied, tokens: copied / tokens, "share", 0, 1, None,
+            "alarms, and the tokens that the source lacks: `alarms + tokens - overlap`", "this package"),
+        Measure("unsupported_rate", lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1) / tokens,
+            "share", 0, 1, False, "`unsupported / tokens`", "this package"),
+        Measure("overlap", lambda overlap: overlap, "count", 0, "tokens", None,
+            "summary tokens that occur in the source; only these are checked", "Vasilyev & Bohannon 2021, section 2"),
+        Measure("tokens", lambda tokens: tokens, "count", 0, None, None, "summary tokens",
+            "Vasilyev & Bohannon 2021, section 2"),
+        Measure("coverage", lambda overlap, tokens: overlap / tokens, "share", 0, 1, None,
+            "`overlap / tokens`: how much of the summary was checked", "this package"),
+        Measure("blank", lambda tokens: (tokens == 0).to(tokens), "count", 0, 1, None,
+            "1 for a summary without tokens, 0 for any other; summaries are counted by its sum", "this package"),
+        Measure("copied", lambda copied, tokens: copied / tokens, "share", 0, 1, None,
             "share of the tokens that stand in extractive fragments, runs copied from the source",
-            "Grusky, Naaman & Artzi 2018 (Newsroom), coverage",
-        ),
-        Measure(
-            "copied_density", lambda copied_squares, tokens: copied_squares / tokens, "share", 0, "tokens", None,
+            "Grusky, Naaman & Artzi 2018 (Newsroom), coverage"),
+        Measure("copied_density", lambda copied_squares, tokens: copied_squares / tokens, "share", 0, "tokens", None,
             "mean length of the fragment that a token stands in, 0 for a token in none",
-            "Grusky, Naaman & Artzi 2018 (Newsroom), density",
-        ),
-        Measure(
-            "alarms_alltokens", lambda alarms_alltokens: alarms_alltokens, "count", 0, "tokens", False,
-            "alarms over all summary tokens; one that the source lacks always is one", "blanc 0.3.4",
-        ),
-        Measure(
-            "soft", lambda cosines, tokens: cosines / tokens, "share", -1, 1, True,
+            "Grusky, Naaman & Artzi 2018 (Newsroom), density"),
+        Measure("alarms_alltokens", lambda alarms_alltokens: alarms_alltokens, "count", 0, "tokens", False,
+            "alarms over all summary tokens; one that the source lacks always is one", "blanc 0.3.4"),
+        Measure("soft", lambda cosines, tokens: cosines / tokens, "share", -1, 1, True,
             "mean cosine between the context-free embeddings of a token and of its best match",
-            "Vasilyev & Bohannon, arXiv 2112.11638",
-        ),
-        Measure(
-            "coherence", lambda coherence: coherence, "share", -1, 1, True,
+            "Vasilyev & Bohannon, arXiv 2112.11638"),
+        Measure("coherence", lambda coherence: coherence, "share", -1, 1, True,
             "Kendall tau-c between the order of the tokens and that of their best matches; 0 where there is no order",
-            "Vasilyev & Bohannon, arXiv 2112.11638",
-        ),
+            "Vasilyev & Bohannon, arXiv 2112.11638"),
     )
 }  # fmt: skip
 
-#: The measure to choose and compare by, which is shown and recommended first.
-RECOMMENDED = "inconsistency"
+#: ``{model: {measure: value}}`` for the encoders that ship, as ``python -m docs.training.record`` wrote them.
+OPERATING_POINTS = Path(__file__).with_name("operating_points.json")
+
+RECOMMENDED = "inconsistency"  # the measure to choose and compare by, which is shown first
 
 #: Those that `EstimeConfig.measures` has to name, and those that every result holds.
 FURTHER_MEASURES = tuple(name for name, one in MEASURES.items() if one.needs_every_unit or one.needs_fragments)
 BASE_MEASURES = tuple(name for name in MEASURES if name not in FURTHER_MEASURES)
 
 #: Direction of the measures that judge a summary; the others say how long it is and how much of it is checked.
-HIGHER_IS_BETTER = {
-    name: measure.higher_is_better for name, measure in MEASURES.items() if measure.higher_is_better is not None
-}
+HIGHER_IS_BETTER = {name: one.higher_is_better for name, one in MEASURES.items() if one.higher_is_better is not None}
 
 
 def compute(measure: str, statistics: Tensor) -> Tensor:
-    """One measure, float64 of shape (...), from ``statistics`` of shape (..., len(STATISTICS)) in their order.
-
-    Raises:
-        ValueError: there is no such measure.
-    """
+    """One measure, float64 of shape (...), from ``statistics`` of shape (..., len(STATISTICS)) in their order."""
     check_choice("measure", measure, MEASURES)
     return MEASURES[measure](dict(zip(STATISTICS, statistics.unbind(-1), strict=True)))
+
+
+def threshold_value(threshold: float | str, measure: str, model: str) -> float:
+    """A threshold as a number, else TypeError or ValueError; ``"balanced"`` is the documented value of an encoder."""
+    if isinstance(threshold, str):
+        if threshold != "balanced":
+            raise ValueError(f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}.")
+        known = json.loads(OPERATING_POINTS.read_text(encoding="utf-8")) if OPERATING_POINTS.exists() else {}
+        threshold = known.get(model, {}).get(measure)
+        if threshold is None:
+            said = f"a number, since no balanced one of {measure!r} is documented for {model!r}."
+            raise ValueError(f"Expected argument `threshold` to be {said}")
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
+        raise TypeError(f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}.")
+    if not math.isfinite(threshold):
+        raise ValueError(f"Expected argument `threshold` to be finite, but got {threshold}.")
+    return float(threshold)

@@ -10,23 +10,16 @@ from torch import Tensor
 
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
-from estime_metric.measures import (
-    BASE_MEASURES,
-    FURTHER_MEASURES,
-    HIGHER_IS_BETTER,
-    MEASURES,
-    RECOMMENDED,
-    STATISTICS,
-    TIES,
-    compute,
+
+from estime_metric.measures import (  # isort: skip
+    BASE_MEASURES, FURTHER_MEASURES, HIGHER_IS_BETTER, MEASURES, RECOMMENDED, STATISTICS, TIES, compute,
+    threshold_value,
 )  # fmt: skip
-from estime_metric.thresholds import threshold_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-#: Indices that `str` names.
-_LISTED = 10
+_LISTED = 10  # indices that `str` names
 
 
 class EstimeResult:
@@ -62,11 +55,7 @@ class EstimeResult:
 
     @property
     def score(self) -> float:
-        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs.
-
-        Raises:
-            ValueError: several layers were read; `mean` takes one of them.
-        """
+        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs."""
         return self.mean("alarms")
 
     @property
@@ -78,8 +67,8 @@ class EstimeResult:
     def unchecked(self) -> list[int]:
         """Indices of pairs in which no summary unit occurs in the source, so that none was checked.
 
-        Their alarms are 0 with the unit ``token``; with ``word`` their words count as alarms, but for those that share
-        the first token with a source word. Their ``alarm_rate`` is NaN, their ``inconsistency`` 1.
+        With the unit ``token`` their alarms are 0; with ``word`` their words are alarms, but for those that share the
+        first token with a source word. Their ``alarm_rate`` is NaN, their ``inconsistency`` 1.
         """
         return self._where_none("overlap")
 
@@ -87,8 +76,8 @@ class EstimeResult:
     def blank(self) -> list[int]:
         """Indices of pairs whose summary has no unit, most often an empty text; they are also `unchecked`.
 
-        Their counts are 0, shares and means over the summary's units take their worst value (``inconsistency`` 1,
-        ``coverage`` 0), and ``alarm_rate`` is NaN. ``values("blank")`` is 1 for them.
+        Counts are 0, shares and means over the summary's units take their worst value (``inconsistency`` 1,
+        ``coverage`` 0), and ``alarm_rate`` is NaN.
         """
         return self._where_none("tokens")
 
@@ -148,12 +137,10 @@ class EstimeResult:
         undefined = int(values.isnan().sum())
         if undefined and measure not in self._warned:
             self._warned.add(measure)
-            warnings.warn(
-                f"{measure} is undefined for {undefined} of {len(values)} pairs, which are left out of its mean. "
-                f"Blank summaries: {len(self.blank)}; others without a token of their source: "
-                f"{len(self.unchecked) - len(self.blank)}.",
-                stacklevel=2,
-            )
+            blank, others = len(self.blank), len(self.unchecked) - len(self.blank)
+            said = f"{measure} is undefined for {undefined} of {len(values)} pairs, which are left out of its mean. "
+            counts = f"Blank summaries: {blank}; others without a token of their source: {others}."
+            warnings.warn(said + counts, stacklevel=2)
         return float(values.nanmean())
 
     def flags(
@@ -172,11 +159,11 @@ class EstimeResult:
             bool of shape (pairs,), in input order.
 
         Raises:
-            TypeError: ``threshold`` is neither a number nor a string.
-            ValueError: no threshold is documented, the measure has no direction, or as for `values`.
+            TypeError, ValueError: ``threshold`` is no number, or none is documented; the measure has no direction; or
+                as for `values`.
         """
         check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
-        values, limit = self.values(measure, layer), threshold_value(threshold, measure, self.config)
+        values, limit = self.values(measure, layer), threshold_value(threshold, measure, self.config.model)
         return ~(values > limit if HIGHER_IS_BETTER[measure] else values < limit)
 
     def ties(self, layer: int | None = None, measure: str = "alarms") -> int:
@@ -192,11 +179,7 @@ class EstimeResult:
         return sum(int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum()) for name in counted)
 
     def to_pandas(self) -> DataFrame:
-        """A tidy table: a row for each pair and layer, columns ``pair``, ``layer`` and one for each measure.
-
-        Raises:
-            ImportError: pandas is not installed.
-        """
+        """A tidy table: a row for each pair and layer, columns ``pair``, ``layer`` and one for each measure."""
         try:
             import pandas
         except ImportError as error:
@@ -209,10 +192,9 @@ class EstimeResult:
     def _layer_index(self, layer: int | None) -> int:
         if layer is None:
             if len(self.layers) > 1:
-                raise ValueError(
-                    f"Expected argument `layer` to be one of {', '.join(map(str, self.layers))}, since several were "
-                    "read, but got None."
-                )
+                listed = ", ".join(map(str, self.layers))
+                wanted = f"be one of {listed}, since several were read"
+                raise ValueError(f"Expected argument `layer` to {wanted}, but got None.")
             return 0
         check_choice("layer", layer, self.layers)
         return self.layers.index(layer)

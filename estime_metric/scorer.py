@@ -14,18 +14,16 @@ import torch
 from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.ahead import ahead_of
-from estime_metric.engine.cache import Keys, Known, SourceCache, recall, remember
-from estime_metric.engine.chunking import Chunk, EncodedUnits, chunks
+from estime_metric.engine import store
+from estime_metric.engine.cache import SourceCache, source_key
+from estime_metric.engine.chunking import Chunk, EncodedUnits, Work, chunks, work_of
 from estime_metric.engine.encoder import MaskedEncoder
-from estime_metric.engine.language import foreign_language
 from estime_metric.engine.masking import MaskedText, mask_units
 from estime_metric.engine.matching import MatchedPair, match_chunk, matches_to_host
-from estime_metric.engine.memory import put, return_memory
+from estime_metric.engine.memory import ahead_of, put, return_memory, to_host
 from estime_metric.engine.precision import inference_context
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.store import release_encoders, shared_encoder
-from estime_metric.engine.work import Work, work_of
+from estime_metric.engine.text import foreign_language
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.measures import STATISTICS
@@ -36,27 +34,13 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-#: Bytes of embeddings held at once, besides those of a source with summaries in the next chunk. Pairs are scored in
-#: chunks of that size, so memory does not grow with their number, and every batch finds windows of equal length.
-CHUNK_BYTES = 256_000_000
+CHUNK_BYTES = 256_000_000  # of embeddings in a chunk of pairs, besides a source that has more summaries in the next
 
 
 class _Ready(NamedTuple):
-    """What a scorer holds once it is loaded."""
-
     encoder: MaskedEncoder
     config: EstimeConfig  # nothing left open
     soft_encoder: MaskedEncoder  # whose input embeddings `soft` compares
-
-
-class _Prepared(NamedTuple):
-    """A chunk, ready to be encoded."""
-
-    chunk: Chunk
-    known: Known  # sources that the cache has
-    missing: Keys  # sources that it lacks
-    encoded: list[EncodedUnits]
-    masked: list[MaskedText]  # their windows
 
 
 class EstimeScorer:
@@ -79,12 +63,9 @@ class EstimeScorer:
     """
 
     def __init__(
-        self,
-        config: EstimeConfig | None = None,
-        *,
-        cache: int | str | os.PathLike[str] | SourceCache | None = None,
-        **options: Unpack[EstimeOptions],
-    ) -> None:
+        self, config: EstimeConfig | None = None, *,
+        cache: int | str | os.PathLike[str] | SourceCache | None = None, **options: Unpack[EstimeOptions],
+    ) -> None:  # fmt: skip
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)
         self._ready: _Ready | None = None
@@ -115,12 +96,7 @@ class EstimeScorer:
         return len(self.resolved_config.layer_tuple) * self.encoder.info.width * self.encoder.itemsize
 
     def work(self, predictions: Sequence[str], sources: Sequence[str]) -> Work:
-        """What `score` would give the encoder to do: tokenizes and cuts into windows, but does not encode.
-
-        Example:
-            >>> EstimeScorer(model="embedded").work(["A dog slept."], ["A cat slept while a dog barked."]).windows
-            12
-        """
+        """What `score` would give the encoder to do: tokenizes and cuts into windows, but does not encode."""
         config = self.resolved_config
         found = self._chunks(*check_pairs(predictions, sources), config.needs_every_unit)
         return work_of(found, config, self.encoder.info)
@@ -128,8 +104,8 @@ class EstimeScorer:
     def score(self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False) -> EstimeResult:
         """Scores each summary against its source.
 
-        Equal sources are encoded once, equal pairs scored once. Neither order nor company changes a score, except for
-        what rounding decides, which `EstimeResult.ties` counts. For blank texts see `EstimeResult.unchecked`.
+        Equal sources are encoded once, equal pairs scored once. Order and company change a score by rounding alone,
+        see `EstimeResult.ties`. For blank texts see `EstimeResult.unchecked`.
 
         Args:
             predictions: the summaries.
@@ -137,8 +113,7 @@ class EstimeScorer:
             progress: show a progress bar on stderr.
 
         Raises:
-            TypeError: an argument is not a list of strings; the message names argument and index.
-            ValueError: the lengths differ.
+            TypeError, ValueError: the arguments are no lists of strings of one length; the message names the index.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
         summaries, texts = check_pairs(predictions, sources)
@@ -160,16 +135,11 @@ class EstimeScorer:
         return self.score(texts, [check_text("source", source)] * len(texts), progress=progress)
 
     def map_batch(
-        self,
-        batch: Mapping[str, Sequence[str]],
-        *,
-        source_column: str = "source",
-        summary_column: str = "summary",
-        signature_column: str | None = None,
-    ) -> dict[str, Any]:
-        """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(..., batched=True)``.
-
-        `datasets` finds its cache again where the configuration is equal, whether or not the encoder is loaded.
+        self, batch: Mapping[str, Sequence[str]], *,
+        source_column: str = "source", summary_column: str = "summary", signature_column: str | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(..., batched=True)``, whose cache is
+        found again where the configuration is equal.
 
         Args:
             batch: columns by name.
@@ -194,10 +164,9 @@ class EstimeScorer:
 
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.
-        `estime_metric.explain` draws them.
 
-        Units that the source lacks are encoded too, and shown with the position that their context leads to; that
-        changes no verdict.
+        Units that the source lacks are shown with the position that their context leads to; that changes no verdict.
+        `estime_metric.explain` draws explanations.
 
         Args:
             prediction: the summary.
@@ -205,8 +174,7 @@ class EstimeScorer:
             layer: one of the layers of the configuration; may be left out where there is just one.
 
         Raises:
-            TypeError: an argument is no string.
-            ValueError: a layer that is not read, or none given where several are.
+            TypeError, ValueError: an argument is no string; a layer that is not read, or none given where several are.
             EncoderUnavailableError: the encoder cannot be loaded.
 
         Example:
@@ -241,7 +209,7 @@ class EstimeScorer:
     def unload(self) -> None:
         """Lets go of the encoder; its memory is free once no other scorer holds it. The next use loads it again."""
         if self._ready is not None:
-            release_encoders(self._ready.encoder, self._ready.soft_encoder)
+            store.STORE.release(self._ready.encoder, self._ready.soft_encoder)
             self._ready = None
             return_memory()
 
@@ -253,26 +221,21 @@ class EstimeScorer:
 
     def _load(self) -> _Ready:
         if self._ready is None:
-            encoder, config = shared_encoder(self.config)
+            encoder, config = store.STORE.get(self.config)
             soft_encoder = encoder
             if config.soft_model is not None and "soft" in config.measures:
                 model, revision = config.soft_model, config.soft_revision
                 soft = replace(config, model=model, revision=revision, layers=0, window=1, margin=0, measures=())
-                soft_encoder, found = shared_encoder(soft)
+                soft_encoder, found = store.STORE.get(soft)
                 soft_encoder.check_vocabulary(encoder)
                 config = replace(config, soft_revision=found.revision)
             self._ready = _Ready(encoder, config, soft_encoder)
         return self._ready
 
     def _run(
-        self,
-        predictions: list[str],
-        sources: list[str],
-        take: Callable[[list[MatchedPair]], None],
-        *,
-        every_unit: bool,
-        progress: bool,
-    ) -> None:
+        self, predictions: list[str], sources: list[str], take: Callable[[list[MatchedPair]], None], *,
+        every_unit: bool, progress: bool,
+    ) -> None:  # fmt: skip
         """Texts -> units -> windows -> batches -> embeddings -> matches, chunk by chunk; every distinct pair once.
 
         ``take`` gets the matches. The embeddings of a chunk are let go before the next is encoded.
@@ -283,32 +246,41 @@ class EstimeScorer:
         work = ahead_of(device, (self._prepare(chunk) for chunk in found))
         with inference_context(device), _progress_bar(len(predictions), progress) as advance, closing(work):
             for prepared in work:
-                take(self._match(prepared, advance))
+                take(self._match(*prepared, advance))
 
     def _chunks(self, predictions: list[str], sources: list[str], every_unit: bool) -> Iterator[Chunk]:
         encoder, config, _ = self._load()
         most = CHUNK_BYTES // self.bytes_per_unit
         return chunks(predictions, sources, config, encoder.tokenizer, max_units=most, every_unit=every_unit)
 
-    def _prepare(self, chunk: Chunk) -> _Prepared:
+    def _prepare(self, chunk: Chunk) -> tuple[Chunk, list[EncodedUnits], list[MaskedText]]:
         """Units -> windows, for what the cache lacks."""
         config = self.resolved_config
-        known, missing = recall(self.cache, chunk.sources, config.signature())
-        encoded = [source for source in chunk.sources if source not in known] + chunk.summaries
-        return _Prepared(chunk, known, missing, encoded, [mask_units(one.units, config) for one in encoded])
+        if self.cache is not None:
+            signature = config.signature()
+            for one in chunk.sources:
+                one.key = source_key(signature, one.units.tokens, one.units.first, one.units.stop, one.units.index)
+                one.cached = self.cache.get(one.key)
+        encoded = [one for one in chunk.sources + chunk.summaries if one.cached is None]
+        return chunk, encoded, [mask_units(one.units, config) for one in encoded]
 
-    def _match(self, prepared: _Prepared, advance: Callable[[int, float], None]) -> list[MatchedPair]:
+    def _match(
+        self, chunk: Chunk, encoded: list[EncodedUnits], masked: list[MaskedText], advance: Callable[[int, float], None]
+    ) -> list[MatchedPair]:
         """Windows -> batches -> embeddings -> matches. Returning frees the embeddings."""
         encoder, config, _ = self._load()
-        chunk, known, missing, encoded, masked = prepared
+        for one in chunk.sources:
+            if one.cached is not None:
+                one.embeddings, one.cached = put(one.cached, encoder.device), None
         embeddings = encoder.encode(
             masked, config.layer_tuple, token_budget=config.token_budget, on_progress=partial(advance, chunk.rows)
         )
-        for units, states in zip(encoded, embeddings, strict=True):
-            units.embeddings = states
-        for source, states in known.items():
-            source.embeddings = put(states, encoder.device)
-        remember(self.cache, missing)
+        for one, states in zip(encoded, embeddings, strict=True):
+            one.embeddings = states
+        if self.cache is not None:
+            new = {one.key: one.embeddings for one in encoded if one.key and one.embeddings is not None}
+            for key, states in zip(new, to_host(list(new.values())), strict=True):
+                self.cache.put(key, states)
         matched = match_chunk(chunk, normalize=config.normalize)
         chunk.release()
         return matched
@@ -317,12 +289,9 @@ class EstimeScorer:
         if self._told_language or (sign := foreign_language(predictions, self.encoder.tokenizer)) is None:
             return
         self._told_language = True
-        warnings.warn(
-            f"The encoder {self.encoder.info.name!r} does not seem to know the language of the summaries: {sign}. "
-            "Scores mean little then; pass as `model` an encoder of that language.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        said = f"The encoder {self.encoder.info.name!r} does not seem to know the language of the summaries: {sign}. "
+        advice = "Scores mean little then; pass as `model` an encoder of that language."
+        warnings.warn(said + advice, RuntimeWarning, stacklevel=4)
 
 
 @contextmanager

@@ -79,12 +79,9 @@ def wordpiece(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
     # The trainer numbers the characters inside words in a random order and breaks ties by number: give them to it.
     characters = sorted({f"##{character}" for text in texts for character in tokenizer.normalizer.normalize_str(text)})
     trained = Tokenizer.from_str(tokenizer.to_str())
-    trained.train_from_iterator(
-        texts,
-        trainers.WordPieceTrainer(
-            vocab_size=size, special_tokens=[*_listed(special), *characters], show_progress=False
-        ),
-    )
+    first = [*_listed(special), *characters]
+    trainer = trainers.WordPieceTrainer(vocab_size=size, special_tokens=first, show_progress=False)
+    trained.train_from_iterator(texts, trainer)
     vocabulary = trained.get_vocab()
     tokenizer.model = models.WordPiece(vocab=vocabulary, unk_token=special["unk_token"])
     tokenizer.add_special_tokens(_listed(special))
@@ -96,12 +93,9 @@ def byte_level(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    alphabet = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), "show_progress": False}
     tokenizer.train_from_iterator(
-        texts,
-        trainers.BpeTrainer(
-            vocab_size=size, special_tokens=_listed(special), initial_alphabet=alphabet, show_progress=False
-        ),
+        texts, trainers.BpeTrainer(vocab_size=size, special_tokens=_listed(special), **alphabet)
     )
     return tokenizer
 
@@ -113,12 +107,8 @@ def unigram(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     first = _listed(special)
-    tokenizer.train_from_iterator(
-        texts,
-        trainers.UnigramTrainer(
-            vocab_size=size, special_tokens=first, unk_token=special["unk_token"], show_progress=False
-        ),
-    )
+    how = {"unk_token": special["unk_token"], "show_progress": False}
+    tokenizer.train_from_iterator(texts, trainers.UnigramTrainer(vocab_size=size, special_tokens=first, **how))
     # The trainer sums in a random order: last digits, and with them the order of pieces, differ from run to run.
     scores = {piece: round(score, 2) for piece, score in json.loads(tokenizer.to_str())["model"]["vocab"]}
     pieces = [*first, *sorted(set(scores) - set(first))]
@@ -144,16 +134,12 @@ _ALBERT = {
 
 #: family -> how to train its tokenizer, its special tokens, its tokenizer's class on the Hub.
 _TOKENIZERS = {
-    "bert": (wordpiece, _BERT, "BertTokenizer"),
-    "roberta": (byte_level, _ROBERTA, "RobertaTokenizer"),
-    "albert": (unigram, _ALBERT, "AlbertTokenizer"),
-    "distilbert": (wordpiece, _BERT, "DistilBertTokenizer"),
-    "electra": (wordpiece, _BERT, "ElectraTokenizer"),
-    "mpnet": (wordpiece, _MPNET, "MPNetTokenizer"),
-    "deberta": (byte_level, _BERT, "DebertaTokenizer"),
-    "deberta-v2": (unigram, _BERT, "DebertaV2Tokenizer"),
+    "bert": (wordpiece, _BERT, "BertTokenizer"), "roberta": (byte_level, _ROBERTA, "RobertaTokenizer"),
+    "albert": (unigram, _ALBERT, "AlbertTokenizer"), "distilbert": (wordpiece, _BERT, "DistilBertTokenizer"),
+    "electra": (wordpiece, _BERT, "ElectraTokenizer"), "mpnet": (wordpiece, _MPNET, "MPNetTokenizer"),
+    "deberta": (byte_level, _BERT, "DebertaTokenizer"), "deberta-v2": (unigram, _BERT, "DebertaV2Tokenizer"),
     "modernbert": (byte_level, _BERT, "PreTrainedTokenizerFast"),
-}
+}  # fmt: skip
 
 
 def make_tokenizer(
@@ -201,12 +187,9 @@ def make_config(family: str, tokenizer: transformers.PreTrainedTokenizerFast, **
 
 
 def save_encoder(
-    folder: Path,
-    family: str,
-    tokenizer: transformers.PreTrainedTokenizerFast | None = None,
-    seed: int = 0,
+    folder: Path, family: str, tokenizer: transformers.PreTrainedTokenizerFast | None = None, seed: int = 0,
     **changes: object,
-) -> Path:
+) -> Path:  # fmt: skip
     """Saves a small masked language model with random weights as a folder that ``from_pretrained`` reads."""
     tokenizer = tokenizer or make_tokenizer(family)
     config = make_config(family, tokenizer, **changes)

@@ -71,12 +71,6 @@ def serve(hub: LocalHub) -> Iterator[LocalHub]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self._answer(with_body=True)
-
-        def do_HEAD(self) -> None:
-            self._answer(with_body=False)
-
-        def _answer(self, with_body: bool) -> None:
             path = unquote(urlsplit(self.path).path)
             status, headers, body = hub.answer(path)
             hub.requests.append((self.command, path, status))
@@ -84,8 +78,10 @@ def serve(hub: LocalHub) -> Iterator[LocalHub]:
             for name, value in {**headers, "Content-Length": str(len(body))}.items():
                 self.send_header(name, value)
             self.end_headers()
-            if with_body:
+            if self.command == "GET":
                 self.wfile.write(body)
+
+        do_HEAD = do_GET  # noqa: N815
 
         def log_message(self, *_: object) -> None:
             """Keeps the output of the tests clean."""

@@ -52,9 +52,7 @@ class Verdict:
 
 def nearly_equal(one: float, another: float) -> bool:
     """Whether two dot products are within ``NEARLY`` of each other, relative to the greater."""
-    if not (np.isfinite(one) and np.isfinite(another)):
-        return False
-    return abs(one - another) <= NEARLY * max(abs(one), abs(another))
+    return bool(np.isfinite([one, another]).all()) and abs(one - another) <= NEARLY * max(abs(one), abs(another))
 
 
 def schedule(
@@ -67,27 +65,19 @@ def schedule(
         # "Select leftmost token t with embedding not yet taken"
         t = min(not_taken)
         # "Make input window of size W start to the left by M tokens from the index of t"
-        start = t - margin
-        if start < 0:
-            start = 0
-        stop = start + window
-        if stop > length:
-            stop = length
+        start = max(t - margin, 0)
+        stop = min(start + window, length)
         # "Starting from token t, in the input window mask each L-th token with embedding not yet taken"
         masked = []
         for position in range(t, stop):
             touches_end = stop == length
             within_right_margin = position >= stop - margin
-            if within_right_margin and not touches_end:
+            if (within_right_margin and not touches_end) or position not in not_taken:
                 continue
-            if position not in not_taken:
-                continue
-            if masked and position - masked[-1] < distance:
-                continue
-            masked.append(position)
+            if not masked or position - masked[-1] >= distance:
+                masked.append(position)
         windows.append((start, stop, masked))
-        for position in masked:
-            not_taken.remove(position)
+        not_taken -= set(masked)
     return windows
 
 
@@ -152,15 +142,9 @@ class Oracle:
                 same, others = float(dots[equal].max()), dots[~equal]
                 lengths = np.linalg.norm(of_source[:, layer], axis=-1)
                 near = np.abs(others - same) <= NEARLY * lengths.max() * np.linalg.norm(of_summary[i][layer])
-                verdicts[layer].checked.append(
-                    Checked(
-                        position=i,
-                        same=same,
-                        other=float(others.max(initial=-np.inf)),
-                        winners=int((others > same).sum()),
-                        least_winners=int(((others > same) & ~near).sum()),
-                        most_winners=int(((others > same) | near).sum()),
-                        near_tie=bool((near & (others == others.max(initial=-np.inf))).any()),
-                    )
-                )
+                best = float(others.max(initial=-np.inf))
+                above = others > same
+                counts = (above.sum(), (above & ~near).sum(), (above | near).sum())
+                tie = bool((near & (others == best)).any())
+                verdicts[layer].checked.append(Checked(i, same, best, *map(int, counts), near_tie=tie))
         return verdicts

@@ -42,15 +42,10 @@ class Pretended(torch.Tensor):
 
     @staticmethod
     def __new__(cls, held: torch.Tensor) -> Pretended:
-        made = torch.Tensor._make_wrapper_subclass(
-            cls,
-            held.size(),
-            strides=held.stride(),
-            storage_offset=held.storage_offset(),
-            dtype=held.dtype,
-            device="meta",  # for C++, which would ask for a driver where it indexes a tensor of "cuda"
-            requires_grad=False,
-        )
+        made = torch.Tensor._make_wrapper_subclass(  # on "meta" for C++, which would ask for a driver of "cuda"
+            cls, held.size(), strides=held.stride(), storage_offset=held.storage_offset(), dtype=held.dtype,
+            device="meta", requires_grad=False,
+        )  # fmt: skip
         made.held = held
         return made
 
@@ -71,12 +66,8 @@ class Pretended(torch.Tensor):
 
 
 class PretendedDevice(TorchDispatchMode):
-    """While it is entered, ``cuda:0`` is there.
-
-    Attributes:
-        waits: where the host waited for the device: the operation, and the function of the package that asked for it.
-            A copy to the device waits where it is not ``non_blocking``.
-    """
+    """While it is entered, ``cuda:0`` is there. ``waits`` are the operations for which the host waited, with the
+    function of the package that asked; a copy to the device waits where it is not ``non_blocking``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,9 +83,7 @@ def pretended_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevic
     if not torch.cuda.is_available():
         monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
     lifted = torch._C._only_lift_cpu_tensors()
-    torch._C._set_only_lift_cpu_tensors(
-        True
-    )  # `torch.tensor(..., device=)` is made on the CPU and moved in sight of us
+    torch._C._set_only_lift_cpu_tensors(True)  # `torch.tensor(..., device=)` is made on the CPU, moved in our sight
     try:
         with PretendedDevice() as device:
             yield device
@@ -114,7 +103,9 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     if packet is aten.copy_:
         on_device = isinstance(args[0], Pretended)
     moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
-    indexed_by_other = packet is aten.index and _caller().startswith("transformers")  # torch copies the positions
+    indexed_by_other = packet is aten.index and next(_modules())[0].startswith(
+        "transformers"
+    )  # torch copies the positions
     if not moved and on_device and not indexed_by_other:
         left = [tuple(one.shape) for one in tensors if not isinstance(one, Pretended) and one.ndim > 0]
         if left:
@@ -150,11 +141,6 @@ def _modules() -> Iterator[tuple[str, str]]:
         if module != __name__ and module.split(".")[0] != "torch":
             yield module, frame.f_code.co_name
         frame = frame.f_back
-
-
-def _caller() -> str:
-    """The module that asked for an operation."""
-    return next(module for module, _ in _modules())
 
 
 def _asked_by() -> str:

@@ -24,17 +24,16 @@ def test_the_defaults_are_the_papers() -> None:
     assert config.layers is None
     assert config.layer_tuple == ()
     assert [default_layer(blocks) for blocks in (24, 12, 6, 22, 4, 2, 1)] == [21, 10, 5, 19, 4, 2, 1]
+    assert EstimeConfig(window=101).window == 101  # the least that are legal
+    assert EstimeConfig(window=1, margin=0, distance=1, token_budget=1).window == 1
 
 
 def test_it_is_frozen_hashable_and_equal_by_value() -> None:
-    one, same, other = EstimeConfig(layers=[1, 2]), EstimeConfig(layers=(1, 2)), EstimeConfig(layers=(2, 1))
+    one, same, other = (EstimeConfig(layers=layers) for layers in ([1, 2], (1, 2), (2, 1)))
     with pytest.raises(dataclasses.FrozenInstanceError):
         one.window = 3  # type: ignore[misc]
-    assert one == same
-    assert hash(one) == hash(same)
-    assert one != other
+    assert one == same == pickle.loads(pickle.dumps(one))
     assert len({one, same, other}) == 2
-    assert pickle.loads(pickle.dumps(one)) == one
 
 
 @pytest.mark.parametrize(
@@ -122,39 +121,23 @@ def test_a_bad_value_is_refused_by_name(options: dict[str, object], error: type[
         EstimeConfig(**options)  # type: ignore[arg-type]
 
 
-def test_the_least_legal_values_are_taken() -> None:
-    assert EstimeConfig(window=101).window == 101
-    assert EstimeConfig(window=1, margin=0, distance=1, token_budget=1).window == 1
-
-
 def test_options_are_laid_over_a_configuration() -> None:
     base = EstimeConfig(window=200, distance=4)
     laid = EstimeConfig.from_options(base, {"distance": 6})
-    assert (laid.window, laid.distance) == (200, 6)
-    assert base.distance == 4
+    assert (laid.window, laid.distance, base.distance) == (200, 6, 4)
     assert EstimeConfig.from_options(None, {}) == EstimeConfig()
-    with pytest.raises(TypeError, match=r"an option among .*window.*, but got `windows`"):
-        EstimeConfig.from_options(None, {"windows": 3})
     with pytest.raises(TypeError, match="`config` to be an EstimeConfig, but got dict"):
         EstimeConfig.from_options({"window": 450}, {})  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`distance`"):
-        EstimeConfig.from_options(base, {"distance": 0})
 
 
 def test_the_signature_is_this_line() -> None:
     config = EstimeConfig(model="org/name", revision="0a1b", layers=[12, 21], normalize=True, dtype="bfloat16")
-    assert config.signature() == (
-        "ESTIME|model:org/name@0a1b|layers:12,21|unit:token|window:450|margin:50|distance:8|normalize:yes|"
-        f"dtype:bfloat16|version:{__version__}"
-    )
+    options = "layers:12,21|unit:token|window:450|margin:50|distance:8|normalize:yes|dtype:bfloat16"
+    assert config.signature() == f"ESTIME|model:org/name@0a1b|{options}|version:{__version__}"
     assert "@default|layers:default|" in EstimeConfig().signature()
 
 
 def first_words(words: list[str]) -> list[str]:
-    return ["X"] * len(words)
-
-
-def last_words(words: list[str]) -> list[str]:
     return ["X"] * len(words)
 
 
@@ -164,7 +147,7 @@ def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> N
         {}, {"model": "embedded"}, {"revision": "x"}, {"layers": 12}, {"layers": "all"}, {"window": 400},
         {"margin": 49}, {"distance": 9}, {"normalize": True}, {"dtype": "bfloat16"}, {"unit": "word"}, tagged,
         *({"unit": "word", "splitter": splitter} for splitter in ("nltk", split_words, str.split)),
-        {"tagger": last_words}, {"tagger": "nltk"}, {**tagged, "splitter": "nltk"}, {**tagged, "keep_tags": set()},
+        {"tagger": str.split}, {"tagger": "nltk"}, {**tagged, "splitter": "nltk"}, {**tagged, "keep_tags": set()},
         {**tagged, "keep_tags": {"X"}}, {**tagged, "drop_tags": {"X"}}, {"measures": ["soft"]},
         {"measures": ["soft"], "soft_model": "bert-base-uncased"},
     ]  # fmt: skip

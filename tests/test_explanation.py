@@ -20,25 +20,17 @@ from estime_metric.engine.words import split_words
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
 from tests.families import SENTENCES
 from tests.oracle import Oracle, nearly_equal
+from tests.test_scorer import SHORT, Pairs, split
 
-SHORT = {"window": 60, "margin": 10, "distance": 4}
-Pairs = list[tuple[str, str]]
 MakeFolder = Callable[[str], str]
 
 #: Texts whose characters and tokens do not go hand in hand.
 ODD_CHARACTERS = (
     "The cafe\u0301 and the café closed.",
     "A family \U0001f469\u200d\U0001f469\u200d\U0001f467 sat; \u2764\ufe0f and \U0001f1e9\U0001f1ea too.",
-    "המועצה הצביעה the council וסגרה את הגשר",
-    "أغلق المجلس الجسر القديم نَعَمْ",
-    "नमस्ते दुनिया the bridge",
-    "The eﬃcient ﬁrst ½ of 1,200  well-kept\u00a0cars.",
-    'It\'s <b>bold</b> & "quoted".\r\n\tNew\u200bline',
-)
-
-
-def split(pairs: Pairs) -> tuple[list[str], list[str]]:
-    return [summary for summary, _ in pairs], [source for _, source in pairs]
+    "המועצה הצביעה the council וסגרה את הגשר", "أغلق المجلس الجسر القديم نَعَمْ", "नमस्ते दुनिया the bridge",
+    "The eﬃcient ﬁrst ½ of 1,200  well-kept\u00a0cars.", 'It\'s <b>bold</b> & "quoted".\r\n\tNew\u200bline',
+)  # fmt: skip
 
 
 # The counts
@@ -70,20 +62,18 @@ def test_where_no_word_is_shared_the_score_is_that_of_the_scorer(encoder_folder:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_it_changes_no_score_and_the_cache_changes_no_explanation(bert_folder: str, pairs: Pairs, unit: str) -> None:
+def test_it_changes_no_score_and_neither_cache_nor_company_changes_an_explanation(
+    bert_folder: str, pairs: Pairs, unit: str
+) -> None:
     scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
     before = scorer.score(*split(pairs)).values("alarms").tolist()
-    shown = scorer.explain_pairs(*split(pairs))
+    shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))
     assert scorer.score(*split(pairs)).values("alarms").tolist() == before
     cached = EstimeScorer(model=bert_folder, unit=unit, cache=10**8, **SHORT)
     for _ in range(2):
-        assert [structure(each) for each in cached.explain_pairs(*split(pairs))] == [structure(each) for each in shown]
+        found = [structure(each) for each in cached.explain_pairs(*split(pairs))]
+        assert found == [structure(each) for each in shown[:-3]]
     assert cached.score(*split(pairs)).values("alarms").tolist() == before
-
-
-def test_one_pair_alone_equals_the_pair_in_company(bert_folder: str, pairs: Pairs) -> None:
-    scorer = EstimeScorer(model=bert_folder, **SHORT)
-    shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))
     for index in (0, 5, 11):
         assert structure(scorer.explain(*pairs[index])) == structure(shown[index])
     assert shown[:3] == shown[-3:]
@@ -230,14 +220,14 @@ def test_absent_units_are_shown_with_the_position_of_their_context(bert_folder: 
 
 
 @pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.parametrize(("summary", "source"), [("", ""), (" \n", "A cat."), ("A cat.", ""), ("A", "\t")])
-def test_emptiness(bert_folder: str, unit: str, summary: str, source: str) -> None:
-    shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(summary, source)
-    assert shown.overlap == 0
-    assert shown.alarms == (shown.tokens if unit == "word" else 0)  # where nothing is matched, no word begins alike
-    assert bool(shown.units) == bool(shown.words) == bool(summary.strip())
-    for each in shown.units:
-        assert (each.verdict, each.best, each.same, each.margin) == ("absent", None, None, None)
+def test_emptiness(bert_folder: str, unit: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
+    for shown in scorer.explain_pairs(["", " \n", "A cat.", "A"], ["", "A cat.", "", "\t"]):
+        assert shown.overlap == 0
+        assert shown.alarms == (shown.tokens if unit == "word" else 0)  # where nothing is matched, no word begins alike
+        assert bool(shown.units) == bool(shown.words) == bool(shown.prediction.strip())
+        for each in shown.units:
+            assert (each.verdict, each.best, each.same, each.margin) == ("absent", None, None, None)
 
 
 # The spans
@@ -246,24 +236,19 @@ def test_emptiness(bert_folder: str, unit: str, summary: str, source: str) -> No
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_are_exact(kind_folder: str, unit: str) -> None:
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
-    shown = scorer.explain_pairs([*ODD_CHARACTERS, *SENTENCES[:2]], [*ODD_CHARACTERS[::-1], *SENTENCES[2:4]])
+    shown = scorer.explain_pairs([*ODD_CHARACTERS, *SENTENCES[:4]], [*ODD_CHARACTERS[::-1], *SENTENCES[2:6]])
     for each in shown:
         check_spans(each)
         assert words_of(each) == [word.strip() for word in words_of(each)]
+    for each, text in zip(shown[-4:], SENTENCES, strict=False):  # whatever the pieces of the encoder are
+        assert words_of(each) == split_words(text)
 
 
-def test_pieces_of_a_word_are_one_word(kind_folder: str) -> None:
-    """The words that are shown are those of the text, whatever the pieces of the encoder are."""
-    for text in SENTENCES[:4]:
-        shown = EstimeScorer(model=kind_folder, **SHORT).explain(text, SENTENCES[5])
-        assert words_of(shown) == split_words(text)
-        assert sum(word.pieces for word in shown.words) == shown.tokens
-
-
-@pytest.mark.parametrize("word", ["cafe\u0301", "\u2764\ufe0f", "נָכוֹן", "\U0001f469\u200d\U0001f467"])
-def test_marks_stay_with_their_character(bert_folder: str, word: str) -> None:
-    shown = EstimeScorer(model=bert_folder, **SHORT).explain(f"a {word} a", "a cat")
-    assert words_of(shown) == ["a", word, "a"]
+def test_marks_stay_with_their_character(bert_folder: str) -> None:
+    words = ["cafe\u0301", "\u2764\ufe0f", "נָכוֹן", "\U0001f469\u200d\U0001f467"]
+    scorer = EstimeScorer(model=bert_folder, **SHORT)
+    for word, shown in zip(words, scorer.explain_pairs([f"a {word} a" for word in words], ["a cat"] * 4), strict=True):
+        assert words_of(shown) == ["a", word, "a"]
 
 
 @cache

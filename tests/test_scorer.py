@@ -16,7 +16,7 @@ from estime_metric import scorer as scorer_module
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.masking import MaskedText
 from estime_metric.measures import STATISTICS
-from tests.families import BLOCKS, SENTENCES
+from tests.families import BLOCKS, SENTENCES, TOKENIZERS
 from tests.oracle import Oracle, Verdict
 
 SHORT = {"window": 60, "margin": 10, "distance": 4}
@@ -84,10 +84,7 @@ def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: 
     result = EstimeScorer(model=folder, layers=layers, device="cpu", **setting).score(*split(pairs))
     differing, near, checked = disagreements(result, verdicts)
     alarms = sum(verdict.alarms for by_layer in verdicts for verdict in by_layer.values())
-    print(
-        f"{name}: {len(pairs)} pairs, layers {layers}: {alarms} alarms among {checked} checked tokens; "
-        f"{near} verdicts within 1e-4; {differing} alarms differ, all among those"
-    )
+    print(f"{name}: {alarms} alarms among {checked} checked tokens; {near} verdicts within 1e-4; {differing} differ")
     assert 0.01 < alarms / checked < 0.999  # neither answer is the only one
     for layer in layers:
         assert result.ties(layer) == pytest.approx(sum(one[layer].near_ties for one in verdicts), abs=near * 0.2 + 2)
@@ -97,7 +94,8 @@ def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: 
 
 
 def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs) -> None:
-    compare(folder, [*pairs[:9], *few_kinds(8)], [1, 2, BLOCKS], family, **SHORT)
+    some = 9 if family in TOKENIZERS else 4
+    compare(folder, [*pairs[:some], *few_kinds(some)], [1, 2, BLOCKS], family, **SHORT)
     if family == "bert":
         compare(folder, [*pairs[:6], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT)
 
@@ -128,45 +126,35 @@ def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None
 
     A batch of another shape may take another routine of the processor's library, which adds up in another order.
     """
+    if rows is not None:
+        one = EstimeResult(one._statistics[rows], one.config)
     for layer in another.layers:
-        a, b = (
-            {name: result.values(name, layer) for name in MEASURES}
-            | {"ties": result._statistics[:, result.layers.index(layer), TIES]}
-            for result in (one, another)
-        )
-        if rows is not None:
-            a = {name: values[rows] for name, values in a.items()}
+        a, b = ({name: result.values(name, layer) for name in MEASURES} for result in (one, another))
         for name in ("overlap", "tokens"):
             assert torch.equal(a[name], b[name])
-        ties = torch.maximum(a["ties"], b["ties"])
+        index = another.layers.index(layer)
+        ties = torch.maximum(*(result._statistics[:, index, TIES] for result in (one, another)))
         assert ((a["alarms"] - b["alarms"]).abs() <= ties).all()
         same_rate = (a["alarm_rate"] == b["alarm_rate"]) | (a["alarm_rate"].isnan() & b["alarm_rate"].isnan())
         assert torch.equal(same_rate, a["alarms"] == b["alarms"])
         assert (a["winners"] - b["winners"]).abs().sum() <= a["winners"].sum() / 1000 + ties.sum()
 
 
-def test_order_and_company_change_nothing(scorer: EstimeScorer, pairs: Pairs) -> None:
-    whole = scorer.score(*split(pairs))
-    order = random.Random(0).sample(range(len(pairs)), len(pairs))
-    for size in (1, 5, len(pairs)):
-        for start in range(0, len(pairs), size):
-            rows = order[start : start + size]
-            assert_same(whole, scorer.score(*split([pairs[row] for row in rows])), rows)
-
-
-def test_duplicates_change_nothing_and_cost_nothing(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
+def test_order_company_duplicates_and_budget_change_nothing(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
     whole = scorer.score(*split(pairs))
     rows = [row for row in range(len(pairs)) for _ in range(3)] + list(range(len(pairs)))
     assert_same(whole, scorer.score(*split([pairs[row] for row in rows])), rows)
     first, second = encoded
     assert sum(len(text.windows) for text in first) == sum(len(text.windows) for text in second)
-
-
-@pytest.mark.parametrize("budget", [1, 70, 500, 10**7])
-def test_the_budget_changes_nothing(scorer: EstimeScorer, pairs: Pairs, budget: int) -> None:
-    other = EstimeScorer(scorer.config, token_budget=budget)
-    assert other.encoder is scorer.encoder
-    assert_same(scorer.score(*split(pairs)), other.score(*split(pairs)))
+    order = random.Random(0).sample(range(len(pairs)), len(pairs))
+    for size in (1, 5, len(pairs)):
+        for start in range(0, len(pairs), size):
+            rows = order[start : start + size]
+            assert_same(whole, scorer.score(*split([pairs[row] for row in rows])), rows)
+    for budget in (1, 70, 500, 10**7):
+        other = EstimeScorer(scorer.config, token_budget=budget)
+        assert other.encoder is scorer.encoder
+        assert_same(whole, other.score(*split(pairs)))
 
 
 @pytest.mark.parametrize("size", [1, 20_000, 100_000])
@@ -202,44 +190,39 @@ def test_a_chunk_goes_before_the_next_is_encoded(
     assert left == [0] * len(left)
 
 
-def test_candidates_are_scored_as_pairs(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
+def test_candidates_are_scored_as_pairs_and_a_source_is_encoded_once(
+    scorer: EstimeScorer, pairs: Pairs, encoded
+) -> None:
     source = pairs[2][1]
     summaries = [summary for summary, _ in pairs]
     candidates = scorer.score_candidates(summaries, source)
     assert_same(candidates, scorer.score(summaries, [source] * len(summaries)))
     of_source = len(token_ids(scorer, source))
     assert [sum(text.wanted == of_source for text in texts) for texts in encoded] == [1, 1]
-
-
-def test_a_source_is_encoded_once_wherever_it_stands(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
-    scorer.score(*split(pairs))
+    scorer.score(*split(pairs))  # wherever they stand
     lengths = {source: len(token_ids(scorer, source)) for _, source in pairs}
-    (texts,) = encoded
+    texts = encoded[2]
     whole = [len(text.ids) for text in texts if text.wanted == len(text.ids) and len(text.ids) in lengths.values()]
     assert sorted(whole) == sorted(lengths.values())
     assert len(texts) == len(lengths) + len(set(pairs))
-
-
-def test_only_what_occurs_in_the_source_is_masked_in_a_summary(scorer: EstimeScorer, encoded) -> None:
-    scorer.score(["the cat zzz"], ["the dog"])
-    of_source, summary = token_ids(scorer, "the dog"), token_ids(scorer, "the cat zzz")
-    (texts,) = encoded
-    masked = [position for window in texts[1].windows for position in window.masked]
-    assert sorted(masked) == [index for index, token in enumerate(summary) if token in of_source]
+    scorer.score(["the cat zzz"], ["the dog"])  # of a summary only what occurs in the source
+    known, summary = token_ids(scorer, "the dog"), token_ids(scorer, "the cat zzz")
+    masked = [position for window in encoded[3][1].windows for position in window.masked]
+    assert sorted(masked) == [index for index, token in enumerate(summary) if token in known]
 
 
 # Emptiness
 
 
-@pytest.mark.parametrize("summary", ["", "  \n", "...", "The cat sat."])
 @pytest.mark.parametrize("source", ["", "!!!"])
-def test_nothing_in_common_is_zero(scorer: EstimeScorer, summary: str, source: str) -> None:
-    result = scorer.score([summary], [source])
+def test_nothing_in_common_is_zero(scorer: EstimeScorer, source: str) -> None:
+    summaries = ["", "  \n", "...", "The cat sat."]
+    result = scorer.score_candidates(summaries, source)
     for layer in (1, 3):
         for measure in ("alarms", "winners", "overlap"):
-            assert result.values(measure, layer).tolist() == [0.0]
-    assert result.unchecked == [0]
-    assert result.values("tokens", 1).tolist() == [len(token_ids(scorer, summary))]
+            assert result.values(measure, layer).tolist() == [0.0] * 4
+    assert result.unchecked == [0, 1, 2, 3]
+    assert result.values("tokens", 1).tolist() == [len(token_ids(scorer, summary)) for summary in summaries]
 
 
 def test_the_empty_among_others_disturb_nobody(scorer: EstimeScorer, pairs: Pairs) -> None:
@@ -254,9 +237,6 @@ def test_a_source_of_one_token_raises_no_alarm_and_punctuation_is_checked(scorer
     assert result.values("overlap", 1).tolist() == [3.0, 3.0]
     assert (result.values("alarms", 1)[0], result.values("winners", 1)[0]) == (0, 0)
     assert result.unchecked == []
-
-
-def test_no_pairs(scorer: EstimeScorer) -> None:
     for result in (scorer.score([], []), scorer.score_candidates([], "the cat")):
         assert len(result) == 0
         assert result.values("alarms", 1).shape == (0,)

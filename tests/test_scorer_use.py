@@ -9,6 +9,7 @@ import weakref
 import pytest
 import torch
 
+from docs.benchmarks.rounding import changes, hostile_pairs
 from estime_metric import EstimeConfig, EstimeScorer, estime
 from estime_metric.config import default_layer
 from tests.families import BLOCKS
@@ -25,8 +26,12 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
     assert scorer._ready is None
     scorer.load()
     ready = scorer._ready
-    scorer.score(["the cat"], ["the cat sat"])
+    result = scorer.score(["the cat"], ["the cat sat"])
     assert scorer._ready is ready is not None
+    assert result.signature == scorer.signature
+    assert "default" not in result.signature
+    assert "@sha256-" in result.signature
+    assert EstimeScorer(model=bert_folder).resolved_config.layers == (default_layer(BLOCKS),)
     missing = EstimeScorer(model=str(tmp_path / "not-there"))
     assert "not-there" in repr(missing)
     for use in (missing.load, lambda: missing.score(["a"], ["a"])):
@@ -50,23 +55,21 @@ def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
             score(predictions, sources)
 
 
-def test_unloading_frees_the_encoder_and_the_next_use_loads_it_again(bert_folder: str, pairs: Pairs) -> None:
+def test_unloading_frees_the_encoder_unless_it_is_shared_and_the_next_use_loads_it_again(
+    bert_folder: str, pairs: Pairs
+) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[1], dtype="bfloat16", device="cpu", **SHORT)
+    another = EstimeScorer(EstimeConfig(**vars(scorer.config)), distance=3)
     before = scorer.score(*split(pairs[:3]))
     watched = weakref.ref(scorer.encoder)
+    assert another.encoder is scorer.encoder
     scorer.unload()
+    gc.collect()
+    assert another.score(["the cat"], ["the cat"]).values("tokens").tolist() == [2.0]
+    another.unload()
     gc.collect()
     assert watched() is None
     assert_same(before, scorer.score(*split(pairs[:3])))
-
-
-def test_scorers_share_the_encoder(bert_folder: str) -> None:
-    options = {"model": bert_folder, "layers": [1], "device": "cpu"}
-    one, another = EstimeScorer(**options), EstimeScorer(EstimeConfig(**options), distance=3)
-    assert one.encoder is another.encoder
-    one.unload()
-    gc.collect()
-    assert another.score(["the cat"], ["the cat"]).values("tokens").tolist() == [2.0]
 
 
 def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
@@ -79,16 +82,9 @@ def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
     assert pickle.loads(pickle.dumps(expected)).signature == expected.signature
 
 
-def test_the_signature_is_complete(bert_folder: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, device="cpu")
-    result = scorer.score(["the cat"], ["the cat"])
-    assert result.signature == scorer.signature
-    assert result.layers == (default_layer(BLOCKS),)
-    assert "default" not in result.signature
-    assert "@sha256-" in result.signature
-
-
 def test_gradients_default_dtype_and_seeds_of_the_caller_stay(scorer: EstimeScorer, pairs: Pairs) -> None:
+    odd = "the \x00 cat \u202e sat \ufeff on 😀 e\u0301"
+    assert scorer.score((odd,), iter([odd])).values("overlap", 1).item() >= 4  # type: ignore[arg-type]
     state = torch.random.get_rng_state()
     result = scorer.score(*split(pairs[:2]))
     assert torch.is_grad_enabled()
@@ -108,20 +104,33 @@ def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(scorer: EstimeSco
     assert "32/32" in shown.err
 
 
-def test_odd_characters_are_scored(scorer: EstimeScorer) -> None:
-    odd = "the \x00 cat \u202e sat \ufeff on 😀 e\u0301"
-    assert scorer.score((odd,), iter([odd])).values("overlap", 1).item() >= 4  # type: ignore[arg-type]
-
-
 def test_the_function_gives_what_the_class_gives(bert_folder: str, pairs: Pairs) -> None:
     options = {"model": bert_folder, "layers": [1, 3], "device": "cpu", "normalize": True, **SHORT}
     one, another = estime(*split(pairs), **options), EstimeScorer(**options).score(*split(pairs))
     assert one.signature == another.signature
     assert torch.equal(one._statistics.nan_to_num(-9), another._statistics.nan_to_num(-9))
     assert "|layers:1,3|unit:token|window:60|margin:10|distance:4|normalize:yes|dtype:float32|" in one.signature
-    with pytest.raises(TypeError, match="but got `windows`"):
-        estime(["a"], ["a"], windows=3)
     with pytest.raises(ValueError, match="`layers` to lie within"):
         estime(["a"], ["a"], model=bert_folder, layers=99)
-    with pytest.raises(TypeError, match="`sources` to hold strings only, but got int at index 0"):
-        estime(["a"], [1], model=bert_folder)  # type: ignore[list-item]
+
+
+@pytest.mark.filterwarnings("ignore:dtype='bfloat16' is slower:RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_what_a_budget_changes_was_counted(dtype: str) -> None:
+    summaries, sources = zip(*hostile_pairs(6), strict=True)
+    results = [
+        EstimeScorer(
+            model="embedded-small", device="cpu", dtype=dtype, token_budget=budget, layers=(3, 6),
+            measures=("soft", "coherence", "alarms_alltokens"),
+        ).score(summaries, sources)
+        for budget in (100, 8_000)
+    ]  # fmt: skip
+    found = changes(*results)
+    assert {name: beyond for name, (_, _, _, beyond) in found.items()} == dict.fromkeys(found, 0)
+    assert torch.equal(results[0].values("overlap", 3), results[1].values("overlap", 3))
+    assert results[0].ties(3, "overlap") == 0
+    assert results[0].ties(3, "unsupported_rate") == results[0].ties(3)
+    if dtype == "bfloat16":
+        assert sum(changed for changed, *_ in found.values()) > 0  # or there was nothing to count
+        assert results[0].ties(3) > 0
+        assert results[0].ties(3, "soft") > 0

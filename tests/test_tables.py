@@ -18,16 +18,9 @@ from estime_metric.tables import (  # isort: skip
 
 OF = {"group": "consistency"}
 COLUMNS = (Column("measure", text=True), Column("ρ", **OF), Column("τ", **OF), Column("n", decimals=1))
-TABLE = Table(
-    "demo-1",
-    "Ours & the paper's: 95% of a_b",
-    COLUMNS,
-    (
-        Section("Reference-free", (("(-)ESTIME_5", 0.39349, -0.2, 1600), ("x | y", None, float("nan"), 0.25))),
-        Section("", (("#1", 1.0, 0.0005, 3),)),
-    ),
-    ("A note with $ and \\.",),
-)
+ROWS = ("(-)ESTIME_5", 0.39349, -0.2, 1600), ("x | y", None, float("nan"), 0.25)
+SECTIONS = Section("Reference-free", ROWS), Section("", (("#1", 1.0, 0.0005, 3),))
+TABLE = Table("demo-1", "Ours & the paper's: 95% of a_b", COLUMNS, SECTIONS, ("A note with $ and \\.",))
 
 
 def test_markdown_has_a_line_a_row_and_the_same_number_of_cells_in_each() -> None:
@@ -80,9 +73,7 @@ def test_a_table_without_rows_is_still_a_table() -> None:
     assert to_csv(empty) == "section,measure,consistency ρ,consistency τ,n\n"
     assert to_markdown(empty).count("\n|") == 2
     assert r"\toprule" in to_latex(empty)
-
-
-def test_a_row_of_the_wrong_length_and_a_name_that_is_no_file_name_are_refused() -> None:
+    # A row of the wrong length and a name that is no file name are refused.
     with pytest.raises(ValueError, match="row 1 of section 'a' has 2"):
         Table("x", "t", (Column("a"),), (Section("a", ((1,), (1, 2))),))
     with pytest.raises(ValueError, match="`name` to be letters"):

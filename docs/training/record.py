@@ -16,14 +16,13 @@ import pandas as pd
 
 from estime_metric import files
 from estime_metric.explain import marked
-from estime_metric.measures import RECOMMENDED
+from estime_metric.measures import OPERATING_POINTS, RECOMMENDED
 from estime_metric.meta.checks import Floats
 from estime_metric.meta.detection import balanced_accuracies
 from estime_metric.meta.resampling import draw, interval
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.aggrefact import data as aggrefact
 from estime_metric.studies.aggrefact.words import judged_words
-from estime_metric.thresholds import OPERATING_POINTS
 
 #: Digits of a threshold that are kept.
 DIGITS = 3

@@ -1,12 +1,6 @@
-"""The measure itself; knows no toolkit.
+"""The measure itself; knows no toolkit. One stage a module, each imports those before it.
 
-Data flow one way, one stage a module; a stage imports those before it::
-
-    texts -> units          words.py, text.py; chunking.py: chunks of pairs
-          -> windows        masking.py
-          -> batches        batching.py
-          -> embeddings     encoder.py, with loading.py, shipped.py, int8.py, blocks.py, fused.py;
-                            store.py holds encoders, cache.py embeddings of sources
-          -> matches        matching.py
-          -> statistics     statistics.py, from which estime_metric/measures.py computes the measures
+texts -> units (words, text, chunking) -> windows (masking) -> batches (batching) -> embeddings (encoder, with loading,
+shipped, blocks, fused; store holds encoders, cache embeddings of sources) -> matches (matching) -> statistics, from
+which `estime_metric.measures` computes the measures.
 """

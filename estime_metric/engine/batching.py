@@ -14,11 +14,9 @@ import numpy as np
 from estime_metric.engine.masking import MaskedText, Window
 from estime_metric.engine.text import BoolArray, IntArray
 
-#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own, for less padding.
-_BUSY = (500, 4_000)
-
-#: The share of padding at which such a batch ends.
-_MOST_PADDING = 0.03
+#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own: it ends at this share
+#: of padding.
+_BUSY, _MOST_PADDING = (500, 4_000), 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +71,6 @@ def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range
 
     An input longer than the budget makes a batch of its own. A batch that is large enough to keep a device busy also
     ends where more than a few percent of it would be padding. Where ``padded`` is False, a batch has one length.
-
-    Example:
-        >>> pack([5, 4, 4, 2, 1], budget=10)
-        [range(0, 2), range(2, 4), range(4, 5)]
     """
     least, most = _BUSY
     busy = min(max(budget // 4, least), most)
@@ -105,10 +99,8 @@ def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
     longest = max(len(job.window) for job in jobs) + special.around
     ids = np.full((len(jobs), longest), special.padding, dtype=np.int64)  # (b, p)
     attended = np.zeros((len(jobs), longest), dtype=np.bool_)  # (b, p)
-    row: list[int] = []
-    column: list[int] = []
-    target: list[int] = []
-    slot: list[int] = []
+    places: tuple[list[int], ...] = ([], [], [], [])
+    row, column, target, slot = places
     shift = len(special.before)
     for number, job in enumerate(jobs):
         window = job.window
@@ -122,6 +114,6 @@ def assemble(jobs: Sequence[Job], special: SpecialTokens) -> Batch:
         column += [shift + position - window.start for position in window.read]
         target += [job.offset + wanted for wanted in window.rows]
         slot += range(len(window.read))
-    fields: list[Any] = [np.asarray(numbers, dtype=np.int64) for numbers in (row, column, target, slot)]
+    fields: list[Any] = [np.asarray(numbers, dtype=np.int64) for numbers in places]
     fields.append(max(len(job.window.read) for job in jobs))
     return Batch(ids, None if attended.all() else attended, *fields)

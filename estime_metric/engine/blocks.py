@@ -1,7 +1,6 @@
 """Reads hidden layers out of any BERT-like model, and drops the blocks above them.
 
-Layer ``k`` is what ``transformers`` returns as ``hidden_states[k]``: the input of block ``k`` and, after the last
-block, the model's output.
+Layer ``k`` is ``hidden_states[k]`` of ``transformers``: the input of block ``k``, after the last block the output.
 """
 
 from __future__ import annotations
@@ -22,20 +21,11 @@ class _DeepestReadError(Exception):
 
 
 class BlockTaps:
-    """Taps on the blocks of one model.
+    """Taps on the blocks of a base model of ``transformers`` or of `ShippedModel`, in eval mode.
 
-    On construction the blocks above ``depth`` are taken off the model. A probe checks, against the whole model, that
-    this leaves the layers below as they were; where an architecture resists, all blocks stay. NaN and infinity
-    count as equal here: `MaskedEncoder` refuses them by name.
-
-    Args:
-        model: a base model of ``transformers`` or one that ships, without head, in eval mode.
-        blocks: how many blocks it runs.
-        depth: the deepest layer that will be read.
-        probe: token ids of shape (1, p) for the check.
-
-    Attributes:
-        kept: how many blocks are still run.
+    The ``blocks`` above ``depth``, the deepest layer that will be read, are taken off it; ``kept`` is how many are
+    still run. A probe, token ids of shape (1, p), checks that this leaves the layers below as they were; where an
+    architecture resists, all blocks stay. NaN and infinity count as equal here: `MaskedEncoder` refuses them by name.
 
     Raises:
         ValueError: the model does not run its blocks in a way that can be followed.
@@ -53,34 +43,30 @@ class BlockTaps:
                 raise
             raise _unreadable(model) from error
         whole = list(self._list)
-        self._drop_above(max(depth, 1))
+        self.kept = max(depth, 1)
+        if len(whole) == blocks:
+            del self._list[self.kept :]
+        else:  # one group of weights run again and again: nothing to drop, but fewer runs
+            model.config.num_hidden_layers = self.kept
         if not self._agrees(probe, expected, exact=True):
             self._list.extend(whole[len(self._list) :])
-            self._model.config.num_hidden_layers = self.kept = blocks
+            model.config.num_hidden_layers = self.kept = blocks
             if not self._agrees(probe, expected, exact=True):
                 raise _unreadable(model)
         self._fuse(probe, expected)
 
     def read(
-        self,
-        ids: Tensor,
-        attended: Tensor | None,
-        layers: Sequence[int],
-        pick: Callable[[Tensor], Tensor],
+        self, ids: Tensor, attended: Tensor | None, layers: Sequence[int], pick: Callable[[Tensor], Tensor],
         only: ReadPositions | None = None,
-    ) -> list[Tensor]:
-        """Runs the model once and returns ``pick`` of each of the layers, in their order.
+    ) -> list[Tensor]:  # fmt: skip
+        """Runs the model once, no block above the layers, and returns ``pick`` of each of the layers, in their order.
 
-        Hidden states that are not picked are let go at once: memory does not grow with the number of layers. Blocks
-        above the deepest of the layers are not run.
+        Hidden states, of shape (b, p, d), that are not picked are let go at once: memory does not grow with the layers.
 
         Args:
             ids: token ids, int64 of shape (b, p).
             attended: bool of shape (b, p), False at padding; ``None`` where there is none.
-            layers: layers to read, none deeper than the taps' depth.
-            pick: takes hidden states of shape (b, p, d).
-            only: the positions that ``pick`` takes; ``None`` for all. Where the architecture allows, the deepest layer
-                is computed there alone.
+            only: the positions that ``pick`` takes, where the deepest layer is computed alone if possible; or ``None``.
         """
         taken: dict[int, Tensor] = {}
         calls = 0
@@ -118,22 +104,11 @@ class BlockTaps:
         return [taken[layer] for layer in layers]
 
     def takes_padding(self, probe: Tensor, padding: int) -> bool:
-        """Whether padding, marked as such, leaves the states of all layers as they are.
+        """Whether padding, of that id and marked as such, leaves the states of all layers as they are.
 
         Fused blocks are given the mask in the shape in which attention takes it, if that does: from another shape
         ``transformers`` makes it anew in each forward pass, and waits for the device to ask whether there is padding.
-
-        Args:
-            probe: token ids of shape (1, p).
-            padding: the id of the padding.
         """
-        self._mask_by_key = self._fused
-        if self._fused and self._padding_agrees(probe, padding):
-            return True
-        self._mask_by_key = False
-        return self._padding_agrees(probe, padding)
-
-    def _padding_agrees(self, probe: Tensor, padding: int) -> bool:
         probe = probe.to(next(self._model.parameters()).device)
         size, most = probe.shape[1] // 2, probe.shape[1]
         layers = range(self._depth + 1)
@@ -141,8 +116,12 @@ class BlockTaps:
         short = nn.functional.pad(probe[:, :size], (0, most - size), value=padding)
         lengths = torch.tensor([[most], [size]], device=probe.device)
         attended = torch.arange(most, device=probe.device) < lengths
-        found = self._try(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, :size])
-        return _all_near(found, alone)
+        for by_key in [True, False] if self._fused else [False]:
+            self._mask_by_key = by_key
+            found = self._try(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, :size])
+            if _all_near(found, alone):
+                return True
+        return False
 
     def _try(self, *given: Any) -> list[Tensor]:
         """As `read`; nothing where an architecture cannot be run so."""
@@ -177,13 +156,6 @@ class BlockTaps:
                 self._model.encoder = encoder
             self._fused = False
 
-    def _drop_above(self, depth: int) -> None:
-        if len(self._list) == self._blocks:
-            del self._list[depth:]
-        else:  # one group of weights run again and again: nothing to drop, but fewer runs
-            self._model.config.num_hidden_layers = depth
-        self.kept = depth
-
     def _agrees(self, probe: Tensor, expected: Sequence[Tensor], exact: bool = False) -> bool:
         found = self._try(probe, None, range(self._depth + 1), lambda hidden: hidden)
         return _all_near(found, expected[: self._depth + 1], exact)
@@ -205,17 +177,14 @@ def _all_near(found: Sequence[Tensor], expected: Sequence[Tensor], exact: bool =
 
 
 def _unreadable(model: nn.Module) -> ValueError:
-    return ValueError(
-        "Expected argument `model` to name a BERT-like encoder whose hidden layers can be read one by one, "
-        f"but those of {type(model).__name__} cannot."
-    )
+    wanted = "a BERT-like encoder whose hidden layers can be read one by one"
+    return ValueError(f"Expected argument `model` to name {wanted}, but those of {type(model).__name__} cannot.")
 
 
 def _block_list(model: nn.Module, blocks: int) -> nn.ModuleList:
     """The list of blocks: the outermost of the right length, or ALBERT's groups, which are run again and again."""
     lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
-    if lists:
-        return next((candidate for candidate in lists if len(candidate) == blocks), lists[0])
-    raise ValueError(
-        f"Expected argument `model` to name an encoder made of a list of blocks, but {type(model).__name__} has none."
-    )
+    if not lists:
+        wanted = f"an encoder made of a list of blocks, but {type(model).__name__} has none."
+        raise ValueError(f"Expected argument `model` to name {wanted}")
+    return next((candidate for candidate in lists if len(candidate) == blocks), lists[0])

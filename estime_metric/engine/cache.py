@@ -1,7 +1,6 @@
 """Source embeddings by content: bounded memory, and where asked for a bounded folder that processes share.
 
-A cache holds what the encoder would return, rounding apart. Its keys are digests of everything that the embeddings
-depend on, so an entry cannot be taken for another one and none has to be invalidated.
+Keys are digests of everything that the embeddings depend on, so no entry is taken for another or has to be invalidated.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -25,33 +24,23 @@ from numpy.typing import NDArray
 from safetensors.torch import load, save
 from torch import Tensor
 
-from estime_metric.engine.chunking import EncodedUnits
-from estime_metric.engine.memory import is_out_of_memory, to_host
+from estime_metric.engine.memory import is_out_of_memory
 from estime_metric.inputs import integer
-
-#: Sources with their keys, and with embeddings that were found.
-Keys = list[tuple[EncodedUnits, str]]
-Known = dict[EncodedUnits, Tensor]
-
-#: Most bytes in a folder where nothing else is said.
-FOLDER_BYTES = 10_000_000_000
 
 #: Files that belong to a cache; it never touches another file of its folder.
 _KEY = re.compile(r"[0-9a-f]{64}")
 _ENTRY = re.compile(rf"{_KEY.pattern}\.source\.safetensors")
 _UNFINISHED = re.compile(r"[0-9a-z_]+\.source\.part")
 
-#: Seconds after which an unfinished file is taken for the rest of a process that was stopped.
-_ABANDONED = 3600.0
+_ABANDONED = 3600.0  # seconds after which an unfinished file is taken for the rest of a process that was stopped
 
 
 class SourceCache:
     """Embeddings of sources; the least recently used are evicted first.
 
-    Entries are kept on the CPU, whatever device they come from. In a folder each is a file in the safetensors format,
-    written under another name and then renamed, with a checksum: several processes may share the folder, and an entry
-    that is damaged is removed with a warning and computed again. Copies made with ``copy.deepcopy`` share the cache;
-    one that is unpickled keeps the folder and the limits and starts with empty memory.
+    Entries are kept on the CPU, whatever device they come from; in a folder each is a safetensors file with a checksum.
+    Several processes may share a folder; a damaged entry is removed with a warning and computed again. A deep copy is
+    the cache itself; an unpickled one keeps folder and limits and starts with empty memory.
 
     Args:
         memory_bytes: most bytes of embeddings held in memory.
@@ -74,7 +63,7 @@ class SourceCache:
     """
 
     def __init__(
-        self, memory_bytes: int = 0, folder: str | os.PathLike[str] | None = None, folder_bytes: int = FOLDER_BYTES
+        self, memory_bytes: int = 0, folder: str | os.PathLike[str] | None = None, folder_bytes: int = 10_000_000_000
     ) -> None:
         self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
         self.folder = None if folder is None else Path(folder).expanduser()
@@ -97,9 +86,8 @@ class SourceCache:
             return cls(folder=cache)
         if isinstance(cache, SupportsIndex) and not isinstance(cache, bool):
             return cls(memory_bytes=integer("cache", cache, least=0))
-        raise TypeError(
-            f"Expected argument `cache` to be bytes of memory, a folder, a SourceCache or None, but got {cache!r}."
-        )
+        wanted = "be bytes of memory, a folder, a SourceCache or None"
+        raise TypeError(f"Expected argument `cache` to {wanted}, but got {cache!r}.")
 
     def get(self, key: str) -> Tensor | None:
         """The embeddings stored under ``key``, on the CPU, not to be changed in place; ``None`` if there are none."""
@@ -107,10 +95,8 @@ class SourceCache:
             found = self._entries.get(key)
             if found is not None:
                 self._entries.move_to_end(key)
-            else:
-                found = self._read(key)
-                if found is not None:
-                    self._keep(key, found)
+            elif (found := self._read(key)) is not None:
+                self._keep(key, found)
             self.hits += found is not None
             self.misses += found is None
             return found
@@ -149,7 +135,6 @@ class SourceCache:
         return type(self), (self.memory_bytes, self.folder, self.folder_bytes)
 
     def _keep(self, key: str, embeddings: Tensor) -> None:
-        """Puts an entry in memory and evicts others until all fit."""
         if embeddings.nbytes > self.memory_bytes:
             return
         old = self._entries.pop(key, None)
@@ -164,24 +149,18 @@ class SourceCache:
             return None
         file = self._file(key)
         try:
-            content = file.read_bytes()
-        except (OSError, MemoryError):
-            return None
-        try:
-            entry = load(content)
+            entry = load(file.read_bytes())
             embeddings = entry["embeddings"]
-            sound = torch.equal(entry["checksum"], _checksum(key, embeddings))
+            if torch.equal(entry["checksum"], _checksum(key, embeddings)):
+                with contextlib.suppress(OSError):
+                    os.utime(file)  # recently used
+                return embeddings
         except Exception as error:  # whatever a damaged file makes its reader say
-            if is_out_of_memory(error):
+            if isinstance(error, OSError) or is_out_of_memory(error):
                 return None
-            sound = False
-        if not sound:
-            _remove(file)
-            warnings.warn(f"{file} is damaged: removed, and its source is encoded again.", RuntimeWarning, stacklevel=2)
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(file)  # recently used
-        return embeddings
+        _remove(file)
+        warnings.warn(f"{file} is damaged: removed, and its source is encoded again.", RuntimeWarning, stacklevel=2)
+        return None
 
     def _write(self, key: str, embeddings: Tensor) -> None:
         if self.folder is None or embeddings.nbytes > self.folder_bytes:
@@ -193,9 +172,8 @@ class SourceCache:
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(content)
                 os.replace(unfinished, self._file(key))
-            except BaseException:
+            finally:  # gone once it is renamed
                 _remove(Path(unfinished))
-                raise
         except OSError as error:
             if not self._warned:
                 self._warned = True
@@ -216,62 +194,26 @@ class SourceCache:
                 files.append((used, size, file))
         excess = sum(size for _, size, _ in files) - self.folder_bytes
         for _, size, file in sorted(files):
-            if excess <= 0:
-                break
-            if _ENTRY.fullmatch(file.name):
+            if excess > 0 and _ENTRY.fullmatch(file.name):
                 _remove(file)
                 excess -= size
 
     def _files(self) -> Iterator[tuple[Path, int, float]]:
-        """The cache's own files with their size and when each was last used."""
-        if self.folder is None:
-            return
-        with os.scandir(self.folder) as entries:
-            for entry in entries:
-                if _ENTRY.fullmatch(entry.name) or _UNFINISHED.fullmatch(entry.name):
-                    with contextlib.suppress(OSError):  # another process removed it
-                        state = entry.stat()
-                        yield Path(entry.path), state.st_size, state.st_mtime
+        for file in [] if self.folder is None else self.folder.iterdir():
+            if _ENTRY.fullmatch(file.name) or _UNFINISHED.fullmatch(file.name):
+                with contextlib.suppress(OSError):  # another process removed it
+                    state = file.stat()
+                    yield file, state.st_size, state.st_mtime
 
     def _file(self, key: str) -> Path:
         return Path(self.folder or "") / f"{key}.source.safetensors"
 
 
-def recall(cache: SourceCache | None, sources: Sequence[EncodedUnits], signature: str) -> tuple[Known, Keys]:
-    """What the cache has of some sources, still on the CPU, and the keys of those that it lacks.
-
-    ``signature`` is the complete one of the configuration.
-    """
-    known: Known = {}
-    missing: Keys = []
-    if cache is None:
-        return known, missing
-    for source in sources:
-        units = source.units
-        key = source_key(signature, units.tokens, units.first, units.stop, units.index)
-        found = cache.get(key)
-        if found is None:
-            missing.append((source, key))
-        else:
-            known[source] = found
-    return known, missing
-
-
-def remember(cache: SourceCache | None, missing: Keys) -> None:
-    """Puts into the cache what `recall` did not find there and what has been encoded since."""
-    if cache is None or not missing:
-        return
-    encoded = [(source.embeddings, key) for source, key in missing if source.embeddings is not None]
-    for embeddings, (_, key) in zip(to_host([one for one, _ in encoded]), encoded, strict=True):
-        cache.put(key, embeddings)
-
-
 def source_key(signature: str, *arrays: NDArray[np.int64]) -> str:
     """A digest that stands for the embeddings of one source: 64 hexadecimal digits.
 
-    Args:
-        signature: the complete signature of the configuration: encoder, revision, layers, masking, dtype.
-        arrays: what the units of the source are: token ids, and where each unit begins and ends; int64.
+    ``signature`` is the complete one of the configuration, ``arrays`` tell its units: token ids, where each begins and
+    ends, its number; int64.
     """
     digest = hashlib.sha256(signature.encode())
     for array in arrays:

@@ -6,28 +6,31 @@ Equal sources are tokenized once, equal pairs scored once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.masking import mask_units
 from estime_metric.engine.text import BoolArray, Tokenizer, Units, occurring, units_of
 
-#: Summaries of one source that are tokenized in one call.
-_TOKENIZED_AT_ONCE = 256
+if TYPE_CHECKING:
+    from estime_metric.engine.loading import EncoderInfo
+
+_TOKENIZED_AT_ONCE = 256  # summaries of one source that are tokenized in one call
 
 
 @dataclass(eq=False, slots=True)
 class EncodedUnits:
-    """Units of a text that are masked by one schedule, and their embeddings.
-
-    These are of shape (l, n, d); ``None`` until they are encoded, and again once they are matched.
-    """
+    """Units of a text that are masked by one schedule, and their embeddings."""
 
     units: Units
-    embeddings: Tensor | None = None
+    embeddings: Tensor | None = None  # of shape (l, n, d); ``None`` until they are encoded, and once they are matched
+    key: str = ""  # in the cache of sources, if there is one, with what that has
+    cached: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,21 +71,13 @@ class Chunk:
 
 
 def chunks(
-    predictions: Sequence[str],
-    sources: Sequence[str],
-    config: EstimeConfig,
-    tokenizer: Tokenizer,
-    *,
-    max_units: int,
-    every_unit: bool,
-) -> Iterator[Chunk]:
+    predictions: Sequence[str], sources: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer, *,
+    max_units: int, every_unit: bool,
+) -> Iterator[Chunk]:  # fmt: skip
     """Tokenizes the texts, source by source, and cuts the work into chunks.
 
-    Args:
-        predictions, sources: the summaries and a source for each.
-        config, tokenizer: the configuration and the encoder's tokenizer.
-        max_units: units that are encoded in one chunk; it ends with the summary that reaches that number.
-        every_unit: encode all units of a summary, also those that do not occur in the source.
+    A chunk ends with the summary whose units reach ``max_units``. With ``every_unit`` those units of a summary that do
+    not occur in the source are encoded too.
     """
     rows: dict[str, dict[str, list[int]]] = {}
     for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
@@ -118,7 +113,6 @@ def _chunk(groups: list[_Group], before: EncodedUnits | None, carried: EncodedUn
 def _summaries(
     source: Units, summaries: dict[str, list[int]], config: EstimeConfig, tokenizer: Tokenizer, every_unit: bool
 ) -> Iterator[SummaryUnits]:
-    """Tokenizes the summaries of one source and finds what has to be checked in each."""
     texts = iter(summaries)
     while some := {text: summaries[text][0] for text in islice(texts, _TOKENIZED_AT_ONCE)}:
         for text, units in zip(some, _units_of("summary", some, config, tokenizer), strict=True):
@@ -145,3 +139,39 @@ def _units_of(side: str, texts: Mapping[str, int], config: EstimeConfig, tokeniz
                     error.add_note(f"This was the {side} of pair {row}, counted from 0.")
                 break
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What some pairs give the encoder to do; ``+`` joins that of several calls. It grows in proportion to the texts: a
+    long source takes ``distance * window / (window - 2 * margin)`` positions a token, 10.3 by default, at most.
+    """
+
+    tokens: int = 0  # of the texts, equal ones of a call counted once
+    windows: int = 0  # inputs of the encoder
+    positions: int = 0  # tokens in all windows, special ones included
+    cost: float = 0.0  # what time grows with: products of each position with the weights and its window's positions
+    units: int = 0  # embedded at once, at most
+    longest: tuple[int, float] = (0, 0.0)  # tokens and cost of the longest source
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.tokens + other.tokens, self.windows + other.windows, self.positions + other.positions,
+            self.cost + other.cost, max(self.units, other.units), max(self.longest, other.longest),
+        )  # fmt: skip
+
+
+def work_of(chunks: Iterable[Chunk], config: EstimeConfig, info: EncoderInfo) -> Work:
+    """The work of some chunks, tokenized, not encoded, none of it cached; ``config`` has nothing left open."""
+    work = Work()
+    for chunk in chunks:
+        encoded = chunk.sources + chunk.summaries
+        texts = [source.units for source in chunk.sources]
+        texts += [summary.units for _, summaries in chunk.groups for summary in summaries]
+        work += Work(tokens=sum(len(units.tokens) for units in texts), units=sum(len(one.units) for one in encoded))
+        for number, one in enumerate(encoded):
+            lengths = [len(window) + info.special.around for window in mask_units(one.units, config).windows]
+            cost = float(sum(length * (6 * info.width + length) for length in lengths))
+            longest = (len(one.units.tokens), cost) if number < len(chunk.sources) else (0, 0.0)
+            work += Work(windows=len(lengths), positions=sum(lengths), cost=cost, longest=longest)
+    return work

@@ -16,21 +16,13 @@ from torch import Tensor
 
 from estime_metric import embedded
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.ahead import ahead_of
+from estime_metric.engine import memory
 from estime_metric.engine.batching import Batch, Job, assemble, jobs_of, pack
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.fused import ReadPositions
 from estime_metric.engine.loading import Pretrained, load_pretrained
 from estime_metric.engine.masking import MaskedText
-from estime_metric.engine.memory import (
-    bytes_per_position,
-    default_budget,
-    few_kernels_kept,
-    is_out_of_memory,
-    put,
-    put_all,
-    return_memory,
-)
+from estime_metric.engine.memory import ahead_of, is_out_of_memory, put, put_all
 from estime_metric.engine.precision import cpu_by_default, inference_context, warn_where_slower
 from estime_metric.engine.shipped import load_shipped
 
@@ -39,44 +31,33 @@ class MaskedEncoder:
     """A BERT-like encoder that returns hidden states at masked positions.
 
     It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a module that holds it.
-    It stays in eval mode and in its own dtype whatever surrounds it. `estime_metric.engine.store` shares it.
-
-    Attributes:
-        info: the model's name, revision, size and special tokens.
-        tokenizer: its own fast tokenizer.
-        depth: the deepest layer that can be read; the blocks above it are gone.
-        device: where it runs.
-        itemsize: bytes of one number of a hidden state.
+    It stays in eval mode and in its own dtype whatever surrounds it. ``depth`` is the deepest layer that can be read:
+    the blocks above it are gone. ``itemsize`` are the bytes of one number of a hidden state.
     """
 
     def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
-        self.info = pretrained.info
-        self.tokenizer = pretrained.tokenizer
-        self.depth = depth
-        self.device = device
+        self.info, self.tokenizer = pretrained.info, pretrained.tokenizer
+        self.depth, self.device = depth, device
         self._model = pretrained.model.to(device).requires_grad_(False)
         self._input_embeddings: torch.nn.Embedding = pretrained.model.get_input_embeddings()
         self._dtype = pretrained.dtype
         self.itemsize = self._dtype.itemsize
         special = self.info.special
         probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
-        with few_kernels_kept(), inference_context(device):  # the probe may be the first to use oneDNN
+        with memory.few_kernels_kept(), inference_context(device):  # the probe may be the first to use oneDNN
             self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             if device.type == "cpu":
                 warn_where_slower(self._dtype)
             self._takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
         self._lock = threading.Lock()
         self._most_positions = sys.maxsize  # in a forward pass: fewer where memory ran out
-        self._bytes_per_position = bytes_per_position(self._model.config, self.itemsize)
+        self._bytes_per_position = memory.bytes_per_position(self._model.config, self.itemsize)
 
     @classmethod
     def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
         """A new copy of the encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
 
-        Raises:
-            EncoderUnavailableError: the model cannot be loaded; the message says what to do.
-            ValueError: the model has no mask token, a layer is out of its range, or the window exceeds its positions.
-            MemoryError: there is not enough memory for it.
+        Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError where it cannot be used.
         """
         device = choose_device(config.device)
         dtype = getattr(torch, config.dtype)
@@ -89,46 +70,31 @@ class MaskedEncoder:
         try:
             encoder = cls(pretrained, max(resolved.layer_tuple), device)
         except (MemoryError, RuntimeError) as error:
-            if is_out_of_memory(error):
-                said = f"There is not enough memory on {device} for the encoder {config.model!r}."
-                raise MemoryError(said) from error
-            raise
+            if not is_out_of_memory(error):
+                raise
+            raise MemoryError(f"There is not enough memory on {device} for the encoder {config.model!r}.") from error
         del pretrained
-        return_memory()  # the blocks above
+        memory.return_memory()  # the blocks above
         return encoder, resolved
 
     def encode(
-        self,
-        texts: Sequence[MaskedText],
-        layers: Sequence[int],
-        *,
-        token_budget: int | None = None,
-        on_progress: Callable[[float], None] | None = None,
-    ) -> list[Tensor]:
-        """Hidden states at the masked positions of many texts.
+        self, texts: Sequence[MaskedText], layers: Sequence[int], *,
+        token_budget: int | None = None, on_progress: Callable[[float], None] | None = None,
+    ) -> list[Tensor]:  # fmt: skip
+        """Hidden states at the masked positions of many texts, for each of shape (l, wanted, d), on the device.
 
         The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
         so memory is bounded however long a text is. Where memory runs out, the budget is halved, with a warning, until
         the batch fits, and stays so. The budget never changes what is returned, rounding apart.
 
-        Args:
-            texts: texts with their windows.
-            layers: layers to read, none deeper than ``depth``.
-            token_budget: most positions in a forward pass; ``None`` for `default_budget`.
-            on_progress: called after each batch with the share of all positions that it was.
-
-        Returns:
-            For each text a tensor of shape (l, wanted, d) in the encoder's dtype on its device; rows as the wanted
-            positions.
-
-        Raises:
-            FloatingPointError: a hidden state is not finite, as happens where float16 overflows.
+        No layer may be deeper than ``depth``. ``on_progress`` is told after each batch the share of all positions
+        that it was. Raises FloatingPointError where a state is not finite, as happens where float16 overflows.
         """
         jobs = jobs_of(texts)
         sizes = [text.wanted for text in texts]
         flat = torch.empty(len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device)
         whole = sum(len(job.window) for job in jobs)
-        asked = token_budget or default_budget(self.device, self._bytes_per_position)
+        asked = token_budget or memory.default_budget(self.device, self._bytes_per_position)
         start, most = 0, self._most_positions
         while start < len(jobs):
             budget = min(asked, self._most_positions)
@@ -147,31 +113,23 @@ class MaskedEncoder:
                     if on_progress is not None:
                         on_progress(sum(len(job.window) for job in done) / whole)
         if self._most_positions < most:
-            warnings.warn(
-                f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
-                "Scores change by no more than rounding.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            said = f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
+            warnings.warn(f"{said}Scores change by no more than rounding.", RuntimeWarning, stacklevel=2)
         if not flat.isfinite().all():
             overflow = ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
-            raise FloatingPointError(
-                f"The encoder {self.info.name!r} gave embeddings that are not finite in {self._dtype}: "
-                f"its weights hold NaN or infinity{overflow}."
-            )
+            gave = f"embeddings that are not finite in {self._dtype}: its weights hold NaN or infinity{overflow}."
+            raise FloatingPointError(f"The encoder {self.info.name!r} gave {gave}")
         return list(torch.split(flat, sizes, dim=1))
 
     def input_embeddings(self, ids: Tensor) -> Tensor:
-        """Context-free embeddings of token ids of shape (n,): rows of the model's input embeddings, of shape (n, d)."""
+        """Context-free embeddings, of shape (n, d), of token ids of shape (n,)."""
         return self._input_embeddings.weight[ids]
 
     def check_vocabulary(self, other: MaskedEncoder) -> None:
         """Refuses to lend input embeddings to an encoder whose vocabulary differs, with a `ValueError`."""
         if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
-            raise ValueError(
-                f"Expected argument `soft_model` to have the vocabulary of {other.info.name!r}, "
-                f"but that of {self.info.name!r} differs."
-            )
+            wanted = f"have the vocabulary of {other.info.name!r}, but that of {self.info.name!r} differs."
+            raise ValueError(f"Expected argument `soft_model` to {wanted}")
 
     def _assembled(self, jobs: Sequence[Job], budget: int) -> Generator[Batch]:
         lengths = [len(job.window) + self.info.special.around for job in jobs]
@@ -184,9 +142,8 @@ class MaskedEncoder:
         ids = put(batch.ids, self.device)  # (b, p)
         attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
         only = ReadPositions(row, column, slot, batch.most)
-        for number, state in enumerate(
-            self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], only)
-        ):
+        states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], only)
+        for number, state in enumerate(states):
             flat[number].index_copy_(0, target, state)
 
 

@@ -1,8 +1,6 @@
 """Blocks built like BERT's or MPNet's, run by their parts: with fused attention, and the deepest only where it is read.
 
-Of the hidden states of the deepest layer only those at masked positions are read, about one in eight. Keys and values
-are needed at all positions, everything else in that block only at these.
-
+Of the deepest layer only masked positions are read, about one in eight: only keys and values are needed at all others.
 Axes: ``b`` windows, ``p`` positions, ``r`` positions read in all, ``q`` most positions read in one window, ``h`` heads,
 ``d`` hidden width.
 """
@@ -18,19 +16,14 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 #: Where the attention of a block lies, and in it heads, query, key, value, the map after it and the norm.
-_LAYOUTS = (
-    # BERT, RoBERTa, ELECTRA and others
+_LAYOUTS = (  # of BERT, RoBERTa, ELECTRA and others; of MPNet
     ("self.num_attention_heads", "self.query", "self.key", "self.value", "output.dense", "output.LayerNorm"),
-    # MPNet
     ("attn.num_attention_heads", "attn.q", "attn.k", "attn.v", "attn.o", "LayerNorm"),
 )
 _FEED_FORWARD = ("intermediate.dense", "intermediate.intermediate_act_fn", "output.dense", "output.LayerNorm")
 
-#: The bias is held for lengths that are a multiple of this, so that few are computed and rows are aligned.
-_STEP = 64
-
-#: Distance from which on all share MPNet's last bucket.
-_FARTHEST = 128
+_STEP = 64  # the bias is held for multiples of this length, so that few are computed and rows are aligned
+_FARTHEST = 128  # distance from which on all share MPNet's last bucket
 
 
 class ReadPositions(NamedTuple):
@@ -53,12 +46,8 @@ class EncoderOutput(NamedTuple):
 class FusedBlock(nn.Module):
     """Stands in for a block built like BERT's or MPNet's, whose parts it takes over.
 
-    Args:
-        block: the block.
-        in_tuple: return the hidden states in a tuple.
-
-    Attributes:
-        only: the positions that are read; ``None`` for all. At other positions the output means nothing.
+    ``only`` are the positions that are read, ``None`` for all: at others the output means nothing. With ``in_tuple`` it
+    returns the hidden states in a tuple.
     """
 
     def __init__(self, block: Any, in_tuple: bool) -> None:
@@ -79,15 +68,14 @@ class FusedBlock(nn.Module):
     def forward(
         self, hidden_states: Tensor, attention_mask: Tensor | None = None, *others: Any, **named: Any
     ) -> Tensor | tuple[Tensor]:
-        """Hidden states of shape (b, p, d) in and out.
+        """Hidden states of shape (b, p, d) in and out; other arguments are for encoders with a cache.
 
-        The mask broadcasts to (b, h, p, p): bool, False at padding, or numbers that are added to the scores. Other
-        arguments are of no concern to an encoder without a cache.
+        The mask broadcasts to (b, h, p, p): bool, False at padding, or numbers that are added to the scores.
         """
-        states = self._everywhere(hidden_states, attention_mask)
+        states = self._run(hidden_states, attention_mask)
         return (states,) if self._in_tuple else states
 
-    def _everywhere(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
+    def _run(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
         keys, values = self._by_head(self.key(hidden)), self._by_head(self.value(hidden))
         if self.only is None:
             return self._after_attention(self._attend(self.query(hidden), keys, values, mask), hidden)
@@ -106,7 +94,6 @@ class FusedBlock(nn.Module):
         return context.transpose(1, 2).flatten(2)
 
     def _after_attention(self, context: Tensor, hidden: Tensor) -> Tensor:
-        """What follows position by position, of shape (..., d)."""
         hidden = self.norm(self.dense(context).add_(hidden))
         wide = self.intermediate.intermediate_act_fn(self.intermediate.dense(hidden))
         states: Tensor = self.output.LayerNorm(self.output.dense(wide).add_(hidden))
@@ -118,13 +105,9 @@ class FusedBlock(nn.Module):
 
 
 class PositionBias(nn.Module):
-    """What MPNet adds to the scores of attention by the distance of two positions.
+    """What MPNet adds to the scores of attention by the distance of two positions, from a table: (buckets, heads).
 
-    It is computed once and held; a short input takes a corner of that of a long one. ``transformers`` computes and
-    copies it for every batch.
-
-    Args:
-        table: the bias of each bucket of distances, for each head.
+    It is computed once and held; a short input takes a corner of that of a long one.
     """
 
     def __init__(self, table: nn.Embedding) -> None:

@@ -21,21 +21,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from estime_metric import embedded
 from estime_metric.config import EMBEDDED_SMALL_MODEL, EstimeConfig, default_layer
 from estime_metric.engine.batching import SpecialTokens
-from estime_metric.engine.int8 import read_int8
 from estime_metric.engine.memory import is_out_of_memory
 
 
 class EncoderUnavailableError(OSError):
-    """The encoder cannot be loaded: no such model, no network, no safetensors, no masked language model.
+    """The encoder cannot be loaded: no such model, no network, no safetensors, no masked language model."""
 
-    The message says what to do.
-    """
+
+class _UnsuitableError(ValueError):
+    """The model was found, but the measure cannot use it."""
 
 
 _SHARD_INDEX = "model.safetensors.index.json"
@@ -47,9 +47,7 @@ _CONTENT_NAMES = (
 )
 _CONTENT_SUFFIXES = (".safetensors", ".model")
 
-#: Seconds after which the Hub counts as out of reach, and for how long that is believed.
-_CONNECTION_SECONDS = 3.0
-_ANSWER_LASTS = 30.0
+_CONNECTION_SECONDS, _ANSWER_LASTS = 3.0, 30.0  # seconds: the Hub is out of reach then, and for how long
 
 #: What ``transformers`` raises where a model is absent, corrupt, unsupported or needs its own code to be run.
 _FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
@@ -74,15 +72,11 @@ class EncoderInfo:
         resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
         for layer in resolved.layer_tuple:
             if layer > self.blocks:
-                raise ValueError(
-                    f"Expected argument `layers` to lie within 0..{self.blocks}, the layers of {self.name!r}, "
-                    f"but got {layer}."
-                )
-        if self.positions is not None and config.window + self.special.around > self.positions:
-            raise ValueError(
-                f"Expected argument `window` to be at most {self.positions - self.special.around}, the positions of "
-                f"{self.name!r} less its special tokens, but got {config.window}."
-            )
+                wanted = f"lie within 0..{self.blocks}, the layers of {self.name!r}"
+                raise ValueError(f"Expected argument `layers` to {wanted}, but got {layer}.")
+        if self.positions is not None and config.window > (most := self.positions - self.special.around):
+            wanted = f"be at most {most}, the positions of {self.name!r} less its special tokens"
+            raise ValueError(f"Expected argument `window` to {wanted}, but got {config.window}.")
         return resolved
 
 
@@ -99,10 +93,8 @@ class Pretrained:
     def with_head(self) -> Any:
         """The model with its prediction head; `ValueError` where it has none."""
         if self.headed is None:
-            raise ValueError(
-                f"Expected argument `model` to name a model with its prediction head, such as "
-                f"{EMBEDDED_SMALL_MODEL!r}, but {self.info.name!r} has none."
-            )
+            wanted = f"a model with its prediction head, such as {EMBEDDED_SMALL_MODEL!r}"
+            raise ValueError(f"Expected argument `model` to name {wanted}, but {self.info.name!r} has none.")
         return self.headed
 
     def save(self, folder: str | Path) -> None:
@@ -111,12 +103,25 @@ class Pretrained:
         self.tokenizer.save_pretrained(folder)
 
 
+def read_int8(file: Path, dtype: torch.dtype) -> dict[str, torch.Tensor] | None:
+    """Weights that are stored as int8 with a float16 scale for each row (``NAME.scale``); ``None`` for other files."""
+    weights = {}
+    with safe_open(file, framework="pt") as stored:
+        if (stored.metadata() or {}).get("weights") != "int8":
+            return None
+        for name in stored.keys():  # noqa: SIM118 - no dict
+            weight = stored.get_tensor(name)
+            if weight.dtype == torch.int8:
+                weight = weight.float().mul_(stored.get_tensor(f"{name}.scale").float()[:, None])
+            if not name.endswith(".scale"):
+                weights[name] = weight.to(dtype)
+    return weights
+
+
 def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
     """Loads tokenizer and weights with ``transformers``: safetensors only, no remote code, on the CPU, in eval mode.
 
-    Raises:
-        EncoderUnavailableError: the model cannot be loaded.
-        ValueError: it has no mask token, no fast tokenizer, or a weight of it is missing.
+    Raises `EncoderUnavailableError`, or ValueError where mask token, fast tokenizer or a weight is missing.
     """
     from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM, AutoTokenizer
 
@@ -142,8 +147,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
             headed, report = AutoModelForMaskedLM.from_pretrained(source, **how)
     base = headed.base_model
     _check_weights(model, base, headed.base_model_prefix, report)
-    # What `_check_weights` lets pass belongs to the head.
-    head = None if report["missing_keys"] else headed.eval()
+    head = None if report["missing_keys"] else headed.eval()  # what `_check_weights` lets pass belongs to the head
     return Pretrained(base.eval(), dtype, tokenizer, info_of(model, commit, base, tokenizer), head)
 
 
@@ -161,7 +165,7 @@ def explained(model: str) -> Iterator[None]:
 
 
 def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
-    """What the measure needs to know of a model without its head."""
+    """The `EncoderInfo` of a model without its head."""
     config = base.config
     blocks = int(config.num_hidden_layers)
     layer = int(getattr(config, "estime_layer", default_layer(blocks)))
@@ -175,10 +179,8 @@ def revision_of(model: str, revision: str | None) -> str:
     if len(where) > 1:
         return _content_hash(where)
     if model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1:
-        raise EncoderUnavailableError(
-            f"The encoder {model!r} cannot be loaded: there is no such folder. "
-            f'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
-        )
+        advice = 'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
+        raise EncoderUnavailableError(f"The encoder {model!r} cannot be loaded: there is no such folder. {advice}")
     from transformers.utils import cached_file
     from transformers.utils.hub import extract_commit_hash
 
@@ -212,7 +214,6 @@ def _sources(model: str, revision: str | None) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _hub_answers(period: int) -> bool:
-    """Whether the Hub can be reached; asked once in each period of time."""
     from huggingface_hub import constants, get_session
 
     try:
@@ -223,15 +224,11 @@ def _hub_answers(period: int) -> bool:
 
 
 def _check_shards(source: str, wanted: dict[str, Any]) -> None:
-    """Refuses an index that names weights in another format than safetensors."""
     from transformers.utils import cached_file
 
     path = cached_file(source, _SHARD_INDEX, **wanted, _raise_exceptions_for_missing_entries=False)
-    if path is None:
-        return
-    shards = set(json.loads(Path(path).read_text(encoding="utf-8"))["weight_map"].values())
-    foreign = sorted(shard for shard in shards if not shard.endswith(".safetensors"))
-    if foreign:
+    shards = json.loads(Path(path).read_text(encoding="utf-8"))["weight_map"].values() if path else ()
+    if foreign := sorted(shard for shard in shards if not shard.endswith(".safetensors")):
         raise OSError(f"its weights are not in safetensors: {_SHARD_INDEX} names {foreign[0]}.")
 
 
@@ -239,19 +236,13 @@ def _advice(model: str, error: Exception) -> str:
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     meant = "".join(f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1))
     return (
-        f"The encoder {model!r} cannot be loaded: {reason}{meant} "
-        f"Either connect to the Hugging Face Hub once, so that the model is in the local cache, "
-        f"or pass the folder of a copy as `model`, with weights in safetensors, "
-        f'or pass model="embedded" for the English encoder that ships with estime-metric.'
+        f"The encoder {model!r} cannot be loaded: {reason}{meant} Either connect to the Hugging Face Hub once, so that "
+        "the model is in the local cache, or pass the folder of a copy as `model`, with weights in safetensors, or "
+        'pass model="embedded" for the English encoder that ships with estime-metric.'
     )
 
 
-class _UnsuitableError(ValueError):
-    """The model was found, but the measure cannot use it."""
-
-
 def _check_tokenizer(model: str, tokenizer: Any) -> None:
-    """Refuses a tokenizer that the measure cannot use."""
     if tokenizer.mask_token_id is None:
         lacks = "a mask token"
     elif not tokenizer.is_fast:
@@ -264,10 +255,8 @@ def _check_tokenizer(model: str, tokenizer: Any) -> None:
 
 
 def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, Any]) -> None:
-    """Refuses a checkpoint that leaves part of the encoder at random values."""
     own = set(base.state_dict())
-    missing = sorted(name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own)
-    if missing:
+    if missing := sorted(name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own):
         raise _UnsuitableError(
             f"Expected argument `model` to name a complete encoder, but {model!r} lacks {len(missing)} of its weights: "
             f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}."
@@ -286,7 +275,6 @@ def _positions(base: nn.Module, config: Any) -> int | None:
 
 
 def _special_tokens(tokenizer: Any) -> SpecialTokens:
-    """Reads off an example what the tokenizer puts before and after a text."""
     bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
     full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
     begin = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)

@@ -1,14 +1,9 @@
-"""Units -> windows in which they are masked: the masking schedule, pure integers.
-
-The schedule is the paper's (Figure 1 of the preprint, edges as in section 2 of the published version). Each window is
-one input of the encoder; every wanted position is masked in exactly one window.
-"""
+"""Units -> windows, in which each unit is masked once: the masking schedules of the paper and of the released code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.text import IntArray, Units
@@ -17,20 +12,13 @@ from estime_metric.inputs import check_schedule
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One input of the encoder, in positions of the text.
-
-    Attributes:
-        start, stop: first position that the window holds, and one past the last.
-        masked: positions that are masked, ascending.
-        read: those masked positions whose hidden state is read, ascending.
-        rows: for each of ``read``, its index among the wanted positions.
-    """
+    """One input of the encoder, in positions of the text: from ``start`` to one before ``stop``."""
 
     start: int
     stop: int
-    masked: tuple[int, ...]
-    read: tuple[int, ...]
-    rows: tuple[int, ...]
+    masked: tuple[int, ...]  # ascending
+    read: tuple[int, ...]  # those of the masked positions whose hidden state is read, ascending
+    rows: tuple[int, ...]  # for each of ``read``, its index among the wanted positions
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -38,17 +26,11 @@ class Window:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaskedText:
-    """One text with its windows.
+    """One text with its windows."""
 
-    Attributes:
-        ids: token ids of the whole text, int64 of shape (n,).
-        windows: the windows to run, in any order.
-        wanted: how many positions are read in all windows together.
-    """
-
-    ids: IntArray
-    windows: Sequence[Window]
-    wanted: int
+    ids: IntArray  # token ids of the whole text, of shape (n,)
+    windows: Sequence[Window]  # in any order
+    wanted: int  # how many positions are read in all windows together
 
 
 def mask_units(units: Units, config: EstimeConfig) -> MaskedText:
@@ -77,12 +59,7 @@ def plan_token_windows(
     Args:
         length: number of tokens in the text.
         wanted: positions that want an embedding, strictly ascending, within ``range(length)``.
-        window: most positions in a window (``W``).
-        margin: positions at a window's edge that are not masked, unless the text ends there (``M``).
-        distance: least distance of two masked positions in one window (``L``).
-
-    Raises:
-        ValueError: an illegal setting, or ``wanted`` is not strictly ascending within the text.
+        window, margin, distance: as of `EstimeConfig`.
 
     Source: Vasilyev & Bohannon 2021, section 2; preprint, Figure 1.
 
@@ -94,12 +71,6 @@ def plan_token_windows(
         1 6 (2, 5)
     """
     check_schedule(window, margin, distance)
-    for before, position in pairwise([-1, *wanted]):
-        if not before < position < length:
-            raise ValueError(
-                f"Expected argument `wanted` to ascend strictly within range({length}), "
-                f"but got {position} after {before}."
-            )
     windows: list[Window] = []
     done = bytearray(len(wanted))
     first = 0
@@ -125,14 +96,9 @@ def plan_token_windows(
 
 
 def plan_word_windows(
-    length: int,
-    words: Sequence[tuple[int, int]],
-    indices: Sequence[int],
-    *,
-    window: int = 450,
-    margin: int = 50,
-    distance: int = 8,
-) -> list[Window]:
+    length: int, words: Sequence[tuple[int, int]], indices: Sequence[int], *,
+    window: int = 450, margin: int = 50, distance: int = 8,
+) -> list[Window]:  # fmt: skip
     """Plans the windows for the words of one text, as the authors' released code does.
 
     Groups are formed first, over the whole text: from left to right, each word that is left and at least ``distance``
@@ -145,13 +111,9 @@ def plan_word_windows(
 
     Args:
         length: number of tokens in the text.
-        words: first and one past the last token of each word that wants an embedding; ascending, not overlapping,
-            at least one token each.
+        words: first and one past the last token of each word that wants an embedding; ascending, not overlapping.
         indices: index of each of these words in the text, ascending; what ``distance`` counts.
-        window, margin, distance: as for `plan_token_windows`; the distance is in words.
-
-    Raises:
-        ValueError: an illegal setting, or ``words`` or ``indices`` are out of order.
+        window, margin, distance: as of `EstimeConfig`.
 
     Source: the authors' released code, ``blanc`` 0.3.4.
 
@@ -162,7 +124,6 @@ def plan_word_windows(
         1 5 (2,) (2,)
     """
     check_schedule(window, margin, distance)
-    _check_words(length, words, indices)
     windows = []
     for group in _groups_apart(indices, distance):
         while group:
@@ -181,27 +142,8 @@ def _groups_apart(indices: Sequence[int], distance: int) -> Iterator[list[int]]:
     """Rows of ``indices`` in groups whose members are at least ``distance`` apart, formed greedily."""
     left = list(range(len(indices)))
     while left:
-        group: list[int] = []
-        rest: list[int] = []
-        for row in left:
-            apart = not group or indices[row] - indices[group[-1]] >= distance
-            (group if apart else rest).append(row)
+        group, rest = left[:1], list[int]()
+        for row in left[1:]:
+            (group if indices[row] - indices[group[-1]] >= distance else rest).append(row)
         yield group
         left = rest
-
-
-def _check_words(length: int, words: Sequence[tuple[int, int]], indices: Sequence[int]) -> None:
-    if len(words) != len(indices):
-        raise ValueError(
-            f"Expected arguments `words` and `indices` to be of one length, but got {len(words)} and {len(indices)}."
-        )
-    before = 0
-    for first, stop in words:
-        if not before <= first < stop <= length:
-            raise ValueError(
-                f"Expected argument `words` to ascend without overlap within range({length}), "
-                f"but got {(first, stop)} after token {before}."
-            )
-        before = stop
-    if any(later <= earlier for earlier, later in pairwise(indices)):
-        raise ValueError("Expected argument `indices` to ascend strictly.")

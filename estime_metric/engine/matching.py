@@ -17,8 +17,7 @@ from torch import Tensor
 from estime_metric.engine.chunking import Chunk, EncodedUnits, SummaryUnits
 from estime_metric.engine.memory import put_all, to_host
 
-#: Most dot products held at once: 4 million in float32 are 16 MB.
-CHUNK = 4_000_000
+CHUNK = 4_000_000  # most dot products held at once: 16 MB in float32
 
 #: Two dot products with one embedding may change order by rounding alone where they are no further apart than this
 #: share of the product of lengths, by the precision of the embeddings. In bfloat16 and float16 it is two units in the
@@ -28,18 +27,18 @@ TIE_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2**-6, torch.float16: 2**-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Matches:
-    """For each summary unit its best matches in the source.
+    """For each summary unit its best matches in the source; each field is of shape (l, s).
 
     Attributes:
         same: ``s(i)`` of Eq. 2, the greatest dot product with a source unit of the same id; -inf where there is none;
-            float32 of shape (l, s).
-        same_at: position of that source unit, the first where several are equal; int64 of shape (l, s).
+            float32.
+        same_at: position of that source unit, the first where several are equal; int64.
         other: ``o(i)``, the greatest dot product with a source unit of another id, likewise.
         other_at: its position, likewise.
-        winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3); int64 of shape (l, s).
-        ties: where ``same`` and ``other`` are so close that rounding may change the verdict; bool of shape (l, s).
-        winner_ties: how many source units of another id are as close to ``same``; int64 of shape (l, s).
-        best_ties: where another source unit is as close to the best match of any id; bool of shape (l, s).
+        winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3); int64.
+        ties: where ``same`` and ``other`` are so close that rounding may change the verdict; bool.
+        winner_ties: how many source units of another id are as close to ``same``; int64.
+        best_ties: where another source unit is as close to the best match of any id; bool.
     """
 
     same: Tensor
@@ -53,17 +52,17 @@ class Matches:
 
     @property
     def alarms(self) -> Tensor:
-        """Where a source unit of another id matches best, strictly (Eq. 1); bool of shape (l, s)."""
+        """Where a source unit of another id matches best, strictly (Eq. 1); bool."""
         return self.other > self.same
 
     @property
     def best_at(self) -> Tensor:
-        """Position of the best match of any id; the same id wins where both are equal; int64 of shape (l, s)."""
+        """Position of the best match of any id; the same id wins where both are equal; int64."""
         return torch.where(self.alarms, self.other_at, self.same_at)
 
     @property
     def alarms_or_unmatched(self) -> Tensor:
-        """Alarms together with units whose id the source lacks, also where it is empty; bool of shape (l, s)."""
+        """Alarms together with units whose id the source lacks, also where it is empty; bool."""
         return self.alarms | self.same.isneginf()
 
     def __len__(self) -> int:
@@ -86,18 +85,12 @@ class Matches:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MatchedPair:
-    """A summary, its source and their matches.
-
-    Attributes:
-        source, summary: the two.
-        checked: matches of the units that are checked; with words that overlap nowhere, of all.
-        every: matches of all units; of those that are checked where no others were encoded.
-    """
+    """A summary, its source and their matches."""
 
     source: EncodedUnits
     summary: SummaryUnits
-    checked: Matches
-    every: Matches
+    checked: Matches  # of the units that are checked; with words that overlap nowhere, of all
+    every: Matches  # of all units; of those that are checked where no others were encoded
 
 
 def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
@@ -115,15 +108,14 @@ def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
 
 
 def _embeddings(summaries: Sequence[SummaryUnits]) -> list[Tensor]:
-    """Those of all sets of units of the summaries, one after the other."""
     return [one.embeddings for summary in summaries for one in summary.encoded if one.embeddings is not None]
 
 
 def _arrays(source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> list[NDArray[Any]]:
     """What the device has to know of a source and some of its summaries; int64 of shape (n,) each.
 
-    Ids of the sets of units, ids of the source, and where the units are words the rows of those that occur in the
-    source. A source without embeddings: no unit of any of these summaries was encoded; a later chunk may still need it.
+    Ids of the sets of units, ids of the source, and where the units are words the rows of those that occur in it. No
+    unit of these summaries was encoded where the source has no embeddings; a later chunk may need it.
     """
     ids = np.concatenate([one.units.ids for summary in summaries for one in summary.encoded])
     arrays = [ids, source.units.ids[:0] if source.embeddings is None else source.units.ids]
@@ -135,7 +127,6 @@ def _arrays(source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> list[NDA
 def _match_group(
     source: EncodedUnits, summaries: Sequence[SummaryUnits], positions: Sequence[Tensor], normalize: bool
 ) -> list[MatchedPair]:
-    """The matches of a source and some of its summaries; ``positions`` are their `_arrays` on the device."""
     ids, source_ids, *overlapping = positions
     embeddings = torch.cat(_embeddings(summaries), dim=1)
     of_source = embeddings[:, :0] if source.embeddings is None else source.embeddings
@@ -156,31 +147,21 @@ def matches_to_host(pairs: Sequence[MatchedPair]) -> list[MatchedPair]:
     sets = [matches for pair in pairs for matches in (pair.checked, pair.every)]
     fields = (to_host([getattr(one, name) for one in sets]) for name in Matches.__dataclass_fields__)
     found = [Matches(*values) for values in zip(*fields, strict=True)]
-    return [
-        replace(pair, checked=checked, every=every)
-        for pair, checked, every in zip(pairs, found[::2], found[1::2], strict=True)
-    ]
+    matched = zip(pairs, found[::2], found[1::2], strict=True)
+    return [replace(pair, checked=checked, every=every) for pair, checked, every in matched]
 
 
 def match(
-    summary: Tensor,
-    source: Tensor,
-    summary_ids: Tensor,
-    source_ids: Tensor,
-    *,
-    normalize: bool = False,
-    chunk: int = CHUNK,
-) -> Matches:
-    """Finds the best matches of each summary unit.
-
-    Similarity is the plain dot product (section 2), taken in float32 whatever dtype the embeddings have. Summary and
-    source are walked through in chunks, so memory does not grow with their product.
+    summary: Tensor, source: Tensor, summary_ids: Tensor, source_ids: Tensor, *,
+    normalize: bool = False, chunk: int = CHUNK,
+) -> Matches:  # fmt: skip
+    """Finds the best matches of each summary unit, by the plain dot product (section 2) in float32, of any dtype.
 
     Args:
         summary, source: embeddings of summary units, of shape (l, s, d), and of all source units, of shape (l, t, d).
         summary_ids, source_ids: int64 of shape (s,) and (t,).
         normalize: scale embeddings to length one first (appendix C).
-        chunk: most dot products held at once.
+        chunk: most dot products held at once, so that memory does not grow with the product of both lengths.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
@@ -199,17 +180,11 @@ def match(
 
 
 def _match_rows(
-    summary: Tensor,
-    source: Tensor,
-    summary_ids: Tensor,
-    source_ids: Tensor,
-    normalize: bool,
-    width: int,
-    tolerance: Tensor | float,
-) -> Matches:
-    """Matches a block of summary rows; the source comes in blocks of ``width`` columns.
-
-    ``tolerance``, for each unit of length in the summary, is that of ties; of shape (l, 1) or a number.
+    summary: Tensor, source: Tensor, summary_ids: Tensor, source_ids: Tensor,
+    normalize: bool, width: int, tolerance: Tensor | float,
+) -> Matches:  # fmt: skip
+    """Matches a block of summary rows; the source comes in blocks of ``width`` columns. ``tolerance`` is that of ties
+    for each unit of length in the summary, of shape (l, 1) or a number.
     """
     same = summary.new_full(summary.shape[:2], -torch.inf)  # (l, s)
     other = same.clone()
@@ -242,7 +217,6 @@ def _match_rows(
 
 
 def _above(products: Tensor, bound: Tensor) -> Tensor:
-    """How many dot products (l, s, block) exceed a bound (l, s)."""
     return (products > bound[..., None]).sum(-1)
 
 

@@ -1,4 +1,4 @@
-"""Memory: how numbers reach a device, what a lack of it looks like, how much a forward pass may take of it."""
+"""Host and device: numbers that go there, work that runs ahead, what a lack of memory looks like."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import contextlib
 import ctypes
 import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+Item = TypeVar("Item")
 
 #: What CUDA, its libraries, torch's own allocator, Windows and oneDNN say where memory runs out.
 _PHRASES = (
@@ -24,16 +28,13 @@ _UNSUPPORTED = "could not create a primitive descriptor"  # what oneDNN says of 
 _ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
 
 #: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and what they may hold.
-_KERNEL_LIMITS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
-_KERNELS_KEPT = 64
+_KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), 64
 
 #: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
 #: caches; a GPU needs them to be busy.
-_BUDGETS = {"cpu": 2_000, "cuda": 65_536}
-_BUDGET_ELSEWHERE = 16_384
+_BUDGETS, _BUDGET_ELSEWHERE = {"cpu": 2_000, "cuda": 65_536}, 16_384
 
-#: Length of a window at which attention is counted.
-_LENGTH = 512
+_LENGTH = 512  # of a window at which attention is counted
 
 
 def put(values: NDArray[Any] | Tensor, device: torch.device) -> Tensor:
@@ -60,12 +61,7 @@ def to_host(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error tells of a lack of memory. The one test for it, wherever errors are caught.
-
-    Example:
-        >>> is_out_of_memory(RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED")), is_out_of_memory(KeyError("x"))
-        (True, False)
-    """
+    """Whether an error tells of a lack of memory."""
     text = str(error).lower().replace(_UNSUPPORTED, "")
     return isinstance(error, _ERRORS) or any(phrase in text for phrase in _PHRASES)
 
@@ -99,10 +95,7 @@ def return_memory() -> None:
 
 
 def default_budget(device: torch.device, bytes_per_position: int) -> int:
-    """Positions in a forward pass: what suits the device; on CUDA at most half of its free memory.
-
-    What torch holds there without using it is free too.
-    """
+    """Positions in a forward pass: what suits the device; on CUDA at most half of the memory that torch can use."""
     default = _BUDGETS.get(device.type, _BUDGET_ELSEWHERE)
     if device.type != "cuda":
         return default
@@ -111,11 +104,30 @@ def default_budget(device: torch.device, bytes_per_position: int) -> int:
 
 
 def bytes_per_position(config: Any, itemsize: int) -> int:
-    """Memory that one position takes within a block, by the ``transformers`` configuration; an overestimate.
-
-    Hidden states, queries, keys, values and the wide layer twice over, and attention as if it were written out.
-    """
+    """Memory that one position takes within a block, by the ``transformers`` configuration; an overestimate."""
+    # Hidden states, queries, keys, values and the wide layer twice over, and attention as if it were written out.
     width = config.hidden_size
     wide = getattr(config, "intermediate_size", 4 * width)
     heads = getattr(config, "num_attention_heads", width // 64)
     return int(itemsize * (8 * width + 2 * wide + 2 * heads * _LENGTH))
+
+
+def ahead_of(device: torch.device, items: Generator[Item]) -> Generator[Item]:
+    """The same items in the same order; unless the device is the CPU, each is made while you work on the one before.
+
+    At most one item is made ahead, in a thread that has your context variables. An error arrives where its item would
+    have. Closing the generator waits for the item that is being made; no thread is left.
+    """
+    if device.type == "cpu":  # both would share its cores
+        yield from items
+        return
+    context = copy_context()
+
+    def make() -> tuple[Item] | None:
+        return next(((item,) for item in items), None)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="estime-ahead") as pool:
+        coming = pool.submit(context.run, make)
+        while (made := coming.result()) is not None:
+            coming = pool.submit(context.run, make)
+            yield made[0]

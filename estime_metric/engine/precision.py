@@ -6,9 +6,9 @@ import threading
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -16,14 +16,12 @@ import torch
 #: Where torch has a setting for each backend (since 2.9), the settings that reach a device's products.
 _SETTINGS = {"cuda": (("cuda", "matmul"), ("cudnn", "conv")), "cpu": (("mkldnn", "matmul"), ("mkldnn", "conv"))}
 
-#: The product that is timed, and how often.
-_SIZE = 512
-_TRIALS = 5
+_SIZE, _TRIALS = 512, 5  # of the product that is timed
 
 # The settings belong to the process: calls that overlap share one change, so none leaves another's setting behind.
 _LOCK = threading.Lock()
 _INSIDE: dict[str, int] = defaultdict(int)  # by type of device
-_BEFORE: dict[str, list[tuple[Any, str]]] = {}
+_BEFORE: dict[str, list[Callable[[], None]]] = {}
 
 
 @contextmanager
@@ -39,32 +37,28 @@ def _full_precision(device_type: str) -> Iterator[None]:
         with _LOCK:
             _INSIDE[device_type] -= 1
             if not _INSIDE[device_type]:
-                for setting, precision in _BEFORE.pop(device_type):
-                    if setting is None:
-                        torch.set_float32_matmul_precision(precision)
-                    else:
-                        setting.fp32_precision = precision
+                for restore in _BEFORE.pop(device_type):
+                    restore()
 
 
-def _raise(device_type: str) -> list[tuple[Any, str]]:
-    """Sets full precision; returns what was changed with its value before, ``None`` for torch's old interface."""
-    if not hasattr(torch.backends, "fp32_precision"):
+def _raise(device_type: str) -> list[Callable[[], None]]:
+    if not hasattr(torch.backends, "fp32_precision"):  # torch before 2.9
         before = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision("highest")
-        return [(None, before)]
+        return [partial(torch.set_float32_matmul_precision, before)]
     settings: list[Any] = [getattr(getattr(torch.backends, a), b) for a, b in _SETTINGS.get(device_type, ())]
-    lower = [(one, one.fp32_precision) for one in settings if one.fp32_precision not in ("none", "ieee")]
-    for setting, _ in lower:
-        setting.fp32_precision = "ieee"
-    return lower
+    lower = [one for one in settings if one.fp32_precision not in ("none", "ieee")]
+    restore: list[Callable[[], None]] = [partial(setattr, one, "fp32_precision", one.fp32_precision) for one in lower]
+    for one in lower:
+        one.fp32_precision = "ieee"
+    return restore
 
 
 @contextmanager
 def inference_context(device: torch.device) -> Iterator[None]:
-    """No gradients, no autocast, and float32 products in float32, whatever the code around has set.
+    """No gradients, no autocast, float32 products in float32, new tensors on the CPU, whatever the code around has set.
 
-    New tensors are on the CPU where no device is named, and of several CUDA devices ``device`` is the one in use, for
-    memory that is pinned too.
+    Of several CUDA devices ``device`` is the one in use, for memory that is pinned too.
     """
     in_use: AbstractContextManager[Any] = nullcontext()
     if device.type == "cuda" and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
@@ -81,21 +75,15 @@ def cpu_by_default() -> AbstractContextManager[Any]:
 
 @cache
 def warn_where_slower(dtype: torch.dtype) -> None:
-    """Warns, once in a process, where this processor multiplies a lower precision more slowly than float32.
-
-    Some have no instructions for it, or slower ones. It takes some milliseconds.
-    """
+    """Warns, once in a process, where this processor multiplies a lower precision more slowly than float32."""
     if dtype == torch.float32:
         return
     lower, full = (product_speed(torch.ones(_SIZE, _SIZE, dtype=kind)) for kind in (dtype, torch.float32))
     if lower < full:
         name = str(dtype).removeprefix("torch.")
-        warnings.warn(
-            f"dtype={name!r} is slower than float32 on this processor: a product of two matrices runs at "
-            f"{lower:.0f} GFLOP/s in {name} and at {full:.0f} in float32.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        speeds = f"a product of two matrices runs at {lower:.0f} GFLOP/s in {name} and at {full:.0f} in float32."
+        said = f"dtype={name!r} is slower than float32 on this processor: {speeds}"
+        warnings.warn(said, RuntimeWarning, stacklevel=2)
 
 
 def product_speed(matrix: torch.Tensor) -> float:

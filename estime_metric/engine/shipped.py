@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from estime_metric import embedded
 from estime_metric.engine.fused import EncoderOutput, FusedBlock, PositionBias
-from estime_metric.engine.int8 import read_int8
-from estime_metric.engine.loading import Pretrained, explained, info_of, revision_of
+from estime_metric.engine.loading import Pretrained, explained, info_of, read_int8, revision_of
 
 
 def load_shipped(model: str, dtype: torch.dtype) -> Pretrained:
@@ -47,11 +46,9 @@ class ShippedTokenizer:
         """Ids and spans of one text or several; other options of ``transformers`` are ignored."""
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)
-        found: dict[str, list[Any]] = {
-            "input_ids": [one.ids for one in encoded],
-            "offset_mapping": [one.offsets for one in encoded],
-        }
-        return {name: values[0] for name, values in found.items()} if isinstance(text, str) else found
+        ids, spans = [one.ids for one in encoded], [one.offsets for one in encoded]
+        several = {"input_ids": ids, "offset_mapping": spans}
+        return {name: values[0] for name, values in several.items()} if isinstance(text, str) else several
 
     def get_vocab(self) -> dict[str, int]:
         """All tokens with their ids."""
@@ -60,12 +57,7 @@ class ShippedTokenizer:
 
 
 class ShippedModel(nn.Module):
-    """A BERT or an MPNet without prediction head, whose blocks are each a `FusedBlock`.
-
-    Args:
-        config: what its ``config.json`` says.
-        weights: its weights by the names that ``transformers`` gives them.
-    """
+    """A BERT or an MPNet without prediction head, of `FusedBlock`s; ``transformers`` names its weights so."""
 
     def __init__(self, config: SimpleNamespace, weights: Mapping[str, Tensor]) -> None:
         super().__init__()
@@ -84,7 +76,7 @@ class ShippedModel(nn.Module):
             self.embeddings.position_embeddings.padding_idx = config.pad_token_id  # positions begin behind it
 
     def get_input_embeddings(self) -> nn.Module:
-        """The context-free embeddings of the vocabulary."""
+        """As of a model of ``transformers``."""
         words: nn.Module = self.embeddings.word_embeddings
         return words
 

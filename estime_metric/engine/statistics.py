@@ -5,7 +5,7 @@ Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 
@@ -15,26 +15,20 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.fragments import automaton_of, fragment_lengths
 from estime_metric.engine.matching import CHUNK, MatchedPair, Matches
 from estime_metric.engine.memory import put, put_all
 from estime_metric.measures import STATISTICS
+
+Automaton = list[dict[Hashable, int]]  # state -> unit -> next state; state 0 is the beginning
 
 
 def count_statistics(
     pairs: Sequence[MatchedPair], config: EstimeConfig, input_embeddings: Callable[[Tensor], Tensor]
 ) -> Tensor:
-    """The statistics of some pairs.
+    """The statistics of some pairs: float64 of shape (len(pairs), l, k) on the CPU, in the order of ``STATISTICS``.
 
-    Args:
-        pairs: the pairs with their matches.
-        config: its measures say what has to be known of all units.
-        input_embeddings: token ids on the device, int64 of shape (n,) -> the context-free embeddings that ``soft``
-            compares, of shape (n, d).
-
-    Returns:
-        float64 of shape (len(pairs), l, k) on the CPU, in the order of ``STATISTICS``; NaN where a statistic was not
-        asked for.
+    What ``config.measures`` do not need is NaN. ``input_embeddings`` turns token ids, int64 of shape (n,), into the
+    context-free embeddings that ``soft`` compares, of shape (n, d).
     """
     shape = len(pairs), len(config.layer_tuple)
     named = {name: torch.full(shape, torch.nan, dtype=torch.float64) for name in STATISTICS}
@@ -76,24 +70,16 @@ def count_statistics(
         ]
         named["cosines"] = torch.stack(sums).cpu().to(torch.float64)
         if not named["cosines"].isfinite().all():
-            raise FloatingPointError(
-                f"The input embeddings of {config.soft_model or config.model!r} are not finite, so there is no `soft`."
-            )
+            name = config.soft_model or config.model
+            raise FloatingPointError(f"The input embeddings of {name!r} are not finite, so there is no `soft`.")
     return torch.stack([named[name] for name in STATISTICS], dim=-1)
 
 
 def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
     """Sum over the summary units of the cosine between their context-free embedding and that of their best match.
 
-    Args:
-        summary: input embeddings of the summary units, of shape (s, d).
-        source: those of the source units, of shape (t, d).
-        best_at: best contextual match of each summary unit, int64 of shape (l, s).
-
-    Returns:
-        float32 of shape (l,); 0 where either side is empty. Divided by ``s`` it is ``soft``.
-
-    Source: Vasilyev & Bohannon, arXiv 2112.11638.
+    It is float32 of shape (l,), from embeddings of shape (s, d) and (t, d) and positions int64 of shape (l, s); 0 where
+    either side is empty. Divided by ``s`` it is ``soft``. Source: Vasilyev & Bohannon, arXiv 2112.11638.
     """
     if not len(summary) or not len(source):
         return torch.zeros(len(best_at), device=summary.device)
@@ -133,3 +119,58 @@ def _tau_c(order: Tensor, distinct: Tensor, units: Tensor) -> Tensor:
     """
     whole = units**2 * (distinct - 1) / distinct.clamp(min=1)
     return torch.where(distinct > 1, 2 * order / whole.clamp(min=1), 0.0)
+
+
+def automaton_of(source: Iterable[Hashable]) -> Automaton:
+    """A suffix automaton, whose walks are the runs of units that occur in the source, in linear time and space.
+
+    Source: Blumer et al. 1985, The smallest automaton recognizing the subwords of a text.
+    """
+    steps: Automaton = [{}]
+    links, lengths = [-1], [0]
+    last = 0
+    for unit in source:
+        new, state = len(steps), last
+        steps.append({})
+        links.append(0)
+        lengths.append(lengths[last] + 1)
+        while state >= 0 and unit not in steps[state]:
+            steps[state][unit] = new
+            state = links[state]
+        if state >= 0:
+            old = steps[state][unit]
+            if lengths[old] == lengths[state] + 1:
+                links[new] = old
+            else:
+                copy = len(steps)
+                steps.append(steps[old].copy())
+                links.append(links[old])
+                lengths.append(lengths[state] + 1)
+                while state >= 0 and steps[state].get(unit) == old:
+                    steps[state][unit] = copy
+                    state = links[state]
+                links[new] = links[old] = copy
+        last = new
+    return steps
+
+
+def fragment_lengths(summary: Sequence[Hashable | None], source: Automaton) -> list[int]:
+    """The lengths of the extractive fragments of a summary, in its order; a unit ``None`` is never copied.
+
+    From left to right, the longest run of units that begins here and occurs anywhere in the source is a fragment; the
+    next one begins behind it. The published procedure passes over occurrences within a run that it has just tried, so
+    that in a source that repeats itself ("no no no way") it may find a shorter run than the longest.
+
+    Source: Grusky, Naaman & Artzi 2018 (Newsroom), section 4 and Fig. 3.
+    """
+    lengths = []
+    start = 0
+    while start < len(summary):
+        state, stop = 0, start
+        while stop < len(summary) and (unit := summary[stop]) is not None and unit in source[state]:
+            state = source[state][unit]
+            stop += 1
+        if stop > start:
+            lengths.append(stop - start)
+        start = max(stop, start + 1)
+    return lengths

@@ -11,16 +11,14 @@ from estime_metric.engine.encoder import MaskedEncoder, choose_device
 from estime_metric.engine.loading import location, revision_of
 from estime_metric.engine.memory import return_memory
 
-#: Encoders that are cached while unused.
-MOST_HELD = 2
+MOST_HELD = 2  # encoders that are cached while unused
 
 
 class EncoderStore:
     """The ``MOST_HELD`` encoders that were asked for last, by model, revision, dtype and device.
 
     A deeper encoder serves requests for the layers below, and replaces one that is not deep enough. A revision that is
-    left open or names a branch stands for one commit until everything is released. Threads may share a store: while
-    one loads the others wait.
+    left open or names a branch stands for one commit until everything is released. While one thread loads, others wait.
     """
 
     def __init__(self) -> None:
@@ -48,24 +46,14 @@ class EncoderStore:
         return encoder, resolved
 
     def release(self, *encoders: MaskedEncoder) -> None:
-        """Holds some encoders no longer; none at all where none is named."""
+        """Holds some encoders no longer, or all where none is named; they are gone when their last user is."""
         with self._lock:
             self._held = {origin: held for origin, held in self._held.items() if encoders and held not in encoders}
             if not encoders:
                 self._revisions.clear()
 
 
-_STORE = EncoderStore()
-
-
-def shared_encoder(config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-    """`EncoderStore.get` of this process."""
-    return _STORE.get(config)
-
-
-def release_encoders(*encoders: MaskedEncoder) -> None:
-    """Holds these no longer for the next to ask; they are gone when their last user lets go of them."""
-    _STORE.release(*encoders)
+STORE = EncoderStore()  # that of this process
 
 
 def unload_encoders() -> None:
@@ -73,5 +61,5 @@ def unload_encoders() -> None:
 
     An encoder that an `EstimeScorer` is using stays until that is unloaded or gone.
     """
-    _STORE.release()
+    STORE.release()
     return_memory()

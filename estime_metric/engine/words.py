@@ -25,14 +25,12 @@ _RUN = r"[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*"
 
 _WORD = regex.compile(rf"{_RUN}(?:[-'\u2019.,]{_RUN})*|[^\p{{L}}\p{{N}}_\s\x1c-\x1f]\p{{M}}*")
 
-#: What NLTK's splitter writes in place of quotation marks.
-_REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}
+_REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}  # of quotation marks, by NLTK
 
 
 def split_words(text: str) -> list[str]:
     """The default splitter: runs of letters and digits, held together by inner hyphens, apostrophes, points and
-    commas; any other character is a word of its own. Marks stay with the character before them, so that an accented
-    letter is one whether it is decomposed or not. It needs no data and depends on no language.
+    commas; any other character is a word of its own, with the marks (accents) behind it. It depends on no language.
 
     Example:
         >>> split_words("It's 1,200 well-kept cars (U.S. made).")
@@ -64,22 +62,16 @@ def tags_of(words: list[str], tagger: Tagger) -> list[str]:
     """One tag for each word; `ValueError` where the tagger returns another number."""
     tags = [tag if isinstance(tag, str) else tag[1] for tag in tagger(words)]
     if len(tags) != len(words):
-        raise ValueError(
-            f"Expected argument `tagger` to return a tag for each of {len(words)} words, but got {len(tags)}."
-        )
+        wanted = f"a tag for each of {len(words)} words"
+        raise ValueError(f"Expected argument `tagger` to return {wanted}, but got {len(tags)}.")
     return tags
 
 
 def locate_words(text: str, words: Sequence[str]) -> list[Span]:
-    """The characters of each word, found from left to right.
+    """The characters of each word, found from left to right, white space around it left out.
 
-    White space around a word is not looked for. A splitter may rewrite: words in other capitals and NLTK's quotation
-    marks are found; any other word that does not stand in the rest of the text gets the empty span where it was
-    looked for.
-
-    Example:
-        >>> locate_words('He said "no".', ["He", "said", "``", "no", "''", "."])
-        [(0, 2), (3, 7), (8, 9), (9, 11), (11, 12), (12, 13)]
+    A splitter may rewrite: words in other capitals and NLTK's quotation marks are found; any other word that does not
+    stand in the rest of the text gets the empty span where it was looked for.
     """
     spans = []
     cursor = 0
@@ -91,14 +83,8 @@ def locate_words(text: str, words: Sequence[str]) -> list[Span]:
 
 
 def decompose(text: str) -> tuple[str, list[int]]:
-    """``text`` in Unicode form NFKD, as the released code takes it, and the way back.
-
-    Returns:
-        The decomposed text, and for each of its characters (and for its end) the position in ``text`` it comes from.
-
-    Example:
-        >>> decompose("caf\\u00e9!")[1]
-        [0, 1, 2, 3, 3, 4, 5]
+    """``text`` in Unicode form NFKD, as the released code takes it, and for each of its characters (and for its end)
+    the position in ``text`` that it comes from.
     """
     if text.isascii():
         return text, list(range(len(text) + 1))
@@ -117,12 +103,7 @@ def decompose(text: str) -> tuple[str, list[int]]:
 
 
 def locate_in(text: str, splitter: Splitter) -> tuple[list[str], list[Span]]:
-    """The words of ``text`` in Unicode form NFKD, and the characters of each in the text as it came.
-
-    Example:
-        >>> locate_in("caf\\u00e9 au lait", split_words)[1]
-        [(0, 4), (5, 7), (8, 12)]
-    """
+    """The words of ``text`` in Unicode form NFKD, and the characters of each in the text as it came."""
     decomposed, positions = decompose(text)
     words = list(splitter(decomposed))
     spans = [
@@ -151,11 +132,8 @@ def _import_nltk() -> Any:
 
 
 def _with_data(function: Callable[[Any], Any], argument: Any) -> Any:
-    """Calls a function of NLTK; where its data are missing, says how to get them."""
     try:
         return function(argument)
     except LookupError as error:
-        raise LookupError(
-            "NLTK's data are missing: run nltk.download('punkt_tab') and, for the tagger, "
-            "nltk.download('averaged_perceptron_tagger_eng') once."
-        ) from error
+        data = "nltk.download('punkt_tab') and, for the tagger, nltk.download('averaged_perceptron_tagger_eng')"
+        raise LookupError(f"NLTK's data are missing: run {data} once.") from error

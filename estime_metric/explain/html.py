@@ -27,29 +27,25 @@ def _asset(name: str) -> str:
 STYLE = _asset("estime.css")
 
 #: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click. Running it again changes
-#: nothing. Without it the page shows the verdicts alone.
+#: nothing.
 SCRIPT = _asset("estime.js")
 
 _HINT = "Point at a word of the summary, tap it or go to it with Tab: its evidence shows here."
 
-#: Class of a sample of the source -> what it means.
-_EVIDENCE = {"estime-best": "best match", "estime-same": "closest occurrence of the same word"}
+_EVIDENCE = {"estime-best": "best match", "estime-same": "closest occurrence of the same word"}  # sample -> meaning
 
 #: Characters that HTML cannot hold, or not as they are.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
 
 
 def to_html(
-    explanations: Explanation | Sequence[Explanation],
-    *,
-    standalone: bool = True,
-    title: str = "ESTIME: alarms and their evidence",
-    headings: Sequence[str] | None = None,
-) -> str:
+    explanations: Explanation | Sequence[Explanation], *, standalone: bool = True,
+    title: str = "ESTIME: alarms and their evidence", headings: Sequence[str] | None = None,
+) -> str:  # fmt: skip
     """Draws one explanation or several: the summary with its verdicts beside the source with their evidence.
 
-    Texts are shown as they are; nothing in them is read as HTML. Several explanations have one legend above them, and
-    one signature if it is the same for all. A whole page begins with an index of them, the largest inconsistency first.
+    Nothing in the texts is read as HTML. Several explanations have one legend above them, and one signature if it is
+    the same for all; a whole page begins with an index of them, the largest inconsistency first.
 
     Args:
         explanations: what is shown, in this order; an empty list gives a page that says so.
@@ -62,14 +58,12 @@ def to_html(
         ValueError: ``headings`` is of another length.
     """
     shown = [explanations] if isinstance(explanations, Explanation) else list(explanations)
-    if headings is None:
-        headings = [f"Pair {number}" for number in range(1, len(shown) + 1)] if len(shown) > 1 else [""] * len(shown)
-    if len(headings) != len(shown):
-        raise ValueError(
-            f"Expected argument `headings` to have one line for each of the {len(shown)} explanations, "
-            f"but got {len(headings)}."
-        )
     several = len(shown) > 1
+    if headings is None:
+        headings = [f"Pair {number}" if several else "" for number in range(1, len(shown) + 1)]
+    if len(headings) != len(shown):
+        wanted = f"one line for each of the {len(shown)} explanations"
+        raise ValueError(f"Expected argument `headings` to have {wanted}, but got {len(headings)}.")
     signatures = {explanation.signature for explanation in shown}
     common = signatures.pop() if several and len(signatures) == 1 else ""
     parts = [
@@ -81,14 +75,10 @@ def to_html(
     if not standalone:
         return "".join(parts)
     return _render(
-        "page",
-        title=title,
-        index=_index(shown, headings) if several else [],
-        fragments=[Markup(part) for part in parts],
-        style=Markup(STYLE),
-        script=Markup(SCRIPT),
+        "page", title=title, index=_index(shown, headings) if several else [],
+        fragments=[Markup(part) for part in parts], style=Markup(STYLE), script=Markup(SCRIPT),
         script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
-    )
+    )  # fmt: skip
 
 
 def fragment(explanation: Explanation, *, key: str = "estime", heading: str = "") -> str:
@@ -103,79 +93,55 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
 
 
 def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime") -> str:
-    """Several summaries above their one source: a `fragment` with their counts in a table, and names above them.
-
-    Raises:
-        ValueError: there is no explanation, they differ in source or signature, or ``names`` is of another length.
-    """
+    """Several summaries above their one source: a `fragment` with their counts in a table, and names above them."""
     if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
-        raise ValueError(
-            "Expected argument `explanations` to be of one source with one signature, but they differ or there is none."
-        )
+        wanted = "of one source with one signature"
+        raise ValueError(f"Expected argument `explanations` to be {wanted}, but they differ or there is none.")
     if len(names) != len(explanations):
-        raise ValueError(
-            f"Expected argument `names` to have {len(explanations)}, one for each explanation, but got {len(names)}."
-        )
+        wanted = f"{len(explanations)}, one for each explanation"
+        raise ValueError(f"Expected argument `names` to have {wanted}, but got {len(names)}.")
     return _fragment(explanations, names, key)
 
 
 def _fragment(
-    explanations: Sequence[Explanation],
-    names: Sequence[str],
-    key: str,
-    heading: str = "",
-    with_legend: bool = True,
-    with_signature: bool = True,
-) -> str:
+    explanations: Sequence[Explanation], names: Sequence[str], key: str, heading: str = "",
+    with_legend: bool = True, with_signature: bool = True,
+) -> str:  # fmt: skip
+    counts = [wording.counts(explanation) for explanation in explanations]
     summaries = [
         {
-            "name": name,
-            "text": explanation.prediction,
-            "counts": wording.counts(explanation),
-            "remark": wording.remark(explanation),
+            "name": name, "text": explanation.prediction, "counts": own, "remark": wording.remark(explanation),
             "pieces": list(_summary_pieces(explanation)),
         }
-        for name, explanation in zip(names, explanations, strict=True)
-    ]
+        for name, explanation, own in zip(names, explanations, counts, strict=True)
+    ]  # fmt: skip
     return _render(
-        "fragment",
-        key=key,
-        heading=heading,
-        summaries=summaries,
-        count_rows=list(zip(*map(wording.counts, explanations), strict=True)),
-        source=explanations[0].source,
-        source_pieces=list(_source_pieces(explanations)),
-        hint=_HINT,
-        **_legend(explanations[0]),
-        with_legend=with_legend,
+        "fragment", key=key, heading=heading, summaries=summaries, count_rows=list(zip(*counts, strict=True)),
+        source=explanations[0].source, source_pieces=list(_source_pieces(explanations)), hint=_HINT,
+        **_legend(explanations[0]), with_legend=with_legend,
         signature=explanations[0].signature if with_signature else "",
-    )
+    )  # fmt: skip
 
 
 def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
-    """The pairs as the index of a page lists them: the largest inconsistency first."""
     order = sorted(enumerate(explanations), key=lambda one: -one[1].value(RECOMMENDED))
     return [
         {
-            "key": f"estime-{number + 1}",
-            "heading": headings[number],
-            "alarms": explanation.alarms,
+            "key": f"estime-{number + 1}", "heading": headings[number], "alarms": explanation.alarms,
             "checked": f"{explanation.overlap} of {explanation.tokens}",
             "inconsistency": wording.share(explanation.value(RECOMMENDED)),
             "beginning": " ".join(explanation.prediction[:300].split()),
         }
         for number, explanation in order
-    ]
+    ]  # fmt: skip
 
 
 def _legend(explanation: Explanation) -> dict[str, Any]:
     """Samples of words, each with class, strength and meaning, and what the colours mean."""
     marked = marked_of(explanation)
     samples = [(f"estime-{verdict}", f"{strength:.2f}", meaning) for verdict, strength, meaning in marked.levels()]
-    return {
-        "legend": [*samples, *((name, None, meaning) for name, meaning in _EVIDENCE.items())],
-        "origin": marked.origin,
-    }
+    evidence = [(name, None, meaning) for name, meaning in _EVIDENCE.items()]
+    return {"legend": [*samples, *evidence], "origin": marked.origin}
 
 
 def _render(template: str, **values: Any) -> str:
@@ -191,7 +157,6 @@ def templates(package: str) -> jinja2.Environment:
 
 
 def _displayable(value: object) -> Markup:
-    """What a template prints, escaped, without the characters that HTML cannot hold."""
     return value if isinstance(value, Markup) else Markup(str(escape(value)).translate(_CHARS))
 
 
@@ -207,11 +172,9 @@ def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, s
 
 def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     attributes = {
-        "class": f"estime-unit estime-{unit.verdict}",
-        "role": "button",
-        "tabindex": "0" if unit.verdict == "alarm" else "-1",
-        "aria-label": wording.note(explanation, unit),
-    }
+        "class": f"estime-unit estime-{unit.verdict}", "role": "button",
+        "tabindex": "0" if unit.verdict == "alarm" else "-1", "aria-label": wording.note(explanation, unit),
+    }  # fmt: skip
     for name, evidence in (("data-best", unit.best), ("data-same", unit.same)):
         if evidence is not None:
             attributes[name] = f"{evidence.start}-{evidence.end}"

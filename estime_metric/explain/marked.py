@@ -1,7 +1,6 @@
 """How many of such words annotators marked as errors: what the colours of an explanation show.
 
-``python -m docs.training.record`` makes ``marked.json``, the shares for each encoder that ships. Margins are relative
-(`UnitVerdict.relative_margin`), so any other encoder takes the shares of the first.
+``python -m docs.training.record`` makes ``marked.json``. Margins are relative, so that any encoder may take its shares.
 """
 
 from __future__ import annotations
@@ -15,27 +14,18 @@ from typing import Any
 
 from estime_metric.explanation import Explanation, UnitVerdict
 
-#: The shares by encoder.
-PATH = Path(__file__).with_name("marked.json")
+PATH = Path(__file__).with_name("marked.json")  # of the shares by encoder
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Shares of words that annotators marked, 0 to 1.
+    """Shares of words that annotators marked, 0 to 1."""
 
-    Attributes:
-        encoder: with which they were measured.
-        data: on what.
-        absent: of words that the source lacks.
-        matches: of words that match.
-        alarms: least size of the relative margin, from 0 on, and the share from there to the next.
-    """
-
-    encoder: str
-    data: str
-    absent: float
-    matches: float
-    alarms: tuple[tuple[float, float], ...]
+    encoder: str  # with which they were measured
+    data: str  # on what
+    absent: float  # of words that the source lacks
+    matches: float  # of words that match
+    alarms: tuple[tuple[float, float], ...]  # least relative margin, from 0 on, and the share from there to the next
 
     @property
     def _most(self) -> float:

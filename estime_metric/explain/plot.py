@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 #: Colours that colour-blind readers can tell apart; the marks differ in shape too.
 _ALARM, _MATCH, _QUIET = "#b5410a", "#0a669f", "#7a808b"
 
-#: With more words than this, the words are not written along the axis.
-LABELLED = 80
+LABELLED = 80  # with more words than this, the words are not written along the axis
 
 
 def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure:
@@ -57,7 +56,6 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
 
 
 def _draw(axes: Axes, explanation: Explanation) -> None:
-    """The marks of all words, by verdict."""
     from matplotlib.colors import to_rgba
 
     words, marked = explanation.words, marked_of(explanation)
@@ -97,7 +95,6 @@ def _write_words(axes: Axes, explanation: Explanation) -> None:
 
 
 def _alpha(marked: Marked, word: UnitVerdict) -> float:
-    """How opaque a mark is: never so pale that it is lost."""
     return 0.35 + 0.65 * marked.strength(word)
 
 

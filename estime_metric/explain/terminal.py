@@ -22,12 +22,8 @@ BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 
 #: Verdict -> how a word stands out, to which its strength is added: dim, plain, or bold red.
 STYLES = {"alarm": "underline", "absent": "italic"}
-
-#: On terminals narrower than this, each alarm is a block of lines instead of a table row.
-NARROW = 80
-
-#: Cells of a table row that hold no text: the margin, and what separates the columns.
-_BESIDE = 20
+NARROW = 80  # cells; on narrower terminals each alarm is a block of lines instead of a table row
+_BESIDE = 20  # cells of a table row that hold no text: the margin, and what separates the columns
 
 #: Control characters of direction, which would reorder the rest of a line.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -85,7 +81,6 @@ def _counts(explanation: Explanation) -> Table:
 
 
 def _summary(explanation: Explanation) -> Text:
-    """The summary with a number behind each alarm."""
     shown, cursor, number = Text(), 0, 0
     for word in explanation.words:
         shown.append(_safe(explanation.prediction[cursor : word.start]))
@@ -98,7 +93,6 @@ def _summary(explanation: Explanation) -> Text:
 
 
 def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> Table:
-    """One row for each alarm."""
     word_width = min(max(4, *(cell_len(_own(explanation, alarm)) for alarm in alarms)), width // 5)
     number_width = len(str(len(alarms)))
     context_width = (width - _BESIDE - word_width - number_width) // 2
@@ -110,24 +104,18 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     table.add_column("margin", justify="right", no_wrap=True, width=6)
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
-            str(number),
-            Text.assemble((_own(explanation, alarm), _style(explanation, alarm))),
+            str(number), Text.assemble((_own(explanation, alarm), _style(explanation, alarm))),
             _in_context(explanation.source, alarm.best, context_width, BEST),
-            _in_context(explanation.source, alarm.same, context_width, SAME),
-            wording.margin(alarm),
-        )
+            _in_context(explanation.source, alarm.same, context_width, SAME), wording.margin(alarm),
+        )  # fmt: skip
     return table
 
 
 def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> RenderResult:
-    """Three lines for each alarm."""
     context_width = max(8, width - 8)
     for number, alarm in enumerate(alarms, start=1):
-        yield Text.assemble(
-            f"[{number}] ",
-            (_own(explanation, alarm), _style(explanation, alarm)),
-            (f"  margin {wording.margin(alarm)}", QUIET),
-        )
+        own = _own(explanation, alarm), _style(explanation, alarm)
+        yield Text.assemble(f"[{number}] ", own, (f"  margin {wording.margin(alarm)}", QUIET))
         for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
             line = Text.assemble((f"{name}  ", QUIET), _in_context(explanation.source, evidence, context_width, style))
             yield Padding(line, (0, 0, 0, 2))
@@ -162,7 +150,6 @@ def _in_context(text: str, evidence: Evidence | None, max_cells: int, style: str
 
 
 def _fitting(text: str, max_cells: int) -> str:
-    """The longest beginning of a text of at most ``max_cells``."""
     ends = accumulate(map(cell_len, text))
     return text[: sum(1 for _ in takewhile(lambda end: end <= max_cells, ends))]
 

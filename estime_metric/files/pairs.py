@@ -9,27 +9,19 @@ from pathlib import Path
 
 from estime_metric.files.reading import Numbered, Row, read_rows, readable_format
 
-#: Rows in which the columns are looked for before the rest is read.
-_HEAD = 100
+_HEAD = 100  # rows in which the columns are looked for before the rest is read
 
 
 @dataclass
 class Pairs:
-    """Pairs read from a table.
+    """Pairs read from a table."""
 
-    Attributes:
-        lines: where each pair stands, as `read_rows` counts.
-        sources, summaries, others: its texts and its further columns.
-        problems: one sentence for each invalid row, with its line.
-        size: bytes of the texts that `add` has added, each source counted once.
-    """
-
-    lines: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)  # as `read_rows` counts
     sources: list[str] = field(default_factory=list)
     summaries: list[str] = field(default_factory=list)
-    others: list[Row] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    size: int = field(default=0, compare=False)
+    others: list[Row] = field(default_factory=list)  # further columns of each pair
+    problems: list[str] = field(default_factory=list)  # a sentence for each invalid row, with its line
+    size: int = field(default=0, compare=False)  # bytes of the texts that `add` has added, each source counted once
     _known: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -45,11 +37,10 @@ class Pairs:
         self._known.add(source)
 
     def ends_before(self, source: str, pairs: int, size: int) -> bool:
-        """Whether a chunk ends before a pair of ``source``.
+        """Whether a chunk ends before a pair of ``source``: at so many ``pairs``, or texts of ``size`` bytes.
 
-        It ends once it has so many ``pairs``, or texts of ``size`` bytes, and the next pair has another source. While
-        the source is the same, it continues to twice of either; if a source alone is larger than ``size``, until its
-        summaries are as large as it is.
+        While the source is the same, it continues to twice of either; if a source alone is larger than ``size``, until
+        its summaries are as large as it is.
         """
         if len(self) < pairs and self.size < size:
             return False
@@ -76,11 +67,7 @@ def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
 
 
 def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterator[Numbered]:
-    """As `read_rows`, but rows whose two texts are not texts are invalid too.
-
-    Raises:
-        ValueError: none of the first rows has one of the columns, or as for `read_rows`.
-    """
+    """As `read_rows`, but rows whose two texts are not texts are invalid too; ValueError where a column is missing."""
     # A cell of CSV cannot say "nothing" but by being empty, as pandas writes a missing value.
     empty_is_missing = readable_format(path) in (".csv", ".tsv")
     rows = read_rows(path)
@@ -94,10 +81,7 @@ def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterat
             )
     for line, row in chain(head, rows):
         if isinstance(row, dict):
-            problem = pair_problem(row, source_column, summary_column, empty_is_missing)
-            if problem:
-                yield line, problem
-                continue
+            row = pair_problem(row, source_column, summary_column, empty_is_missing) or row
         yield line, row
 
 

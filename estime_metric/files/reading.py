@@ -10,51 +10,36 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
-
-#: What stands for standard input or output.
-STANDARD = "-"
 
 READABLE = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 WRITABLE = (".jsonl", ".csv", ".parquet")
 COMPRESSED = (".gz", ".zst")
 
-#: Key in the metadata of Parquet; beside JSON Lines and CSV stands a file ``NAME.meta.json``.
-KEY = b"estime"
-
+KEY = b"estime"  # in the metadata of Parquet; beside JSON Lines and CSV stands a file ``NAME.meta.json``
 Row = dict[str, Any]
-
-#: A row's line number with the row, or with a string that says what is wrong with it.
-Numbered = tuple[int, Row | str]
-
-#: Name of a column that has none, such as the index that pandas writes; pandas reads it back under this name.
-_UNNAMED = "Unnamed: {index}"
-
-#: Characters of a JSON array that are read at once.
-_BLOCK = 1 << 16
+Numbered = tuple[int, Row | str]  # a row with its line number, or a string that says what is wrong with it
+_BLOCK = 1 << 16  # characters of a JSON array that are read at once
 
 
 def is_standard(path: Path) -> bool:
     """Whether a path means standard input or output: ``-``, ``/dev/stdin``, ``/dev/stdout``."""
-    return str(path) in (STANDARD, "/dev/stdin", "/dev/stdout")
+    return str(path) in ("-", "/dev/stdin", "/dev/stdout")
 
 
 def readable_format(path: Path) -> str:
     """The ending that says how ``path`` is read, without that of the compression; ValueError for any other."""
     if is_standard(path):
         return ".jsonl"
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compressed = bool(suffixes) and suffixes[-1] in COMPRESSED
-    if compressed:
-        suffixes.pop()
-    ending = suffixes[-1] if suffixes else ""
+    *_, inner, ending = ["", "", *(suffix.lower() for suffix in path.suffixes)]
+    compressed = ending in COMPRESSED
+    ending = inner if compressed else ending
     ending = ".jsonl" if ending == ".ndjson" else ending
     if ending not in READABLE or (compressed and ending == ".parquet"):
-        raise ValueError(
-            f"Expected a file that ends in {', '.join(READABLE)}, or in these and {' or '.join(COMPRESSED)} (but for "
-            f"Parquet), but got {path.name!r}."
-        )
+        endings = f"{', '.join(READABLE)}, or in these and {' or '.join(COMPRESSED)} (but for Parquet)"
+        raise ValueError(f"Expected a file that ends in {endings}, but got {path.name!r}.")
     return ending
 
 
@@ -64,63 +49,31 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     if is_standard(path):
         yield sys.stdin.buffer
         return
+    ending = path.suffix.lower()
     with path.open("rb") as raw:
-        stream = io.BufferedReader(cast(Any, _decompressed(path, raw)))
+        stream = io.BufferedReader(cast(Any, _decompressed(raw, ending)))
         try:
             start = stream.peek(4)[:4]
             if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
                 raise ValueError(f"Expected {path.name} to be UTF-8, but it looks like UTF-16: convert it first.")
             yield cast(BinaryIO, stream)
-        except (EOFError, zlib.error) as error:
-            raise ValueError(
-                f"Expected {path.name} to be whole, but its compressed data end early ({error})."
-            ) from error
-        except Exception as error:
-            if type(error).__name__ == "ZstdError":
-                raise ValueError(f"Expected {path.name} to be zstd data, but got: {error}.") from error
-            raise
+        except (EOFError, zlib.error, OSError) as error:
+            if isinstance(error, OSError) and (error.errno or ending != ".zst"):
+                raise
+            said = f"whole, but its compressed data end early ({error})"
+            if isinstance(error, OSError) and "Truncated" not in str(error):
+                said = f"zstd data, but got: {error}"
+            raise ValueError(f"Expected {path.name} to be {said}.") from error
 
 
-def _decompressed(path: Path, raw: BinaryIO) -> Any:
-    ending = path.suffix.lower()
-    if ending == ".gz":
-        return gzip.GzipFile(fileobj=raw)
-    if ending == ".zst":
-        try:
-            import zstandard
-        except ImportError as error:
-            raise ImportError("Files in .zst need zstandard: pip install 'estime-metric[files]'.") from error
-        return _ZstdReader(raw, zstandard.ZstdDecompressor)
-    return raw
-
-
-class _ZstdReader(io.RawIOBase):
-    """Zstandard data, decompressed; the reader of zstandard itself takes a cut file for a whole one."""
-
-    def __init__(self, raw: BinaryIO, decompressor: Any) -> None:
-        self._raw, self._decompressor = raw, decompressor
-        self._frame: Any = None
-        self._held = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._held:
-            data = self._raw.read(io.DEFAULT_BUFFER_SIZE)
-            if not data:
-                if self._frame is not None:
-                    raise EOFError("a frame is not whole")
-                return 0
-            while data:
-                self._frame = self._frame or self._decompressor().decompressobj()
-                self._held += self._frame.decompress(data)
-                data = self._frame.unused_data
-                if self._frame.eof:
-                    self._frame = None
-        data, self._held = self._held[: len(buffer)], self._held[len(buffer) :]
-        buffer[: len(data)] = data
-        return len(data)
+def _decompressed(raw: BinaryIO, ending: str) -> Any:
+    if ending != ".zst":
+        return gzip.GzipFile(fileobj=raw) if ending == ".gz" else raw
+    try:
+        import pyarrow  # the reader of zstandard itself takes a cut file for a whole one
+    except ImportError as error:
+        raise ImportError("Files in .zst need pyarrow: pip install 'estime-metric[files]'.") from error
+    return pyarrow.CompressedInputStream(raw, "zstd")
 
 
 def read_rows(path: Path) -> Iterator[Numbered]:
@@ -131,7 +84,7 @@ def read_rows(path: Path) -> Iterator[Numbered]:
 
     Raises:
         ValueError: another ending, UTF-16, a column twice in the header, or damaged compressed data.
-        ImportError: Parquet without pyarrow, ``.zst`` without zstandard.
+        ImportError: Parquet or ``.zst`` without pyarrow.
         OSError: it cannot be read.
     """
     ending = readable_format(path)
@@ -168,7 +121,6 @@ def _jsonl_rows(stream: BinaryIO) -> Iterator[Numbered]:
 
 
 def _json_rows(text: TextIO, name: str) -> Iterator[Numbered]:
-    """The objects of one JSON array, decoded one by one."""
     decode = json.JSONDecoder().raw_decode
     held = text.read(_BLOCK).lstrip()
     if not held.startswith("["):
@@ -205,24 +157,19 @@ def _csv_rows(text: TextIO, name: str, delimiter: str) -> Iterator[Numbered]:
     reader = csv.reader(text, delimiter=delimiter)
     try:
         header = next((cells for cells in reader if cells), [])
-        columns = [cell or _UNNAMED.format(index=index) for index, cell in enumerate(header)]
-        twice = sorted({column for column in columns if columns.count(column) > 1})
-        if twice:
+        # The index that pandas writes has no name; pandas reads it back under this one.
+        columns = [cell or f"Unnamed: {index}" for index, cell in enumerate(header)]
+        if twice := sorted({column for column in columns if columns.count(column) > 1}):
             raise ValueError(f"Expected each column of {name} once, but the header has {twice[0]!r} twice.")
-        while True:
-            first = reader.line_num + 1
-            cells = next(reader, None)
-            if cells is None:
-                return
-            if not cells:
-                continue
+        first = reader.line_num + 1
+        for cells in reader:
             if len(cells) > len(columns):
                 yield first, f"has more than the {len(columns)} columns of the header"
             elif any(not cell.isascii() and any("\udc80" <= char <= "\udcff" for char in cell) for cell in cells):
                 yield first, "is not UTF-8"
-            else:
-                padding = [None] * (len(columns) - len(cells))
-                yield first, dict(zip(columns, [*cells, *padding], strict=True))
+            elif cells:
+                yield first, dict(zip_longest(columns, cells))
+            first = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(f"Expected {name} to be CSV, but line {reader.line_num} is not: {error}.") from error
 
@@ -256,10 +203,7 @@ def meta_path(path: Path) -> Path:
 
 
 def read_meta(path: str | Path) -> dict[str, Any]:
-    """The metadata of a table of scores: signature, options, versions, date, totals; empty if it has none.
-
-    Raises ValueError where it is damaged, OSError or ImportError where it cannot be read.
-    """
+    """The metadata of a table of scores: signature, options, versions, date, totals; empty if it has none."""
     path = Path(path)
     if path.suffix.lower() == ".parquet":
         with open_parquet(path) as table:

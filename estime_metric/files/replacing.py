@@ -14,10 +14,9 @@ from pathlib import Path
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A name to write to in place of ``path``, which takes its place at the end of the block.
+    """A name to write to, which takes the place of ``path`` at the end of the block, unless that raises.
 
-    Where the block raises, as on a full disk, ``path`` is left as it was. Of a link the target is replaced; what is no
-    plain file, such as a pipe, is written to itself.
+    Of a link the target is replaced; what is no plain file, such as a pipe, is written to itself.
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
@@ -34,10 +33,9 @@ def replaced(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keeps other processes that call this from writing to ``path`` within the block.
+    """Within the block no other one, of any process, writes to ``path``: BlockingIOError.
 
     The operating system unlocks ``PATH.lock`` when the process ends, so the file that a killed one leaves stops nobody.
-    Raises BlockingIOError where another process, or another block of this one, writes to ``path``.
     """
     name = Path(f"{os.path.realpath(path)}.lock")
     while True:
@@ -89,10 +87,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path, *, overwrite: bool) -> None:
-    """Makes the folder of an output before any work is done.
-
-    Raises ValueError where it is a file, FileExistsError where it holds something and ``overwrite`` is not set.
-    """
+    """Makes the folder of an output; FileExistsError where it holds something and ``overwrite`` is not set."""
     if path.exists() and not path.is_dir():
         raise ValueError(f"Expected the output to be a folder, but {str(path)!r} is a file.")
     path.mkdir(parents=True, exist_ok=True)

@@ -19,8 +19,7 @@ from estime_metric.files.replacing import replaced, write_text
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-#: Rows of a Parquet file that are held at once.
-_ROW_GROUP = 10_000
+_ROW_GROUP = 10_000  # rows of a Parquet file that are held at once
 
 
 def measure_columns(measures: Sequence[str], layers: Sequence[int]) -> list[str]:
@@ -37,10 +36,8 @@ def check_names(row: Row, ours: Iterable[str], where: str) -> None:
     """Refuses a row that already has one of the output columns (ValueError)."""
     for name in ours:
         if name in row:
-            raise ValueError(
-                f"{where} has the column {name!r}, whose name clashes with an output column: give the output columns "
-                "other names with --prefix."
-            )
+            advice = "give the output columns other names with --prefix."
+            raise ValueError(f"{where} has the column {name!r}, whose name clashes with an output column: {advice}")
 
 
 def score_rows(
@@ -73,12 +70,9 @@ def encode_rows(rows: Iterable[Row], ending: str, columns: Sequence[str] = (), h
         if header:
             writer.writeheader()
         for row in rows:
-            new = [name for name in row if name not in columns]
-            if new:
-                raise ValueError(
-                    f"Expected all rows to have the columns of the first ones for CSV, but a later one has {new[0]!r}: "
-                    "write .jsonl instead."
-                )
+            if new := [name for name in row if name not in columns]:
+                wanted = "all rows to have the columns of the first ones for CSV"
+                raise ValueError(f"Expected {wanted}, but a later one has {new[0]!r}: write .jsonl instead.")
             writer.writerow(row)
     else:
         for row in rows:
@@ -90,8 +84,7 @@ def encode_rows(rows: Iterable[Row], ending: str, columns: Sequence[str] = (), h
 def write_rows(path: Path, rows: Sequence[Row], meta: Mapping[str, Any] | None = None) -> None:
     """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on standard output.
 
-    A file that exists is replaced in one step. ``meta`` is for `read_meta`; standard output has no place for it. Raises
-    ValueError where the ending is none of ``WRITABLE``, ImportError for Parquet without pyarrow.
+    A file that exists is replaced in one step. ``meta`` is for `read_meta`; standard output has no place for it.
     """
     check_writable(path)
     if is_standard(path):
@@ -117,10 +110,7 @@ def write_meta(path: Path, meta: Mapping[str, Any] | None) -> None:
 
 
 def write_parquet(path: Path, rows: Callable[[], Iterator[Row]], meta: Mapping[str, Any] | None = None) -> None:
-    """Writes rows as Parquet; ``rows`` is called twice: for the types of the columns, then for the values.
-
-    Raises ImportError without pyarrow, ValueError where a column holds values of types that do not go together.
-    """
+    """Writes rows as Parquet; ``rows`` is called twice: for the types of the columns, then for the values."""
     try:
         import pyarrow
         from pyarrow.parquet import ParquetWriter
@@ -147,9 +137,7 @@ def check_writable(
 ) -> None:
     """Refuses a path that could not or should not be written, before any work is done; ``-`` is always taken.
 
-    Raises:
-        ValueError: it has none of the ``endings``, is a folder or one of the ``inputs``, or its folder does not exist.
-        FileExistsError: it exists, and ``overwrite`` is not set.
+    Raises FileExistsError where it exists and ``overwrite`` is not set, ValueError for all else that is wrong with it.
     """
     if is_standard(path):
         return

@@ -16,17 +16,13 @@ from estime_metric.jobs.job import Job, bytes_of_work
 if TYPE_CHECKING:
     import torch
 
-    from estime_metric.engine.work import Work
+    from estime_metric.engine.chunking import Work
     from estime_metric.scorer import EstimeScorer
 
-#: Pairs of the first timed call; each further one takes twice as many, so that full batches weigh most.
-_FIRST = 4
+#: Pairs of the first timed call, each further one takes twice as many, so that full batches weigh most; and of all.
+_FIRST, _SAMPLE = 4, 4 + 8 + 16 + 32 + 64
 
-#: Pairs that are drawn from the input for calibration, at most: 4 + 8 + 16 + 32 + 64.
-_SAMPLE = 124
-
-#: Seconds of calibration after which no further call is timed.
-_ENOUGH = 8.0
+_ENOUGH = 8.0  # seconds of calibration after which no further call is timed
 
 
 @dataclass(frozen=True)
@@ -63,13 +59,8 @@ def estimate_job(
 ) -> Estimate:
     """Counts the work of a job, and times some of its pairs, drawn at random with a fixed seed. Nothing is written.
 
-    Args:
-        job: what would be scored; its output is not looked at, standard input is read to its end.
-        scorer: what would score it.
-        on_chunk: called with each chunk that is counted.
-
-    Raises:
-        ValueError, OSError: the input cannot be read, or holds no pair.
+    ``on_chunk`` is called with each chunk that is counted. Standard input is read to its end. Raises ValueError or
+    OSError where the input cannot be read, or holds no pair.
     """
     first_pairs(job)
     rng = random.Random(0)
@@ -98,10 +89,8 @@ def estimate_job(
         memory += max(work.units - timed.units, 0) * scorer.bytes_per_unit
     longest, cost = work.longest
     expected = rate * work.cost if rate else seconds * pairs / calibrated
-    return Estimate(
-        pairs, skipped, len(sources), work.tokens, work.windows, work.positions,
-        calibrated, expected, longest, rate * cost, memory,
-    )  # fmt: skip
+    counted = pairs, skipped, len(sources), work.tokens, work.windows, work.positions
+    return Estimate(*counted, calibrated, expected, longest, rate * cost, memory)
 
 
 def _calibrate(sample: list[tuple[str, str]], scorer: EstimeScorer) -> tuple[int, float, Work]:
@@ -122,7 +111,6 @@ def _calibrate(sample: list[tuple[str, str]], scorer: EstimeScorer) -> tuple[int
 
 
 def _peak_memory(device: torch.device) -> int | None:
-    """The most bytes that were in use so far."""
     if device.type == "cuda":
         import torch
 

@@ -12,19 +12,18 @@ from typing import Any, NamedTuple
 from estime_metric import files
 from estime_metric.jobs.job import Job
 
-#: Blocks of a large input that are looked at to see whether it is still the same, and bytes of each.
+#: Blocks of a large input that are looked at to see whether it is still the same, bytes of each, and of a file that is
+#: looked at whole.
 _BLOCKS, _BLOCK = 64, 1 << 16
-
-#: Bytes of an input up to which all of it is looked at.
 WHOLE = _BLOCKS * _BLOCK
 
 
 class Line(NamedTuple):
-    """A row of an input, or a sentence that says what is wrong with it."""
+    """A row of an input."""
 
     path: Path
     number: int
-    row: files.Row | str
+    row: files.Row | str  # or a sentence that says what is wrong with it
 
     def encoded(self) -> bytes:
         """What is digested to see later whether the input is still the same."""
@@ -51,34 +50,26 @@ def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
 
 
 def first_pairs(job: Job) -> list[Line]:
-    """The first pair of each input, to report what cannot be read before anything is scored.
-
-    Standard input and pipes are left alone, since what is read from them is gone. Raises ValueError where no input
-    holds a pair, and what `files.iterate_pairs` raises.
-    """
+    """The first pair of each input but standard input and pipes, which are read once; ValueError if there is none."""
     found: list[Line] = []
     problem = ""
-    streams = [path for path in job.inputs if files.is_standard(path) or path.is_fifo()]
-    for path in job.inputs:
-        for line in () if path in streams else _lines(path, job):
+    kept = [path for path in job.inputs if not files.is_standard(path) and not path.is_fifo()]
+    for path in kept:
+        for line in read_lines(job, path):
             if isinstance(line.row, dict):
                 found.append(line)
                 break
             problem = problem or f" (line {line.number}: {line.row})"
-    if not found and not streams:
+    if not found and len(kept) == len(job.inputs):
         raise ValueError(f"There is no pair in {', '.join(map(str, job.inputs))}{problem}.")
     return found
 
 
-def read_lines(job: Job) -> Iterator[Line]:
-    """The rows of all inputs, in their order."""
-    for path in job.inputs:
-        yield from _lines(path, job)
-
-
-def _lines(path: Path, job: Job) -> Iterator[Line]:
-    for number, row in files.iterate_pairs(path, job.source_column, job.summary_column):
-        yield Line(path, number, row)
+def read_lines(job: Job, *paths: Path) -> Iterator[Line]:
+    """The rows of some inputs, or of all, in their order."""
+    for path in paths or job.inputs:
+        for number, row in files.iterate_pairs(path, job.source_column, job.summary_column):
+            yield Line(path, number, row)
 
 
 def count_pairs(job: Job) -> int | None:
@@ -125,8 +116,7 @@ def chunks(
 def fingerprint(path: Path) -> list[Any] | None:
     """Size, digest and time of the last change of a file; ``None`` for what is no plain file.
 
-    The digest is that of all bytes up to 4 MB; of a larger file it is that of 64 blocks from its head to its tail, so
-    that it costs the same however large the file is.
+    The digest of a file above 4 MB is that of 64 blocks from its head to its tail.
     """
     if not path.is_file():
         return None

@@ -14,29 +14,20 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
-#: Pairs in a chunk, at most, where `Job.look_ahead` is left open.
-PAIRS = 256
+PAIRS = 256  # in a chunk, at most, where `Job.look_ahead` is left open
 
-#: Work of a chunk, in floating-point operations of the encoder: about half a minute of two cores of a server. It is a
-#: constant, not a measured speed, so that equal inputs have equal chunks whatever the clock says.
-WORK = 6e12
+#: Work of a chunk, in floating-point operations of the encoder: about half a minute of two cores of a server, and how
+#: many times as much on a GPU. A constant, no measured speed: equal inputs have equal chunks whatever the clock says.
+WORK, _FASTER = 6e12, 100
 
-#: How many times as much a chunk holds where the encoder runs on a GPU.
-_FASTER = 100
-
-#: Bytes of text in a chunk, at most: bounds the memory where texts are books.
-BYTES = 32_000_000
-
-#: Bytes of text that make a token, about.
-_TOKEN = 4
-
-#: Lines that are named before pairs are only counted.
-_NAMED = 10
+BYTES = 32_000_000  # of text in a chunk, at most: bounds the memory where texts are books
+_TOKEN = 4  # bytes of text that make a token, about
+_NAMED = 10  # lines that are named before pairs are only counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Which files are scored into which file. Everything that decides what the output holds, except the measure.
+    """Which files are scored into which file: everything that decides what the output holds, except the measure.
 
     Attributes:
         inputs: files as `files.read_rows` takes them.
@@ -128,20 +119,15 @@ class Totals:
         for name, key in zip(files.measure_columns(result.measures, result.layers), keys, strict=True):
             values = [value for value in result.values(*key).tolist() if not math.isnan(value)]
             sums[name] = [math.fsum(values), float(len(values))]
-        return cls(
-            len(pairs), len(pairs.problems), sums, len(result.unchecked), len(result.blank),
-            flagged=0 if threshold is None else int(result.flags(threshold).sum()),
-            unchecked_lines=[pairs.lines[index] for index in result.unchecked[:_NAMED]],
-            blank_lines=[pairs.lines[index] for index in result.blank[:_NAMED]],
-        )  # fmt: skip
+        flagged = 0 if threshold is None else int(result.flags(threshold).sum())
+        unchecked, blank = ([pairs.lines[index] for index in of[:_NAMED]] for of in (result.unchecked, result.blank))
+        counts = len(pairs), len(pairs.problems), sums, len(result.unchecked), len(result.blank), flagged
+        return cls(*counts, unchecked, blank)
 
     def add(self, other: Totals) -> None:
         """Adds the totals of the chunk that follows."""
-        self.pairs += other.pairs
-        self.skipped += other.skipped
-        self.unchecked += other.unchecked
-        self.blank += other.blank
-        self.flagged += other.flagged
+        for name in ("pairs", "skipped", "unchecked", "blank", "flagged"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.unchecked_lines = (self.unchecked_lines + other.unchecked_lines)[:_NAMED]
         self.blank_lines = (self.blank_lines + other.blank_lines)[:_NAMED]
         for name, (value, number) in other.sums.items():

@@ -1,4 +1,4 @@
-"""The output of a job: committed chunk by chunk, so that a killed run is resumed where it was.
+"""The output of a job, committed chunk by chunk.
 
 While a run is unfinished, ``OUTPUT.progress`` says up to which byte the output is committed; the run that resumes it
 cuts off what follows, such as half a line. Once the job is done, `files.read_meta` reads the same record.
@@ -24,40 +24,26 @@ from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.inputs import WHOLE, fingerprint
 from estime_metric.jobs.job import Job, Totals
-from estime_metric.measures import RECOMMENDED
-from estime_metric.thresholds import threshold_value
+from estime_metric.measures import RECOMMENDED, threshold_value
 
-#: What may be done with an output that exists.
-EXISTING = ("refuse", "overwrite", "resume")
-
-#: Packages whose versions are noted.
-_PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
+EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
 
 
 @dataclass
 class Record:
-    """How far a job is, and of what it is.
-
-    Attributes:
-        signature, options, inputs: what has to be equal where it is resumed; each input with its `fingerprint`.
-        config: the options of the measure.
-        columns: those of CSV, once the first rows are read.
-        bytes: how long the output is.
-        digest, totals: those of the rows of the input that are scored.
-        threshold: the measure and the value from which on the column ``flag`` is 1; empty where there is none.
-        finished: whether the whole input is scored.
-    """
+    """How far a job is, and of what it is. Signature, options and inputs have to be equal where it is resumed."""
 
     signature: str
-    options: dict[str, Any]
-    config: dict[str, Any]
-    inputs: list[list[Any]]
-    columns: list[str] = field(default_factory=list)
-    bytes: int = 0
-    digest: str = ""
+    options: dict[str, Any]  # of the job
+    config: dict[str, Any]  # the options of the measure
+    inputs: list[list[Any]]  # each with its `fingerprint`
+    columns: list[str] = field(default_factory=list)  # those of CSV, once the first rows are read
+    bytes: int = 0  # how long the output is
+    digest: str = ""  # with the totals: that of the rows of the input that are scored
     totals: dict[str, Any] = field(default_factory=dict)
-    threshold: dict[str, float] = field(default_factory=dict)
-    finished: bool = False
+    threshold: dict[str, float] = field(default_factory=dict)  # measure: the value from which on ``flag`` is 1, if any
+    finished: bool = False  # whether the whole input is scored
 
     @classmethod
     def start(cls, job: Job, config: EstimeConfig) -> Record:
@@ -67,7 +53,7 @@ class Record:
         inputs = [[str(path), fingerprint(path)] for path in job.inputs]
         made = cls(config.signature(), job.options(), options, inputs)
         if job.threshold is not None:
-            made.threshold = {RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config)}
+            made.threshold = {RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config.model)}
         return made
 
     @classmethod
@@ -84,29 +70,22 @@ class Record:
         others = {"signature": earlier.signature, **earlier.options, "inputs": _listed(earlier.inputs)}
         for name, own in own_values.items():
             if own != (other := others.get(name)):
-                raise ValueError(
-                    f"Expected the {name} of the earlier run, to resume it, but got another:\n"
-                    f"  then: {other}\n  now:  {own}\nStart again with --overwrite."
-                )
+                came = f"another:\n  then: {other}\n  now:  {own}\nStart again with --overwrite."
+                raise ValueError(f"Expected the {name} of the earlier run, to resume it, but got {came}")
         for (path, own), (_, other) in zip(self.inputs, earlier.inputs, strict=True):
             if own is not None and own[0] > WHOLE and own != other:
-                warnings.warn(
+                said = (
                     f"{path} was written to since the unfinished run began. Its scored rows and the compared blocks of "
-                    "the others are unchanged; if it was changed elsewhere, the rest is scored as it is now.",
-                    RuntimeWarning,
-                    stacklevel=2,
                 )
+                rest = "the others are unchanged; if it was changed elsewhere, the rest is scored as it is now."
+                warnings.warn(said + rest, RuntimeWarning, stacklevel=2)
 
 
 class Output:
-    """Where the rows of a job go, held by one run at a time; a context manager that releases it.
+    """Where the rows of a job go, held by one run at a time (BlockingIOError); a context manager that releases it.
 
-    It takes the record of a run that starts; as an attribute, ``record`` is how far the job is. Where there is no
-    output, ``resume`` starts one.
-
-    Raises:
-        BlockingIOError: another run writes to it.
-        FileExistsError, ValueError, OSError: it exists, is of other settings, or cannot be written.
+    ``record`` is at first that of a run that starts, then how far the job is. Raises FileExistsError, ValueError or
+    OSError where the output exists, is of other settings, or cannot be written.
     """
 
     def __init__(self, job: Job, record: Record, existing: str = "refuse") -> None:
@@ -127,9 +106,8 @@ class Output:
     def _open(self, existing: str) -> None:
         unfinished, earlier = self._progress.exists(), None
         if existing == "refuse" and unfinished:
-            raise FileExistsError(
-                f"{self._final} exists and is unfinished: resume it with --resume, or replace it with --overwrite."
-            )
+            advice = "resume it with --resume, or replace it with --overwrite."
+            raise FileExistsError(f"{self._final} exists and is unfinished: {advice}")
         files.check_writable(self._final, overwrite=existing != "refuse")
         if existing == "resume" and unfinished:
             with suppress(ValueError):
@@ -158,10 +136,8 @@ class Output:
     def _resume(self, earlier: Record) -> None:
         size = self._path.stat().st_size if self._path.exists() else 0
         if size < earlier.bytes:
-            raise ValueError(
-                f"Expected {self._path} to hold the {earlier.bytes} bytes that are scored, but it holds {size}: "
-                "start again with --overwrite."
-            )
+            held = f"hold the {earlier.bytes} bytes that are scored, but it holds {size}"
+            raise ValueError(f"Expected {self._path} to {held}: start again with --overwrite.")
         self._take(earlier)
         self._stream = self._path.open("ab")
         self._stream.truncate(earlier.bytes)
@@ -182,8 +158,7 @@ class Output:
             sys.stdout.write(data.decode("utf-8"))
             sys.stdout.flush()
         self.record.bytes += len(data)
-        self.record.digest = digest
-        self.record.totals = asdict(totals)
+        self.record.digest, self.record.totals = digest, asdict(totals)
         if self._stream is not None:
             self._save()
 
@@ -236,7 +211,6 @@ def _shown(value: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    """Of this package, of Python and of those of `_PACKAGES` that are installed."""
     found = {"estime-metric": __version__, "python": platform.python_version()}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -245,7 +219,6 @@ def _versions() -> dict[str, str]:
 
 
 def _listed(inputs: list[list[Any]]) -> str:
-    """The inputs, all but when they were written."""
     return ", ".join(
         f"{path} ({found[0]} bytes, digest {found[1][:8]})" if isinstance(found, list) else str(path)
         for path, found in inputs

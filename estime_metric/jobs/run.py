@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
     from estime_metric.scorer import EstimeScorer
 
-#: Called after each chunk: its pairs, its scores.
-OnChunk = Callable[[files.Pairs, "EstimeResult"], None]
-
-#: Rows of the input from which the columns of CSV are taken.
-_HEAD = 256
+_HEAD = 256  # rows of the input from which the columns of CSV are taken
 
 
 @dataclass(frozen=True)
@@ -58,15 +54,10 @@ class Report:
 
 
 def score_files(
-    job: Job,
-    scorer: EstimeScorer,
-    *,
-    existing: str = "refuse",
-    on_chunk: OnChunk | None = None,
-    on_start: Callable[[int], None] | None = None,
-    stop: Callable[[], bool] = lambda: False,
-    workers: Workers | None = None,
-) -> Report:
+    job: Job, scorer: EstimeScorer, *, existing: str = "refuse",
+    on_chunk: Callable[[files.Pairs, EstimeResult], None] | None = None, on_start: Callable[[int], None] | None = None,
+    stop: Callable[[], bool] = lambda: False, workers: Workers | None = None,
+) -> Report:  # fmt: skip
     """Scores files into a file, at constant memory, and resumably.
 
     A process that is killed loses the current chunk and nothing else: with ``existing="resume"`` the next run resumes
@@ -126,21 +117,14 @@ def score_files(
 
 
 class _Task(NamedTuple):
-    """A chunk to score: whether it is the first one, the digest of all rows to its end, and the columns of CSV."""
-
     pairs: files.Pairs
     first: bool
-    digest: str
-    columns: list[str]
+    digest: str  # of all rows to its end
+    columns: list[str]  # of CSV
 
 
-class _Scored(NamedTuple):
-    """A chunk that is scored, and its rows as they are written."""
-
-    task: _Task
-    result: EstimeResult
-    data: bytes
-    totals: Totals
+#: A chunk that is scored, and its rows as they are written.
+_Scored = tuple[_Task, "EstimeResult", bytes, Totals]
 
 
 def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> _Scored:
@@ -148,7 +132,7 @@ def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> _Scored:
     data = b""
     if job.output is not None:
         data = files.encode_rows(_rows(job, task.pairs, result), job.ending, task.columns, header=task.first)
-    return _Scored(task, result, data, Totals.of(task.pairs, result, job.threshold))
+    return task, result, data, Totals.of(task.pairs, result, job.threshold)
 
 
 def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]:
@@ -166,10 +150,8 @@ def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]
     for line in islice(lines, done.pairs + done.skipped):
         digest.update(line.encoded())
     if record.digest not in ("", digest.hexdigest()):
-        raise ValueError(
-            "Expected the rows that the earlier run has scored, to resume it, but they have changed: start again with "
-            "--overwrite."
-        )
+        wanted = "the rows that the earlier run has scored, to resume it"
+        raise ValueError(f"Expected {wanted}, but they have changed: start again with --overwrite.")
     columns = record.columns
     if job.ending == ".csv" and not columns:
         head = list(islice(lines, _HEAD))
@@ -187,8 +169,7 @@ class Stop:
     """
 
     def __init__(self, said: Callable[[], None] = lambda: None) -> None:
-        self.signal = 0
-        self._said = said
+        self.signal, self._said = 0, said
         self._before: dict[int, Any] = {}
 
     @property

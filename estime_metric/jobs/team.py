@@ -1,7 +1,6 @@
 """Who scores the chunks of a job: this process, or several as ``torchrun`` starts them, of which the first one writes.
 
-A chunk goes to whichever process is free, and is scored there as one process would, so the file is the same. All read
-the whole input, which is cheap compared with scoring.
+A chunk goes to whichever process is free. All read the whole input, which is cheap compared with scoring.
 """
 
 from __future__ import annotations
@@ -18,21 +17,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
-#: Chunks that a process may be ahead of the file, for each process: bounds what the first one holds.
-_AHEAD = 4
-
-#: Seconds that the first process waits for the others to leave a job that is done.
-_PATIENCE = 30.0
+_AHEAD = 4  # chunks that a process may be ahead of the file, for each process: bounds what the first one holds
+_PATIENCE = 30.0  # seconds that the first process waits for the others to leave a job that is done
 
 
 class Workers:
-    """What scores the chunks of a job: this process; `Team` and Ray's `RayTeam` are several.
+    """What scores the chunks of a job: this process; `Team` and Ray's `RayTeam` are several."""
 
-    Attributes:
-        rank: number of this process; the one of rank 0 writes.
-    """
-
-    rank = 0
+    rank = 0  # number of this process; the one of rank 0 writes
 
     def share(self, make: Callable[[], T]) -> T:
         """What ``make`` gives on the first process, on all of them."""
@@ -47,9 +39,7 @@ class Team(Workers):
     """The processes of one job: ``size`` of them, which talk through a store."""
 
     def __init__(self, store: Store, rank: int, size: int) -> None:
-        self._store = store
-        self.rank = rank
-        self.size = size
+        self._store, self.rank, self.size = store, rank, size
 
     @classmethod
     def of_environment(cls) -> Team | None:

@@ -51,8 +51,7 @@ def test_large_batches_end_where_padding_would_grow() -> None:
 
 def test_few_windows_of_many_lengths_are_hardly_padded() -> None:
     """The windows of one source and its summaries, at a CPU's budget."""
-    lengths = [430] * 4 + sorted(range(50, 130, 5), reverse=True) * 2
-    lengths = sorted(lengths, reverse=True)
+    lengths = sorted([430] * 4 + [*range(50, 130, 5)] * 2, reverse=True)
     batches = pack(lengths, 2_000)
     filled = sum(len(batch) * lengths[batch.start] for batch in batches)
     assert 1 - sum(lengths) / filled < 0.06
@@ -93,7 +92,7 @@ def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
     assert texts[0].ids.tolist() == list(range(1000, 1012))  # the text itself stays as it is
 
 
-def test_there_is_no_attention_mask_where_nothing_is_padded() -> None:
+def test_there_is_no_attention_mask_where_nothing_is_padded_and_special_tokens_may_be_missing() -> None:
     text = masked_text(20)
     jobs = [Job(text.ids, window, 0) for window in text.windows]
     assert assemble(jobs, SPECIAL).attended is None
@@ -101,10 +100,7 @@ def test_there_is_no_attention_mask_where_nothing_is_padded() -> None:
     padded = assemble([*jobs, Job(short.ids, short.windows[0], 0)], SPECIAL).attended
     assert padded is not None
     assert padded.sum() == padded.size - 1
-
-
-def test_special_tokens_may_be_missing_on_a_side() -> None:
-    bare = SpecialTokens(before=(), after=(), mask=104, padding=0)
+    bare = SpecialTokens(before=(), after=(), mask=104, padding=0)  # none on either side
     text = masked_text(5, distance=100)
     batch = assemble([Job(text.ids, text.windows[2], 0)], bare)
     assert batch.ids.tolist() == [[1000, 1001, 104, 1003, 1004]]

@@ -19,11 +19,8 @@ def whole(folder: str) -> nn.Module:
 
 def batch(length: int = 40) -> tuple[torch.Tensor, torch.Tensor]:
     """Three inputs of different lengths; padding is not attended to."""
-    ids = torch.randint(5, 200, (3, length))
-    attended = torch.ones(3, length, dtype=torch.bool)
-    for row, length in enumerate((40, 25, 13)):
-        attended[row, length:] = False
-    return ids, attended
+    attended = torch.arange(length) < torch.tensor([[40], [25], [13]])
+    return torch.randint(5, 200, (3, length)), attended
 
 
 def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:

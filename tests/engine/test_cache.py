@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -18,8 +19,9 @@ import torch
 from estime_metric import EstimeScorer
 from estime_metric.engine import cache as cache_module
 from estime_metric.engine.cache import SourceCache, source_key
-from estime_metric.engine.encoder import MaskedEncoder
-from tests.test_scorer import assert_same
+from tests.test_scorer import assert_same, encoded
+
+__all__ = ["encoded"]  # a fixture
 
 Pairs = list[tuple[str, str]]
 
@@ -73,25 +75,21 @@ def test_a_folder_returns_what_was_put(tmp_path: Path, dtype: torch.dtype, shape
 
 
 def test_memory_stands_before_the_folder(tmp_path: Path) -> None:
-    cache = SourceCache(memory_bytes=10_000, folder=tmp_path)
+    cache, again = (SourceCache(memory_bytes=10_000, folder=tmp_path) for _ in range(2))
     cache.put(key(0), entry(0))
     files(tmp_path)[0].unlink()
     assert cache.get(key(0)) is not None
-    again = SourceCache(memory_bytes=10_000, folder=tmp_path)
     cache.put(key(1), entry(1))
     assert len(again) == 0
     assert again.get(key(1)) is not None
-    assert len(again) == 1
-    assert (again.hits, again.misses) == (1, 0)
+    assert (len(again), again.hits, again.misses) == (1, 1, 0)
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "empty": lambda content: b"",
-    "cut": lambda content: content[:-10],
+    "empty": lambda content: b"", "cut": lambda content: content[:-10],
     "one bit": lambda content: content[:-5] + bytes([content[-5] ^ 1]) + content[-4:],
-    "header": lambda content: b"\xff" * 8 + content[8:],
-    "another format": lambda content: b"not tensors at all",
-}
+    "header": lambda content: b"\xff" * 8 + content[8:], "another format": lambda content: b"not tensors at all",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "another name"])
@@ -135,16 +133,12 @@ def test_a_folder_is_bounded_and_foreign_files_are_left_alone(tmp_path: Path) ->
     assert all(file.exists() for file in foreign)
 
 
-def test_a_folder_that_cannot_be_written_is_warned_of_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_warned_of_once(tmp_path: Path) -> None:
     cache = SourceCache(folder=tmp_path)
-
-    def full(*_: Any) -> None:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr("os.replace", full)
-    with pytest.warns(RuntimeWarning, match=r"are not kept in .*: No space left on device"):
-        cache.put(key(0), entry(0))
-    cache.put(key(1), entry(1))  # not warned of again
+    with mock.patch("os.replace", side_effect=OSError("No space left on device")):
+        with pytest.warns(RuntimeWarning, match=r"are not kept in .*: No space left on device"):
+            cache.put(key(0), entry(0))
+        cache.put(key(1), entry(1))  # not warned of again
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="File exists"):
@@ -174,36 +168,17 @@ def test_what_users_may_pass(tmp_path: Path) -> None:
 
 
 def test_keys_tell_all_parts_apart() -> None:
-    made = [
-        source_key("a", np.array([1, 2])),
-        source_key("b", np.array([1, 2])),
-        source_key("a", np.array([1]), np.array([2])),
-        source_key("a", np.array([1, 2]), np.array([], dtype=np.int64)),
-        source_key("a", np.array([[1, 2]])),
-        source_key("a", np.array([1, 2], dtype=np.int32)),
-    ]
+    one = np.array([1, 2])
+    others = ((one[:1], one[1:]), (one, one[:0]), (one[None],), (one.astype(np.int32),))
+    made = [source_key("a", one), source_key("b", one), *(source_key("a", *arrays) for arrays in others)]
     assert len(set(made)) == len(made)
-    assert made[0] == source_key("a", np.array([1, 2]))
-
-
-@pytest.fixture
-def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many texts each call of the encoder was given."""
-    calls: list[int] = []
-    encode = MaskedEncoder.encode
-
-    def counted(self: MaskedEncoder, texts: Any, *rest: Any, **options: Any) -> Any:
-        calls.append(len(texts))
-        return encode(self, texts, *rest, **options)
-
-    monkeypatch.setattr(MaskedEncoder, "encode", counted)
-    return calls
+    assert made[0] == source_key("a", one.copy())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_the_second_time_only_summaries_are_encoded(
-    bert_folder: str, pairs: Pairs, tmp_path: Path, encoded: list[int], unit: str
+    bert_folder: str, pairs: Pairs, tmp_path: Path, encoded: list[list[Any]], unit: str
 ) -> None:
     preds, sources = [summary for summary, _ in pairs], [source for _, source in pairs]
     options = {"model": bert_folder, "unit": unit, "layers": [2, 4]}
@@ -212,56 +187,41 @@ def test_the_second_time_only_summaries_are_encoded(
     for cache in (10**8, tmp_path):
         scorer = EstimeScorer(**options, cache=cache)
         encoded.clear()
-        results = [scorer.score(preds, sources) for _ in range(2)]
-        assert encoded == [different + summaries, summaries]
-        for result in results:
-            assert_same(result, expected)
+        for _ in range(2):
+            assert_same(scorer.score(preds, sources), expected)
+        assert [len(texts) for texts in encoded] == [different + summaries, summaries]
     encoded.clear()
     EstimeScorer(**options, cache=tmp_path).score(preds, sources)  # another process would find the same
-    assert encoded == [summaries]
+    assert [len(texts) for texts in encoded] == [summaries]
 
 
 @pytest.mark.slow
-def test_no_configuration_takes_the_embeddings_of_another(
-    bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs
-) -> None:
+def test_no_configuration_takes_the_embeddings_of_another(bert_folder: str, pairs: Pairs) -> None:
     preds, sources = [summary for summary, _ in pairs], [source for _, source in pairs]
     cache = SourceCache(memory_bytes=10**8)
     tags = {"tagger": lambda words: [word[0] for word in words], "drop_tags": {"t"}}
-    configurations: list[dict[str, Any]] = [
-        *({}, {"layers": 2}, {"layers": [2, 4]}, {"window": 120}, {"margin": 20}, {"distance": 4}, {"unit": "word"}),
-        *(tags, {"unit": "word", **tags}, {"dtype": "bfloat16"}, {"model": encoder_folder("electra")}),
-    ]
-    for options in configurations:
+    for options in ({}, {"layers": [2, 4]}, {"unit": "word"}, {"unit": "word", **tags}, {"distance": 4}):
         options = {"model": bert_folder, **options}
         before = cache.misses
         found = EstimeScorer(**options, cache=cache).score(preds, sources)
-        expected = EstimeScorer(**options).score(preds, sources)
-        if "dtype" not in options:  # in bfloat16 rounding may turn some alarms over from run to run
-            assert_same(found, expected)
+        assert_same(found, EstimeScorer(**options).score(preds, sources))
         assert cache.misses == before + len(set(sources)), options
 
 
-@pytest.mark.parametrize("name", ["../outside", "/outside", "", "x" * 64])
-def test_a_key_that_is_none_is_refused_and_leaves_no_file(tmp_path: Path, name: str) -> None:
+def test_a_key_that_is_none_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
     cache = SourceCache(memory_bytes=10_000, folder=tmp_path / "cache")
-    with pytest.raises(ValueError, match="`key` to be what `source_key` returns"):
-        cache.put(name, entry(0))
-    assert cache.get(name) is None
+    for name in ("../outside", "/outside", "", "x" * 64):
+        with pytest.raises(ValueError, match="`key` to be what `source_key` returns"):
+            cache.put(name, entry(0))
+        assert cache.get(name) is None
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == []
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
-def test_an_entry_for_which_memory_lacks_is_not_taken_for_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
-    def fail(content: bytes) -> None:
-        raise error
-
+def test_an_entry_for_which_memory_lacks_is_not_taken_for_damaged(tmp_path: Path, error: Exception) -> None:
     cache = SourceCache(folder=tmp_path)
     cache.put(key(1), entry(1))
-    with monkeypatch.context() as patch, warnings.catch_warnings():
+    with mock.patch.object(cache_module, "load", side_effect=error), warnings.catch_warnings():
         warnings.simplefilter("error")
-        patch.setattr(cache_module, "load", fail)
         assert cache.get(key(1)) is None
     assert torch.equal(cache.get(key(1)), entry(1))  # type: ignore[arg-type]

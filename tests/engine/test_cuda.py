@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -51,26 +49,19 @@ def test_tf32_and_autocast_change_nothing(bert_folder: str) -> None:
         torch.set_float32_matmul_precision(before)
 
 
-@contextmanager
-def waits() -> Iterator[list[warnings.WarningMessage]]:
-    """What made the host wait for the device."""
-    before = torch.cuda.get_sync_debug_mode()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        torch.cuda.set_sync_debug_mode("warn")
-        try:
-            yield caught
-        finally:
-            torch.cuda.set_sync_debug_mode(before)
-
-
 def test_many_pairs_wait_as_often_as_one(bert_folder: str) -> None:
     loaded = scorer(bert_folder)
     alarms(loaded)
     counts = []
+    before = torch.cuda.get_sync_debug_mode()
     for some in (1, len(SUMMARIES)):
-        with waits() as caught:
-            loaded.score(SUMMARIES[:some], SOURCES[:some])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            torch.cuda.set_sync_debug_mode("warn")
+            try:
+                loaded.score(SUMMARIES[:some], SOURCES[:some])
+            finally:
+                torch.cuda.set_sync_debug_mode(before)
         counts.append(len(caught))
     assert 1 <= counts[0] == counts[1] <= 3
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.fragments import automaton_of, fragment_lengths
+from estime_metric.engine.statistics import automaton_of, fragment_lengths
 from estime_metric.engine.words import split_words
 from tests.families import SENTENCES
 

@@ -54,9 +54,7 @@ def test_it_gives_the_hidden_states_of_the_whole_block(family: str, folder: str,
 def test_less_is_computed(bert_folder: str) -> None:
     taps = BlockTaps(whole(bert_folder), BLOCKS, 2, PROBE)
     rows: list[int] = []
-    taps._list[1].intermediate.dense.register_forward_hook(
-        lambda module, given, out: rows.append(out.shape[:-1].numel())
-    )
+    taps._list[1].intermediate.dense.register_forward_hook(lambda *of: rows.append(of[-1].shape[:-1].numel()))
     ids, attended = batch()
     only = scattered(attended)
     taps.read(ids, attended, [2], lambda hidden: hidden[only], at(only))

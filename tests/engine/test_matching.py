@@ -20,9 +20,7 @@ def naive(summary, source, summary_ids, source_ids) -> list[list[tuple[float, fl
         for i, own in enumerate(summary_ids.tolist()):
             same, others = INFINITE, []
             for j, token in enumerate(source_ids.tolist()):
-                dot = sum(
-                    a * b for a, b in zip(summary[layer, i].tolist(), source[layer, j].tolist(), strict=True)
-                )  # fmt: skip
+                dot = float(summary[layer, i].double() @ source[layer, j].double())
                 if token == own:
                     same = max(same, dot)
                 else:
@@ -36,11 +34,9 @@ def example(layers: int = 2, rows: int = 7, columns: int = 23, kinds: int = 5, w
     """Embeddings of small whole numbers, whose dot products are exact in float32, so that ties are real ties."""
     torch.manual_seed(rows + columns + kinds)
     return (
-        torch.randint(-3, 4, (layers, rows, width)).float(),
-        torch.randint(-3, 4, (layers, columns, width)).float(),
-        torch.randint(0, kinds, (rows,)),
-        torch.randint(0, kinds, (columns,)),
-    )
+        torch.randint(-3, 4, (layers, rows, width)).float(), torch.randint(-3, 4, (layers, columns, width)).float(),
+        torch.randint(0, kinds, (rows,)), torch.randint(0, kinds, (columns,)),
+    )  # fmt: skip
 
 
 def counts(found: Matches) -> dict[str, list[int]]:
@@ -106,9 +102,8 @@ def test_ties_are_relative() -> None:
 @pytest.mark.parametrize(("dtype", "gap"), [(torch.float32, 1e-4), (torch.bfloat16, 2**-6), (torch.float16, 2**-9)])
 def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk: int) -> None:
     """Dot products at exact distances from 0.5; the greatest length is 1."""
-    source = torch.tensor(
-        [[[0.5], [0.5 + gap / 2], [0.5 - gap / 2], [0.5 + 4 * gap], [0.5 + 4.5 * gap], [-1]]], dtype=dtype
-    )
+    dots = [0.5, 0.5 + gap / 2, 0.5 - gap / 2, 0.5 + 4 * gap, 0.5 + 4.5 * gap, -1]
+    source = torch.tensor(dots, dtype=dtype)[None, :, None]
     summary = torch.ones(1, 1, 1, dtype=dtype)
     found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 8, 9, 9]), chunk=chunk)
     assert counts(found) == {"alarms": [1], "winners": [3], "ties": [0]}
@@ -120,10 +115,8 @@ def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk
 @pytest.mark.parametrize("chunk", [1, 4_000_000])
 @pytest.mark.parametrize(("rows", "columns"), [(0, 5), (3, 0), (0, 0)])
 def test_an_empty_side_has_nothing_to_check(rows: int, columns: int, chunk: int) -> None:
-    found = match(
-        torch.zeros(2, rows, 4), torch.zeros(2, columns, 4), torch.zeros(rows).long(), torch.zeros(columns).long(),
-        chunk=chunk,
-    )  # fmt: skip
+    sides = (torch.zeros(2, rows, 4), torch.zeros(2, columns, 4))
+    found = match(*sides, torch.zeros(rows).long(), torch.zeros(columns).long(), chunk=chunk)
     assert found.same.shape == (2, rows)
     assert counts(found) == {"alarms": [0, 0], "winners": [0, 0], "ties": [0, 0]}
 
@@ -163,18 +156,16 @@ def test_memory_does_not_grow_with_the_product_of_both_sides() -> None:
     rows, columns = 300, 100_000
     summary, source = torch.randn(1, rows, 8), torch.randn(1, columns, 8)
     ids = torch.randint(0, 1000, (rows,)), torch.randint(0, 1000, (columns,))
-    largest = 0
+    sizes = []
 
     class Watch(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
-            nonlocal largest
             made = function(*args, **(kwargs or {}))
-            if isinstance(made, torch.Tensor):
-                largest = max(largest, made.numel())
+            sizes.append(made.numel() if isinstance(made, torch.Tensor) else 0)
             return made
 
     with Watch():
         found = match(summary, source, *ids, chunk=500_000)
-    assert largest <= columns * 8  # the source itself; all dot products would be 30 million
+    assert max(sizes) <= columns * 8  # the source itself; all dot products would be 30 million
     some = match(summary[:, :4], source, ids[0][:4], ids[1])
     assert torch.equal(found.winners[:, :4], some.winners)

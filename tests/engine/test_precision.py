@@ -98,17 +98,6 @@ def test_products_of_cuda_are_in_float32_in_both_interfaces() -> None:
     run_python(script)
 
 
-def test_autocast_of_cuda_is_off() -> None:
-    before = torch.is_autocast_enabled("cuda")
-    torch.set_autocast_enabled("cuda", True)
-    try:
-        with inference_context(torch.device("cuda", 0)):
-            assert not torch.is_autocast_enabled("cuda")
-        assert torch.is_autocast_enabled("cuda")
-    finally:
-        torch.set_autocast_enabled("cuda", before)
-
-
 def test_of_several_cuda_devices_the_right_one_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[torch.device] = []
 
@@ -130,7 +119,7 @@ def test_the_default_device_changes_nothing(bert_folder: str, monkeypatch: pytes
     summaries, sources = ["The cat sat.", ""], ["The cat sat on the mat.", "The dog."]
 
     def scored() -> tuple[list[float], list[str]]:
-        monkeypatch.setattr(store, "_STORE", store.EncoderStore())  # loaded anew
+        monkeypatch.setattr(store, "STORE", store.EncoderStore())  # loaded anew
         scorer = EstimeScorer(model=bert_folder, device="cpu", measures=("soft", "coherence"), cache=10**6)
         values = [scorer.score(summaries, sources).values("soft") for _ in range(2)]
         units = scorer.explain(summaries[0], sources[0]).units
@@ -145,15 +134,20 @@ def test_the_default_device_changes_nothing(bert_folder: str, monkeypatch: pytes
         torch.set_default_device(None)
 
 
-def test_an_error_inside_restores_the_setting() -> None:
-    before = torch.get_float32_matmul_precision()
+def test_an_error_inside_restores_the_settings() -> None:
+    before, cast = torch.get_float32_matmul_precision(), torch.is_autocast_enabled("cuda")
     torch.set_float32_matmul_precision("medium")
+    torch.set_autocast_enabled("cuda", True)
     try:
         with pytest.raises(KeyError), inference_context(CPU):
             raise KeyError
         assert torch.get_float32_matmul_precision() == "medium"
+        with inference_context(torch.device("cuda", 0)):
+            assert not torch.is_autocast_enabled("cuda")
+        assert torch.is_autocast_enabled("cuda")
     finally:
         torch.set_float32_matmul_precision(before)
+        torch.set_autocast_enabled("cuda", cast)
 
 
 @pytest.mark.parametrize(("lower", "full"), [(90.0, 170.0), (300.0, 170.0)])

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import transformers
 
-from estime_metric.engine.text import Units, occurring, tokenize
+from estime_metric import EstimeScorer, embedded
+from estime_metric.engine.text import Units, foreign_language, occurring, tokenize
 from tests.families import SENTENCES
 
 LONG = " ".join(SENTENCES * 40)
@@ -57,18 +58,14 @@ def test_nothing_is_cut_off_and_nothing_is_said(tokenizer, limit: int | None, re
     assert capfd.readouterr() == ("", "")
 
 
-def test_unknown_characters_are_never_checked(bert_tokenizer) -> None:
+def test_unknown_characters_are_never_checked(bert_tokenizer, bert_folder: str) -> None:
     summary, source = tokenize(["the 猫 sat", "a 犬 and the 猫 sat"], bert_tokenizer)
     unknown = summary.ids == bert_tokenizer.unk_token_id
     assert unknown.tolist() == [False, True, False]
     assert summary.known.tolist() == occurring(summary, source).tolist() == [True, False, True]
-
-
-def test_a_tokenizer_without_an_unknown_token_knows_everything(bert_folder: str) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(bert_folder)
     tokenizer.unk_token = None
-    (unit,) = tokenize(["the cat"], tokenizer)
-    assert unit.known.all()
+    assert tokenize(["the cat"], tokenizer)[0].known.all()
 
 
 def test_occurrence_is_by_id() -> None:
@@ -112,3 +109,47 @@ def test_spans_are_exact_in_and_behind_any_characters(tokenizer, before: str) ->
     tail = [text[start:stop] for start, stop in unit.spans if stop > len(before)]
     assert "".join(tail) == "thecatsat."  # no span holds white space
     assert tail[-1] == "."
+
+
+ENGLISH = [
+    "Kluivert's side won 2-1 on Saturday in Willemstad.",
+    "Police in Northumbria have charged a 34-year-old man with the murder of his neighbour in Byker.",
+    "The mayor said the bridge would open in spring after two years of work.",
+]
+GERMAN = [
+    "Der B\u00fcrgermeister sagte am Montag, die neue Br\u00fccke werde nach zwei Jahren Bauzeit er\u00f6ffnet.",
+    "Forscher haben eine bislang unbekannte Schmetterlingsart entdeckt.",
+]
+CHINESE = [
+    "\u5e02\u957f\u5468\u4e00\u8868\u793a,\u8fd9\u5ea7\u6a2a\u8de8\u6cb3\u6d41\u7684\u65b0\u6865\u7ecf"
+    "\u8fc7\u4e24\u5e74\u7684\u65bd\u5de5\u5c06\u4e8e\u6625\u5b63\u5f00\u653e\u3002"
+]
+RUSSIAN = ["\u043c\u044d\u0440 \u0441\u043a\u0430\u0437\u0430\u043b " * 5]
+THAI = ["\u0e19\u0e32\u0e22\u0e01\u0e40\u0e17\u0e28\u0e21\u0e19\u0e15\u0e23\u0e35 " * 20]
+
+
+def test_another_language_is_told_but_not_of_too_little() -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
+    for texts in (GERMAN, CHINESE, RUSSIAN, THAI, ENGLISH[:1] + 4 * GERMAN):
+        assert foreign_language(texts, tokenizer) is not None
+    for texts in (ENGLISH, ENGLISH[1:2], [*ENGLISH, CHINESE[0][:8]], ["Br\u00fccke"], ["", "1,200 !!"], []):
+        assert foreign_language(texts, tokenizer) is None
+
+
+def test_a_vocabulary_of_single_characters_knows_its_script() -> None:
+    characters = [chr(0x4E00 + number) for number in range(12_000)]
+    vocabulary = {token: number for number, token in enumerate(["[UNK]", *characters])}
+    model = transformers.BertTokenizerFast(vocab=vocabulary) if transformers.__version__ >= "5" else None
+    if model is None:
+        pytest.skip("made with transformers 5")
+    assert foreign_language(["".join(characters[:40])], model) is None
+
+
+def test_a_scorer_warns_once() -> None:
+    scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
+    with pytest.warns(RuntimeWarning, match="'embedded.*' does not seem to know the language of the summaries"):
+        scorer.score(GERMAN, GERMAN)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scorer.score(CHINESE, CHINESE)
+        EstimeScorer(scorer.config).score(ENGLISH, ENGLISH)

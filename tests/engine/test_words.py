@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,15 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.engine.text import leave_out_tags, split_into_words, tokenize
-from estime_metric.engine.words import (
-    decompose,
-    find_splitter,
-    find_tagger,
-    locate_in,
-    locate_words,
-    split_words,
-    tags_of,
-)
+
+from estime_metric.engine.words import (  # isort: skip
+    decompose, find_splitter, find_tagger, locate_in, locate_words, split_words, tags_of,
+)  # fmt: skip
 
 #: Texts of letters, symbols, marks, spaces and characters beyond the basic plane.
 TEXTS = st.text(
@@ -37,62 +33,47 @@ TEXTS = st.text(
 EXACT = {
     "plain": ("A dog, well-kept.", ["A", "dog", ",", "well-kept", "."]),
     "emoji": ("go 😀😀 now 👍🏽!", ["go", "😀", "😀", "now", "👍", "🏽", "!"]),
-    "emoji variant": ("I ❤\ufe0f it", ["I", "❤\ufe0f", "it"]),
-    "accents": ("un café noir", ["un", "café", "noir"]),
+    "emoji variant": ("I ❤\ufe0f it", ["I", "❤\ufe0f", "it"]), "accents": ("un café noir", ["un", "café", "noir"]),
     "accents, decomposed": ("un cafe\u0301 noir", ["un", "cafe\u0301", "noir"]),
     "marks in another order": ("a\u0301\u0327b c", ["a\u0301\u0327b", "c"]),
     "accents within": ("the résumé's end", ["the", "résumé's", "end"]),
-    "ligatures": ("an eﬃcient oﬀer", ["an", "eﬃcient", "oﬀer"]),
-    "full width": ("ＡＢＣ　ｄｅｆ", ["ＡＢＣ", "ｄｅｆ"]),
-    "half width": ("ｶﾞｷﾞ ｱ", ["ｶﾞｷﾞ", "ｱ"]),
-    "hangul": ("한국어 각", ["한국어", "각"]),
-    "hebrew": ("שלום, עולם", ["שלום", ",", "עולם"]),
-    "hebrew with points": ("שָׁלוֹם לך", ["שָׁלוֹם", "לך"]),
-    "arabic": ("مَرْحَبًا بك", ["مَرْحَبًا", "بك"]),
-    "devanagari": ("हिन्दी में", ["हिन्दी", "में"]),
+    "ligatures": ("an eﬃcient oﬀer", ["an", "eﬃcient", "oﬀer"]), "full width": ("ＡＢＣ　ｄｅｆ", ["ＡＢＣ", "ｄｅｆ"]),
+    "half width": ("ｶﾞｷﾞ ｱ", ["ｶﾞｷﾞ", "ｱ"]), "hangul": ("한국어 각", ["한국어", "각"]),
+    "hebrew": ("שלום, עולם", ["שלום", ",", "עולם"]), "hebrew with points": ("שָׁלוֹם לך", ["שָׁלוֹם", "לך"]),
+    "arabic": ("مَرْحَبًا بك", ["مَرْحَبًا", "بك"]), "devanagari": ("हिन्दी में", ["हिन्दी", "में"]),
     "beyond the basic plane": ("𝐁𝐨𝐥𝐝 𝒙", ["𝐁𝐨𝐥𝐝", "𝒙"]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", []),
-        (" \t\n", []),
-        ("It's 3.5%, isn’t it?", ["It's", "3.5", "%", ",", "isn’t", "it", "?"]),
+        ("", []), (" \t\n", []), ("It's 3.5%, isn’t it?", ["It's", "3.5", "%", ",", "isn’t", "it", "?"]),
         ("state-of-the-art U.S. e-mail_2", ["state-of-the-art", "U.S", ".", "e-mail_2"]),
         ("wait...what--no", ["wait", ".", ".", ".", "what", "-", "-", "no"]),
-        ('"Yes," (she) said', ['"', "Yes", ",", '"', "(", "she", ")", "said"]),
-        ("cafe\u0301's", ["cafe\u0301's"]),
+        ('"Yes," (she) said', ['"', "Yes", ",", '"', "(", "she", ")", "said"]), ("cafe\u0301's", ["cafe\u0301's"]),
         ("\u0301a \u0301 !\u0301", ["\u0301", "a", "\u0301", "!\u0301"]),
     ],
-)
+)  # fmt: skip
 def test_it_splits(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 
 
 @settings(deadline=None)
 @given(TEXTS)
-def test_an_accented_letter_is_split_as_its_decomposed_form(text: str) -> None:
-    text = unicodedata.normalize("NFC", text)
-    decomposed = unicodedata.normalize("NFD", text)
-    assert [unicodedata.normalize("NFD", word) for word in split_words(text)] == split_words(decomposed)
-
-
-@settings(deadline=None)
-@given(TEXTS)
-def test_the_words_are_the_text_without_its_white_space_and_stand_where_they_are_found(text: str) -> None:
+def test_of_any_text_the_words_are_all_but_its_white_space_and_stand_where_they_are_found(text: str) -> None:
     words = split_words(text)
     assert "".join(words) == "".join(text.split())
     assert all(word and not any(char.isspace() for char in word) for word in words)
     spans = locate_words(text, words)
     assert [text[start:end] for start, end in spans] == words
     assert spans == sorted(spans)
-
-
-@settings(deadline=None)
-@given(TEXTS)
-def test_decomposing_is_nfkd_with_a_way_back(text: str) -> None:
+    for word, (first, last) in zip(*locate_in(text, split_words), strict=True):
+        assert 0 <= first < last <= len(text)
+        assert word in unicodedata.normalize("NFKD", text[first:last]) or unicodedata.combining(word[0])
+    composed, apart = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))  # an accented letter is one
+    assert [unicodedata.normalize("NFD", word) for word in split_words(composed)] == split_words(apart)
+    # Decomposing is NFKD with a way back.
     decomposed, positions = decompose(text)
     assert decomposed == unicodedata.normalize("NFKD", text)
     assert len(positions) == len(decomposed) + 1
@@ -114,14 +95,6 @@ def test_spans_are_those_of_the_text_as_it_came(case: str, bert_tokenizer) -> No
     assert [text[start:end] for start, end in units.spans] == left
 
 
-@settings(deadline=None)
-@given(TEXTS)
-def test_spans_of_any_text_hold_their_words(text: str) -> None:
-    for word, (first, last) in zip(*locate_in(text, split_words), strict=True):
-        assert 0 <= first < last <= len(text)
-        assert word in unicodedata.normalize("NFKD", text[first:last]) or unicodedata.combining(word[0])
-
-
 @pytest.mark.parametrize(
     ("text", "words", "spans"),
     [
@@ -130,10 +103,9 @@ def test_spans_of_any_text_hold_their_words(text: str) -> None:
         ("a  b c", ["a", "  b ", "", "c"], [(0, 1), (3, 4), (4, 4), (5, 6)]),
         ("run home", ["running", "home"], [(0, 0), (4, 8)]),
         ("went home", ["went", "home", "again"], [(0, 4), (5, 9), (9, 9)]),
-        ("skip, this", ["skip", "this"], [(0, 4), (6, 10)]),
-        ("", ["a"], [(0, 0)]),
+        ("skip, this", ["skip", "this"], [(0, 4), (6, 10)]), ("", ["a"], [(0, 0)]),
     ],
-)
+)  # fmt: skip
 def test_words_that_a_splitter_rewrites(text: str, words: list[str], spans: list[tuple[int, int]]) -> None:
     assert locate_words(text, words) == spans
 
@@ -141,13 +113,10 @@ def test_words_that_a_splitter_rewrites(text: str, words: list[str], spans: list
 @pytest.mark.parametrize(
     "text",
     [
-        'He said "no" and "yes, I can\'t" to us.',
-        "He said ''no'' and ``yes'' to us.",
-        'He said “no” to us ("twice").',
-        '"A" "B"',
-        "It cannot be; I'm gonna go... well -- no.",
+        'He said "no" and "yes, I can\'t" to us.', "He said ''no'' and ``yes'' to us.", 'He said “no” to us ("twice").',
+        '"A" "B"', "It cannot be; I'm gonna go... well -- no.",
     ],
-)
+)  # fmt: skip
 def test_quotation_marks_that_nltk_rewrites_are_located(text: str) -> None:
     split = pytest.importorskip("nltk.tokenize").NLTKWordTokenizer().tokenize
     words = split(text)
@@ -170,8 +139,7 @@ def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> N
     assert units.known.all()
     assert len(units) == 5
 
-
-def test_a_word_of_no_pieces_is_left_out_but_keeps_its_position(bert_tokenizer) -> None:
+    # A word of no pieces is left out but keeps its position.
     def split(text: str) -> Iterator[str]:  # any iterable will do
         yield from text.split()
 
@@ -233,19 +201,15 @@ def test_a_word_has_its_own_tag_also_where_the_splitter_rewrites(bert_tokenizer)
     assert left.tokens.tolist() == units.tokens.tolist()
 
 
-@pytest.mark.parametrize("find", [find_splitter, find_tagger])
-def test_without_nltk_the_extra_is_named(find, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "nltk", None)
-    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[nltk\]'"):
-        find("nltk")
-
-
 @pytest.mark.parametrize(("find", "argument"), [(find_splitter, "A dog."), (find_tagger, ["A", "dog"])])
-def test_without_its_data_nltk_says_how_to_get_them(find, argument, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_lacks_of_nltk_is_named(find, argument, monkeypatch: pytest.MonkeyPatch) -> None:
     nltk = pytest.importorskip("nltk")
     monkeypatch.setattr(nltk.data, "path", [])
     with pytest.raises(LookupError, match=r"nltk.download\('punkt_tab'\)"):
         find("nltk")(argument)
+    monkeypatch.setitem(sys.modules, "nltk", None)
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[nltk\]'"):
+        find("nltk")
 
 
 def test_nltk_splits_and_tags(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,10 +114,7 @@ def test_a_tint_is_the_share_of_such_words_that_annotators_marked(example: Expla
         assert float(unit["style"].removeprefix("--estime-strength:")) == pytest.approx(expected / most, abs=0.005)
         assert f"marked {expected:.0%} of such words" in unit["aria-label"]
     assert marked_of(hostile) == marked  # of an encoder without shares of its own
-
-
-def test_the_legend_says_in_numbers_what_a_colour_means(example: Explanation) -> None:
-    marked = marked_of(example)
+    # The legend says it in numbers.
     (legend,) = Page(fragment(example)).of_class("estime-legend")
     for share in (marked.absent, marked.matches, *(share for _, share in marked.alarms)):
         assert f"{share:.0%}" in legend["text"]
@@ -135,9 +132,7 @@ def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
     assert page.texts("title", "h1") == [title, title]
     assert page.texts("h2") == [heading, heading]
     assert [element["text"] for element in page.of_class("estime-signature")] == [hostile.signature]
-
-
-def test_what_html_cannot_hold_is_replaced_char_by_char() -> None:
+    # What HTML cannot hold is replaced, char by char.
     shown = Explanation("a\x00b\ud800c\r", "\x00", (), "token", 1, "")
     page = Page(to_html(shown))
     assert page.pane("estime-summary") == "a\ufffdb\ufffdc\r"
@@ -174,7 +169,7 @@ def test_the_counts_and_that_only_alarms_have_their_colour(example: Explanation,
     assert [cell["text"] for cell in cells] == [str(example.alarms)]
 
 
-def test_several_pairs_stand_on_one_page_under_an_index(examples: list[Explanation]) -> None:
+def test_several_pairs_stand_on_one_page_under_an_index_with_one_legend(examples: list[Explanation]) -> None:
     headings = ["line 3", "line 7", "line 8", "line 9"]
     shown = [*examples, Explanation("", "A cat.", (), "token", 5, examples[0].signature), no_alarms(examples[0])]
     page = Page(to_html(shown, headings=headings))
@@ -188,15 +183,12 @@ def test_several_pairs_stand_on_one_page_under_an_index(examples: list[Explanati
     assert page.texts("tr")[2].startswith(f"line 7{worst.alarms}{worst.overlap} of {worst.tokens}0.")
     with pytest.raises(ValueError, match="`headings` to have one line for each of the 4 explanations, but got 1"):
         to_html(shown, headings=["x"])
-
-
-@pytest.mark.parametrize("standalone", [True, False])
-def test_several_pairs_share_legend_and_signature(examples: list[Explanation], standalone: bool) -> None:
     own, other = examples[0].signature, replace(examples[1], signature="ESTIME|other")
     for second, signatures in ((examples[1], [own]), (other, [own, "ESTIME|other"])):
-        page = Page(to_html([examples[0], second], standalone=standalone))
-        assert len(page.of_class("estime-legend")) == 1
-        assert [line["text"] for line in page.of_class("estime-signature")] == signatures
+        for standalone in (True, False):
+            page = Page(to_html([examples[0], second], standalone=standalone))
+            assert len(page.of_class("estime-legend")) == 1
+            assert [line["text"] for line in page.of_class("estime-signature")] == signatures
 
 
 def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(examples: list[Explanation]) -> None:

@@ -170,12 +170,21 @@ def test_hostile_texts_are_shown_do_nothing_and_fit(
     assert page.locator("img").count() == 0
 
 
-def test_each_of_several_pairs_shows_its_own_evidence(opened: Opened, examples: list[Explanation]) -> None:
+def test_each_of_several_pairs_shows_its_own_evidence_and_the_samples_of_the_legend_are_whole(
+    opened: Opened, examples: list[Explanation]
+) -> None:
     page = opened(examples)
     second = page.locator("#estime-2")
     second.locator(".estime-alarm", has_text="February").click()
     assert second.locator(".estime-text .estime-best").all_text_contents() == ["March"]
     assert page.locator("#estime-1 .estime-text .estime-best").count() == 0
+    spilled = page.locator(".estime-legend").evaluate("""(legend) =>
+        [...legend.querySelectorAll(".estime-sample")].map((sample) => {
+            const outer = legend.getBoundingClientRect(), own = sample.getBoundingClientRect();
+            return Math.max(outer.top - own.top, own.bottom - outer.bottom);
+        })""")
+    assert len(spilled) >= 4
+    assert max(spilled) <= 0.5
 
 
 def covered(page: Any, selector: str) -> float:
@@ -201,18 +210,6 @@ def test_on_a_phone_the_source_covers_neither_the_summary_nor_the_word_that_was_
         page.keyboard.press("Escape")
 
 
-def test_the_samples_of_the_legend_are_whole(opened: Opened, example: Explanation) -> None:
-    page = opened(example)
-    spilled = page.locator(".estime-legend").evaluate(
-        """(legend) => [...legend.querySelectorAll(".estime-sample")].map((sample) => {
-            const outer = legend.getBoundingClientRect(), own = sample.getBoundingClientRect();
-            return Math.max(outer.top - own.top, own.bottom - outer.bottom);
-        })"""
-    )
-    assert len(spilled) >= 4
-    assert max(spilled) <= 0.5
-
-
 def brightness(colour: str) -> float:
     """0 to 255, of a colour as browsers write it."""
     return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(","))) / 3
@@ -221,28 +218,23 @@ def brightness(colour: str) -> float:
 @pytest.mark.parametrize(
     ("system", "host", "dark"),
     [
-        ("light", "dark", True),
-        ("light", "gradio-container", False),
-        ("dark", "gradio-container", False),
-        ("dark", "gradio-container dark", True),
-        ("dark", "", True),
+        ("light", "dark", True), ("light", "gradio-container", False), ("dark", "gradio-container", False),
+        ("dark", "gradio-container dark", True), ("dark", "", True),
     ],
-)
+)  # fmt: skip
 def test_light_or_dark_by_the_system_or_the_host_page(
     opened: Opened, example: Explanation, system: str, host: str, dark: bool
 ) -> None:
     page = opened(example, color_scheme=system)
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert brightness(ground) > 200 if system == "light" else brightness(ground) < 60
-    page.evaluate(
-        """(host) => {
-            const box = document.createElement("div");
-            box.className = host;
-            box.append(document.querySelector(".estime"));
-            document.body.className = "";
-            document.body.append(box);
-        }""",
-        host,
-    )
+    move = """(host) => {
+        const box = document.createElement("div");
+        box.className = host;
+        box.append(document.querySelector(".estime"));
+        document.body.className = "";
+        document.body.append(box);
+    }"""
+    page.evaluate(move, host)
     ink = page.locator(".estime-text").first.evaluate("(element) => getComputedStyle(element).color")
     assert (brightness(ink) > 128) == dark

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
-import textwrap
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from estime_metric import EstimeScorer, Explanation
+from estime_metric import Explanation
 from estime_metric.explain import plot_alarms
 from estime_metric.explain.plot import LABELLED
+from tests.command import run_python
 
 pytest.importorskip("matplotlib")
 
@@ -35,13 +33,6 @@ def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
     assert drawn["alarm's same word"] == [
         (x, word.same.start) for x, word in enumerate(example.words) if word.verdict == "alarm"
     ]
-
-
-def test_a_copy_is_a_line_that_rises() -> None:
-    text = "Heavy rain fell over all hills while nobody looked outside their houses yesterday."
-    points = marks(EstimeScorer(model="embedded-small").explain(text, text))["match"]
-    assert len(points) > 8
-    assert points == sorted(points, key=lambda point: point[1])
 
 
 def test_the_words_stand_along_the_axis_and_alarms_stand_out(example: Explanation) -> None:
@@ -76,8 +67,7 @@ def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> No
 
 @pytest.mark.slow
 def test_it_touches_no_window_and_importing_it_brings_no_matplotlib() -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", textwrap.dedent("""
+    run = run_python("""
             import sys
             from estime_metric.explain import plot_alarms
             assert "matplotlib" not in sys.modules
@@ -89,7 +79,5 @@ def test_it_touches_no_window_and_importing_it_brings_no_matplotlib() -> None:
                 plot_alarms(Explanation("", "", (), "token", 1, ""))
             except ImportError as error:
                 print(error)
-        """)], capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.stderr == ""
-    assert done.stdout == "Plots need matplotlib: pip install 'estime-metric[meta]'.\n"
+    """, PYTHONWARNINGS="error")  # fmt: skip
+    assert (run.stdout, run.stderr) == ("Plots need matplotlib: pip install 'estime-metric[meta]'.\n", "")

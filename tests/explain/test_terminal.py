@@ -21,12 +21,8 @@ def printed(shown: Explanation, width: int = 100, colours: bool = False) -> str:
     return stream.getvalue()
 
 
-def lines(shown: Explanation) -> str:
-    return " ".join(printed(shown).split())
-
-
 def test_without_colours_each_alarm_is_numbered_where_it_stands(example: Explanation) -> None:
-    text = lines(example)
+    text = " ".join(printed(example).split())
     assert "the first of February[4],[5] after" in text
     assert "rust in twelve[8] of its four[9] main beams" in text
     assert "not in the source, so not checked: after" in text
@@ -77,7 +73,7 @@ def test_texts_are_neither_markup_nor_control_codes(hostile: Explanation) -> Non
 
 
 def test_emptiness(empty: Explanation) -> None:
-    text = lines(empty)
+    text = " ".join(printed(empty).split())
     assert "0 alarms" in text
     assert ("nothing to check" if not empty.tokens else "nothing was checked") in text
 

@@ -18,10 +18,6 @@ def dataset(tmp_path: Path) -> datasets.Dataset:
     return datasets.load_from_disk(tmp_path / "data")
 
 
-def scorer_of(folder: str) -> EstimeScorer:
-    return EstimeScorer(model=folder, window=60, margin=10, tagger=str.split, keep_tags={"a", "b", "c"})
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_map_adds_the_measures_with_one_process_several_and_a_stream(
     dataset: datasets.Dataset, bert_folder: str, tmp_path: Path
@@ -45,7 +41,8 @@ def test_map_adds_the_measures_with_one_process_several_and_a_stream(
 
 
 def test_the_fingerprint_depends_on_the_configuration_alone(bert_folder: str) -> None:
-    first, second = scorer_of(bert_folder), scorer_of(bert_folder)
+    options = {"window": 60, "margin": 10, "tagger": str.split, "keep_tags": {"a", "b", "c"}}
+    first, second = (EstimeScorer(model=bert_folder, **options) for _ in range(2))
     before = Hasher.hash(first.map_batch)
     first.signature  # loads the encoder  # noqa: B018
     assert Hasher.hash(first.map_batch) == before == Hasher.hash(second.map_batch)

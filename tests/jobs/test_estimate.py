@@ -40,20 +40,22 @@ def test_the_work_is_counted_by_hand(tmp_path: Path, scorer: EstimeScorer, monke
     assert (again.tokens, again.windows, again.positions) == (found.tokens, found.windows, found.positions)
 
 
-def test_equal_sources_count_once_within_the_look_ahead(tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_equal_sources_count_once_within_the_look_ahead_and_what_a_measure_needs_is_counted(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
     path = write(tmp_path / "a.jsonl", (CAT, "cat"), (BIRD, "bird"), (CAT, "mat"))
     near = estimate_job(Job(inputs=(path,)), scorer)
     far = estimate_job(Job(inputs=(path,), look_ahead=1), scorer)
     assert near.sources == far.sources == 2
     assert (near.tokens, far.tokens) == (7 + 4 + 3, 7 + 4 + 7 + 3)
     assert (near.windows, far.windows) == (2 + 2 + 3, 2 + 2 + 2 + 3)
-
-
-def test_what_a_measure_needs_is_counted(tmp_path: Path, scorer: EstimeScorer) -> None:
     path = write(tmp_path / "a.jsonl", (CAT, "dog"))
     every = EstimeScorer(replace(scorer.config, measures=("coherence",)))
     assert estimate_job(Job(inputs=(path,)), scorer).windows == 0  # nothing to compare: nothing is encoded
     assert estimate_job(Job(inputs=(path,)), every).windows == 2 + 1
+    blank = estimate_job(Job(inputs=(write(tmp_path / "a.jsonl", (" ", " ")),)), scorer)
+    assert (blank.tokens, blank.windows) == (0, 0)
+    assert math.isfinite(blank.seconds)
 
 
 def test_the_estimate_grows_with_the_rows(
@@ -69,12 +71,6 @@ def test_the_estimate_grows_with_the_rows(
     one, three = (estimate_job(Job(inputs=(path,)), scorer) for path in (few, many))
     assert one.calibrated == three.calibrated == 4 + 8
     assert 2 < three.seconds / one.seconds < 4
-
-
-def test_texts_without_tokens_have_a_finite_estimate(tmp_path: Path, scorer: EstimeScorer) -> None:
-    found = estimate_job(Job(inputs=(write(tmp_path / "a.jsonl", (" ", " ")),)), scorer)
-    assert (found.tokens, found.windows) == (0, 0)
-    assert math.isfinite(found.seconds)
 
 
 def test_the_command_says_it_and_writes_nothing(table: Path, tmp_path: Path, bert_folder: str) -> None:

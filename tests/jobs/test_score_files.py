@@ -21,7 +21,7 @@ from estime_metric import EstimeResult, EstimeScorer, files
 from estime_metric.jobs import Job, Report, Totals, expand, score_files
 from estime_metric.jobs.inputs import WHOLE
 from tests.command import run_command, start_command
-from tests.jobs.conftest import SHORT, rows, write_jsonl
+from tests.jobs.conftest import QUICK, rows, write_jsonl
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
 KILLS = int(os.environ.get("ESTIME_KILLS", "4"))
@@ -186,46 +186,50 @@ def test_an_output_that_exists_is_not_touched_unasked(table: Path, tmp_path: Pat
             Job(inputs=(table,), output=link)
 
 
-def test_our_names_in_the_input_are_refused_before_scoring(tmp_path: Path, scorer: EstimeScorer) -> None:
-    path = write_jsonl(tmp_path / "p.jsonl", [{**row, "alarms": 1} for row in rows(3)])
+def test_our_names_in_the_input_are_refused_before_scoring_and_several_files_named_in_the_output(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    path = write_jsonl(tmp_path / "pairs.jsonl", [{**row, "alarms": 1} for row in rows(3)])
     out = tmp_path / "out.jsonl"
     with pytest.raises(ValueError, match=r"line 1 has the column 'alarms', whose name clashes .* with --prefix"):
         score(Job(inputs=(path,), output=out), scorer)
     assert not out.exists()
     score(Job(inputs=(path,), output=out, prefix="estime_"), scorer)
     assert json.loads(out.read_text(encoding="utf-8").splitlines()[0])["alarms"] == 1
-
-
-def test_several_files_are_named_in_the_output(tmp_path: Path, scorer: EstimeScorer) -> None:
     for name in "ab":
         write_jsonl(tmp_path / f"{name}.jsonl", rows(3))
     inputs = expand([str(tmp_path / "?.jsonl")])
-    out = tmp_path / "scores.jsonl"
-    score(Job(inputs=inputs, output=out, look_ahead=2), scorer)
+    score(Job(inputs=inputs, output=out, look_ahead=2), scorer, "overwrite")
     written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert [(Path(row["file"]).name, row["line"]) for row in written] == [
-        (f"{name}.jsonl", line) for name in "ab" for line in (1, 2, 3)
-    ]
+    named = [(Path(row["file"]).name, row["line"]) for row in written]
+    assert named == [(f"{name}.jsonl", line) for name in "ab" for line in (1, 2, 3)]
     with pytest.raises(ValueError, match="matches none"):
         expand([str(tmp_path / "c*.jsonl")])
 
 
 def test_what_was_scored_is_on_disk_when_the_input_breaks(tmp_path: Path, scorer: EstimeScorer) -> None:
-    broken = tmp_path / "p.jsonl.gz"
+    broken, out = tmp_path / "p.jsonl.gz", tmp_path / "out.jsonl"
     data = gzip.compress(write_jsonl(tmp_path / "q.jsonl", rows(400)).read_bytes())
     broken.write_bytes(data[: len(data) * 9 // 10])
-    out = tmp_path / "out.jsonl"
     with pytest.raises(ValueError, match="compressed data end early"):
         score(Job(inputs=(broken,), output=out, look_ahead=8), scorer)
     assert len(out.read_text(encoding="utf-8").splitlines()) > 100
 
 
-def command(table: Path, out: Path, model: str, *options: str) -> list[object]:
-    return ["score", table, "-o", out, "-m", model, "-q", *SHORT, *options]
+def command(table: Path, out: Path, *options: str) -> list[object]:
+    return ["score", table, "-o", out, *QUICK, *options]
 
 
-def started(table: Path, out: Path, model: str, *options: str) -> BaseProcess:
-    return start_command(*command(table, out, model, *options), said=table.with_name("said.txt"))
+def started(table: Path, out: Path, *options: str) -> BaseProcess:
+    return start_command(*command(table, out, *options), said=table.with_name("said.txt"))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run that nothing stops makes of the long table."""
+    folder = tmp_path_factory.mktemp("whole")
+    run_command(*command(write_jsonl(folder / "pairs.jsonl", rows(300)), folder / "whole.jsonl"))
+    return folder / "whole.jsonl"
 
 
 @pytest.fixture
@@ -239,77 +243,53 @@ def wait_for(condition: Callable[[], bool], process: BaseProcess) -> None:
 
 
 @pytest.mark.slow
-def test_kill_9_at_random_moments_loses_and_doubles_nothing(long_table: Path, bert_folder: str, tmp_path: Path) -> None:
-    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
-    run_command(*command(long_table, whole, bert_folder))
+def test_kill_9_at_random_moments_loses_and_doubles_nothing(long_table: Path, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
     rng = random.Random(0)
     killed = 0
-    for _ in range(KILLS):
-        process = started(long_table, out, bert_folder, "--resume")
+    for number in range(KILLS):
+        process = started(long_table, out, "--resume")
         before = out.stat().st_size if out.exists() else 0
-        if rng.random() < 0.8:  # else at any moment of the start
+        if number == 0:  # before the first commit: what is left of the lock stops nobody
+            wait_for(Path(f"{out}.progress").exists, process)
+        elif rng.random() < 0.8:  # else at any moment of the start
             wait_for(lambda before=before: out.exists() and out.stat().st_size > before, process)
-            time.sleep(rng.random() * 0.4)
+            time.sleep(rng.random() * 0.2)
         else:
             time.sleep(rng.random() * 0.5)
         process.kill()
         process.join()
         killed += process.exitcode == -signal.SIGKILL
     assert killed > KILLS // 2
-    run_command(*command(long_table, out, bert_folder, "--resume"))
+    run_command(*command(long_table, out, "--resume"))
     assert out.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.jsonl", "out.jsonl.meta.json"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
-    long_table: Path, bert_folder: str, tmp_path: Path, number: signal.Signals
+    long_table: Path, whole: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
+    """Stopped meanwhile, it keeps every other run from its output."""
     out = tmp_path / "out.jsonl"
-    process = started(long_table, out, bert_folder)
+    process = started(long_table, out)
     wait_for(lambda: out.exists() and out.stat().st_size > 0, process)
+    os.kill(process.pid, signal.SIGSTOP)
+    for option in ("--resume", "--overwrite"):
+        second = run_command(*command(long_table, out, option), status=2)
+        assert (second.stdout, second.stderr) == ("", f"error: Another run is writing to {out}: wait until it ends.\n")
     os.kill(process.pid, number)
+    os.kill(process.pid, signal.SIGCONT)
     process.join(60)
     said = long_table.with_name("said.txt").read_text(encoding="utf-8")
     assert process.exitcode == 128 + number
     written = out.read_text(encoding="utf-8").splitlines()
-    assert json.loads(written[-1])["line"] == len(written) < 200
+    assert json.loads(written[-1])["line"] == len(written) < 300
+    assert whole.read_text(encoding="utf-8").splitlines()[: len(written)] == written
     assert f"{len(written)} pairs are scored in {out}; repeat the command with --resume" in said
     assert not Path(f"{out}.lock").exists()
     assert "Traceback" not in said
-
-
-def test_two_runs_at_once_on_one_output(long_table: Path, bert_folder: str, tmp_path: Path) -> None:
-    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    run_command(*command(long_table, whole, bert_folder))
-    first = started(long_table, out, bert_folder)
-    wait_for(lambda: out.exists() and out.stat().st_size > 0, first)
-    os.kill(first.pid, signal.SIGSTOP)
-    for option in ("--resume", "--overwrite"):
-        second = run_command(*command(long_table, out, bert_folder, option), status=2)
-        assert (second.stdout, second.stderr) == ("", f"error: Another run is writing to {out}: wait until it ends.\n")
-    os.kill(first.pid, signal.SIGCONT)
-    first.join()
-    assert first.exitcode == 0
-    assert out.read_bytes() == whole.read_bytes()
-    assert not Path(f"{out}.lock").exists()
-
-
-def test_a_run_that_was_killed_before_its_first_commit_is_resumed(
-    long_table: Path, bert_folder: str, tmp_path: Path
-) -> None:
-    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    arguments = ["--look-ahead", "600"]  # one chunk
-    process = started(long_table, out, bert_folder, *arguments)
-    wait_for(lambda: Path(f"{out}.progress").exists(), process)
-    process.kill()
-    process.join()
-    assert out.read_bytes() == b""
-    assert Path(f"{out}.lock").exists()  # of the process that is gone: it stops nobody
-    for path, options in ((out, ["--resume"]), (whole, [])):
-        run_command(*command(long_table, path, bert_folder, *arguments, *options))
-    assert out.read_bytes() == whole.read_bytes()
-    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.jsonl", "out.jsonl.meta.json"]
 
 
 def test_a_chunk_is_bounded_by_its_work(tmp_path: Path, scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:

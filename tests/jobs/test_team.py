@@ -14,7 +14,7 @@ import pytest
 
 from estime_metric.jobs import Team
 from tests.command import run_command, start_command
-from tests.jobs.conftest import SHORT, rows, write_jsonl
+from tests.jobs.conftest import QUICK, rows, write_jsonl
 
 
 def torchrun(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -36,8 +36,9 @@ def start_team(folder: Path, *arguments: object) -> list[BaseProcess]:
 def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(30))
     alone, together = tmp_path / "alone.csv", tmp_path / "together.csv"
-    run_command("score", table, "-o", alone, "-m", "embedded-small", "-q", *SHORT)
-    arguments = ["score", table, "-o", together, "-m", "embedded-small", *SHORT]
+    run_command("score", table, "-o", alone, *QUICK)
+    arguments = ["score", table, "-o", together, *QUICK]
+    arguments.remove("-q")
     done = torchrun("-m", "estime_metric", *arguments)
     assert done.returncode == 0, done.stderr
     assert together.read_bytes() == alone.read_bytes()
@@ -51,13 +52,13 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_that_loses_a_process_is_resumed(tmp_path: Path, bert_folder: str) -> None:
+def test_a_run_that_loses_a_process_is_resumed(tmp_path: Path) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(400))
     with table.open("a") as stream:
         stream.write('{"source": "A cat sat."}\n')
     alone, together = tmp_path / "alone.jsonl", tmp_path / "together.jsonl"
-    run_command("score", table, "-o", alone, "-m", bert_folder, "-q", *SHORT, status=1)
-    arguments = ["score", table, "-o", together, "-m", bert_folder, "-q", *SHORT, "--resume"]
+    run_command("score", table, "-o", alone, *QUICK, status=1)
+    arguments = ["score", table, "-o", together, *QUICK, "--resume"]
     first, second = start_team(tmp_path, *arguments)
     while not (together.exists() and together.stat().st_size) and first.is_alive():
         time.sleep(0.01)

@@ -14,7 +14,7 @@ import pytest
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, score_files
 from tests.command import full_disk, run_command
-from tests.jobs.conftest import SHORT, rows, write_jsonl
+from tests.jobs.conftest import QUICK, SHORT, rows, write_jsonl
 
 
 @pytest.mark.parametrize(("ending", "size"), [("jsonl", 4_000), ("csv", 4_000), ("parquet", 4_000), ("jsonl", 10)])
@@ -43,11 +43,8 @@ def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(bert_folder
     score_files(Job(inputs=(first, second), output=whole, look_ahead=8), scorer)
     job = Job(inputs=(first, second), output=out, look_ahead=8)
 
-    def vanish(*_: object) -> None:
-        second.unlink(missing_ok=True)
-
     with pytest.raises(FileNotFoundError, match=r"b\.jsonl"):
-        score_files(job, scorer, on_chunk=vanish)
+        score_files(job, scorer, on_chunk=lambda *_: second.unlink(missing_ok=True))
     scored = len(out.read_bytes().splitlines())
     assert 0 < scored < 40
     write_jsonl(second, rows(20))
@@ -75,7 +72,7 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_standard_output_that_takes_nothing_more_is_one_line(table: Path) -> None:
-    command = [sys.executable, "-m", "estime_metric", "score", table, "-o", "-", "-m", "embedded-small", "-q", *SHORT]
+    command = [sys.executable, "-m", "estime_metric", "score", table, "-o", "-", *QUICK]
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")

@@ -36,7 +36,7 @@ socket.socket.connect = socket.getaddrinfo = None
 import evaluate
 import estime_metric.integrations.evaluate
 from estime_metric.engine import store
-assert not store._STORE._held
+assert not store.STORE._held
 socket.socket.connect, socket.getaddrinfo = connect, resolve
 summary, source, *names = sys.argv[1:]
 for name, model in zip(names[::2], names[1::2]):

@@ -34,7 +34,7 @@ def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tu
         summaries, sources = unzip(pairs[1:])
         metric.add_batch(predictions=summaries, sources=sources)
     scores = metric.compute()
-    held = len(store._STORE._held)
+    held = len(store.STORE._held)
     metric.unload()
     return scores, held
 
