@@ -91,12 +91,9 @@ def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None
         assert sum(one.alarms for one in each) == result.values("alarms", layer).sum()
         assert {one.layer for one in each} == {layer}
     assert shown[1] != shown[3]
-
-
-@pytest.mark.parametrize(("layers", "layer"), [((3, 1), None), ((3, 1), 2), (3, 1)])
-def test_a_layer_that_was_not_read_is_refused(bert_folder: str, layers: object, layer: int | None) -> None:
-    with pytest.raises((ValueError, TypeError), match="Expected argument `layer` to be one of"):
-        EstimeScorer(model=bert_folder, layers=layers, **SHORT).explain("A cat.", "A cat.", layer=layer)
+    for layers, layer in (((3, 1), None), ((3, 1), 2), (3, 1)):  # not read
+        with pytest.raises(ValueError, match="Expected argument `layer` to be one of"):
+            EstimeScorer(model=bert_folder, layers=layers, **SHORT).explain("A cat.", "A cat.", layer=layer)
 
 
 # The evidence

@@ -73,9 +73,7 @@ def test_parquet_rows_are_counted_from_one(tmp_path: Path) -> None:
     assert pairs.lines == [1, 3]
     assert pairs.others == [{"id": 1}, {"id": 3}]
     assert pairs.problems == ["line 2: column 'article' should hold a text, but holds nothing"]
-
-
-def test_another_ending_is_refused(tmp_path: Path) -> None:
+    # Another ending is refused.
     with pytest.raises(ValueError, match=r"ends in .jsonl, .json, .csv, .tsv, .parquet, .* but got 'p.txt'"):
         files.read_pairs(tmp_path / "p.txt", "source", "summary")
     with pytest.raises(ValueError, match=r"end in .jsonl or .csv or .parquet, but got 'o.xlsx'"):
@@ -164,9 +162,7 @@ def test_csv_fields_may_be_long_and_the_index_that_pandas_writes_is_a_column(tmp
     source = "word " * 100_000
     pairs = files.read_pairs(write(tmp_path / "p.csv", f",source,summary\n7,{source},b\n"), "source", "summary")
     assert (pairs.sources, pairs.others) == ([source], [{"Unnamed: 0": "7"}])
-
-
-def test_a_missing_column_is_said_once_before_reading(tmp_path: Path) -> None:
+    # A missing column is said once, before reading.
     for name, text in (("p.csv", "text,summary\n" + "a,b\n" * 5), ("p.jsonl", '{"text": "a", "summary": "b"}\n' * 5)):
         with pytest.raises(ValueError, match=rf"column 'source' in {name}, but its columns are text, summary"):
             files.read_pairs(write(tmp_path / name, text), "source", "summary")

@@ -42,7 +42,7 @@ def test_other_things_are_refused(texts: object, message: str) -> None:
         check_texts("sources", texts)
 
 
-def test_one_text_and_one_choice() -> None:
+def test_one_text_one_choice_and_pairs() -> None:
     assert check_text("source", "") == ""
     with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
         check_text("source", None)
@@ -51,9 +51,6 @@ def test_one_text_and_one_choice() -> None:
     check_choice("layer", 2, (2, 5))
     with pytest.raises(ValueError, match="`layer` to be one of 2, 5, but got '2'"):
         check_choice("layer", "2", (2, 5))
-
-
-def test_pairs() -> None:
     assert check_pairs(["a"], ("b",)) == (["a"], ["b"])
     assert check_pairs([], []) == ([], [])
     with pytest.raises(ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"):

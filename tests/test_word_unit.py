@@ -219,7 +219,9 @@ def test_a_word_of_more_than_350_pieces_ends(
     assert counted[-100:] == [0] * 100  # nothing masked, again and again
 
 
-def test_a_word_of_no_pieces_is_left_out(released_estime: MakeEstime, word_scorer: EstimeScorer) -> None:
+def test_a_word_of_no_pieces_and_a_missing_margin_are_no_trouble(
+    released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str
+) -> None:
     summary, bare = "The deal \x01 ended a dispute", "The deal ended a dispute"
     assert split_words(summary)[2] == "\x01"
     result = word_scorer.score([summary, bare], [SOURCE, SOURCE])
@@ -232,9 +234,7 @@ def test_a_word_of_no_pieces_is_left_out(released_estime: MakeEstime, word_score
     with pytest.raises(IndexError):
         estime.evaluate_claims(SOURCE, ["The deal \x01"])
     assert word_scorer.score(["The deal \x01"], [SOURCE]).values("tokens").item() == 2
-
-
-def test_without_a_margin_no_window_is_left(released_estime: MakeEstime, random_folder: str) -> None:
+    # Without a margin, no window is left here.
     scorer = ours(random_folder, window=10, margin=0, distance=10)
     assert scorer.score([SOURCE], [SOURCE]).values("overlap").item() == len(split_words(SOURCE))
     estime = released_estime(input_size_max=10, margin=0, distance_word_min=10)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -125,26 +126,17 @@ def fails_at_fish(text: str) -> list[str]:
     return text.split()
 
 
-@pytest.mark.parametrize("side", ["summary", "source"])
-def test_an_error_tells_the_pair(side: str, bert_folder: str, forced: list[str]) -> None:
+def test_an_error_tells_the_pair_and_leaves_no_thread(bert_folder: str, forced: list[str]) -> None:
     texts = [SENTENCES[i % 5] for i in range(20)]
     broken = [*texts[:13], "A fish.", *texts[14:]]
-    pairs = (broken, texts) if side == "summary" else (texts, broken)
-    with pytest.raises(ArithmeticError, match="no fish") as caught:
-        scorer(bert_folder, unit="word", splitter=fails_at_fish).score(*pairs)
-    notes = getattr(caught.value, "__notes__", [])  # from Python 3.11 on
-    assert notes in ([f"This was the {side} of pair 13, counted from 0."], [])
-    assert not threads()
-
-
-def test_an_error_of_the_encoder_leaves_no_thread(
-    bert_folder: str, forced: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise ArithmeticError
-
-    monkeypatch.setattr(encoder_module.MaskedEncoder, "_run", fail)
-    with pytest.raises(ArithmeticError):
+    for side, pairs in (("summary", (broken, texts)), ("source", (texts, broken))):
+        with pytest.raises(ArithmeticError, match="no fish") as caught:
+            scorer(bert_folder, unit="word", splitter=fails_at_fish).score(*pairs)
+        notes = getattr(caught.value, "__notes__", [])  # from Python 3.11 on
+        assert notes in ([f"This was the {side} of pair 13, counted from 0."], [])
+        assert not threads()
+    failing = mock.patch.object(encoder_module.MaskedEncoder, "_run", side_effect=ArithmeticError)
+    with failing, pytest.raises(ArithmeticError):
         scorer(bert_folder).score(SUMMARIES, SOURCES)
     assert not threads()
 

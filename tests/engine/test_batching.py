@@ -48,9 +48,7 @@ def test_large_batches_end_where_padding_would_grow() -> None:
     assert padding < 0.04
     assert len(batches) < sum(lengths) / 3_000  # and yet no batch is small
 
-
-def test_few_windows_of_many_lengths_are_hardly_padded() -> None:
-    """The windows of one source and its summaries, at a CPU's budget."""
+    # The windows of one source and its summaries, at a CPU's budget.
     lengths = sorted([430] * 4 + [*range(50, 130, 5)] * 2, reverse=True)
     batches = pack(lengths, 2_000)
     filled = sum(len(batch) * lengths[batch.start] for batch in batches)

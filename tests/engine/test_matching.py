@@ -85,17 +85,13 @@ def test_a_greater_dot_product_is_an_alarm_an_equal_one_is_none(chunk: int) -> N
 
 
 def test_ties_are_relative() -> None:
-    def ties(same: float, other: float) -> int:
+    for same, other, tie in (
+        (1000.0, 1000.05, True), (1000.0, 1000.5, False), (-1000.0, -1000.05, True), (0.001, 0.0010005, False),
+        (1.0, -1.0, False), (0.0, 0.0, True),
+    ):  # fmt: skip
         source = torch.tensor([[[same], [other]]])
         found = match(torch.ones(1, 1, 1), source, torch.tensor([1]), torch.tensor([1, 2]))
-        return int(found.ties.sum())
-
-    assert ties(1000.0, 1000.05) == 1
-    assert ties(1000.0, 1000.5) == 0
-    assert ties(-1000.0, -1000.05) == 1
-    assert ties(0.001, 0.0010005) == 0
-    assert ties(1.0, -1.0) == 0
-    assert ties(0.0, 0.0) == 1
+        assert found.ties.item() == tie
 
 
 @pytest.mark.parametrize("chunk", [2, 4_000_000])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,31 +42,22 @@ def test_scores_after_the_new_interface_was_used() -> None:
 
 @new_interface
 def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
-    """The first to enter is the first to leave, while the second is still inside."""
+    """The first to enter, as threads do, is the first to leave, while the second is still inside."""
     matmul = torch.backends.mkldnn.matmul
     before = matmul.fp32_precision
     matmul.fp32_precision = "bf16"
-    second_is_in, first_is_out = threading.Event(), threading.Event()
+    first, second = (precision._full_precision("cpu") for _ in range(2))
     seen: list[str] = []
-
-    def second() -> None:
-        with inference_context(CPU):
-            second_is_in.set()
-            assert first_is_out.wait(20)
-            seen.append(matmul.fp32_precision)
-
-    thread = threading.Thread(target=second)
     try:
-        with inference_context(CPU):
-            thread.start()
-            assert second_is_in.wait(20)
+        for step in (first.__enter__, second.__enter__):
+            step()
             seen.append(matmul.fp32_precision)
-        first_is_out.set()
-        thread.join()
-        seen.append(matmul.fp32_precision)
+        for one in (first, second):
+            one.__exit__(None, None, None)
+            seen.append(matmul.fp32_precision)
     finally:
         matmul.fp32_precision = before
-    assert seen == ["ieee", "ieee", "bf16"]
+    assert seen == ["ieee", "ieee", "ieee", "bf16"]
 
 
 def test_products_of_cuda_are_in_float32_in_both_interfaces() -> None:

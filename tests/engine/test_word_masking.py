@@ -126,13 +126,10 @@ def test_long_words(sizes: list[int], expected: list[tuple[int, int, int, int]])
     assert [(w.start, w.stop, w.masked[0], w.masked[-1] + 1) for w in windows] == expected
 
 
-def test_the_margin_holds_at_the_end_of_the_text_too() -> None:
+def test_the_margin_holds_at_the_end_of_the_text_too_and_without_one_the_window_is_not_left() -> None:
     """Unlike the paper's schedule: token 401 waits for a window of its own, though the text ends at 449."""
     windows = plan_word_windows(450, [(0, 1), (400, 401), (401, 402)], [0, 400, 449])
     assert [window.masked for window in windows] == [(0, 400), (401,)]
-
-
-def test_without_a_margin_the_window_is_not_left() -> None:
     words = [(token, token + 1) for token in range(30)]
     for distance in (9, 10):
         windows = plan_word_windows(30, words, list(range(30)), window=10, margin=0, distance=distance)
