@@ -149,8 +149,6 @@ def test_too_long_and_empty_texts_get_a_message(page: Any) -> None:
     fill(page, "a " * 4500, SUMMARY)
     shown = "The source has 4,500 tokens; with embedded-small (small, in the package) this page takes up to 4,000."
     expect(notice).to_contain_text(shown)
-    fill(page, "", "")
-    expect(notice).to_contain_text("Paste a source and its summary, or pick an example.")
     fill(page, SOURCE, " ")
     expect(page.locator("#explained .estime-remark")).to_contain_text("The summary is empty")
     assert alarms(page) == 0

@@ -74,17 +74,3 @@ def test_equal_configurations_share_the_work(bert_folder: str, pairs: Pairs, sco
     assert float(values["rate"]) == pytest.approx(result.mean("unsupported_rate"), rel=1e-12)
     assert float(values["share"]) == pytest.approx(result.coverage, rel=1e-12)
     assert sum(scored) == 4 * 4 + 4 + 4 + 12  # the first update scores each metric, the others one (and `estime`)
-
-
-def test_a_collection_with_rouge_takes_one_call(bert_folder: str, pairs: Pairs) -> None:
-    from torchmetrics.text import ROUGEScore
-
-    preds, sources = unzip(pairs)
-    metrics = {"rouge": ROUGEScore(rouge_keys="rouge1"), "estime": ESTIME(model=bert_folder)}
-    collection = MetricCollection(metrics).clone(prefix="val/")
-    batch = collection(preds=preds[:8], target=sources[:8], sources=sources[:8])
-    assert batch["val/estime"] == estime(preds[:8], sources[:8], model=bert_folder).mean()
-    collection.update(preds=preds[8:], target=sources[8:], sources=sources[8:])
-    values = collection.compute()
-    assert values["val/estime"] == estime(preds, sources, model=bert_folder).mean()
-    assert 0 < values["val/rouge1_fmeasure"] <= 1

@@ -12,16 +12,6 @@ from tests.integrations.conftest import Pairs, unzip
 from tests.integrations.harnesses.pages import run_page
 
 
-def test_minus_the_rate(bert_folder: str, pairs: Pairs) -> None:
-    summaries, sources = unzip(pairs)
-    reward = estime_reward("article", measure="alarm_rate", copy_penalty=0, model=bert_folder)
-    rewards = reward(prompts=sources, completions=summaries, article=sources)
-    result = EstimeScorer(model=bert_folder).score(summaries, sources)
-    assert reward.signature == result.signature
-    assert rewards == (-result["alarm_rate"].nan_to_num(1.0)).tolist()
-    assert len(set(rewards)) > 3
-
-
 def test_messages_are_read(bert_folder: str, pairs: Pairs) -> None:
     summaries, sources = unzip(pairs[:4])
     reward = estime_reward(model=bert_folder)
@@ -38,7 +28,7 @@ def test_guards(bert_folder: str, pairs: Pairs) -> None:
     reward = estime_reward(measure="alarm_rate", copy_penalty=0.5, model=bert_folder)
     unguarded = estime_reward(measure="alarm_rate", copy_penalty=0, model=bert_folder)
     completions = ["", " \n", source, short_quotation, "☃☃☃"]
-    empty, blank, copied, quoted, unchecked = reward(completions=completions, source=[source] * 5)
+    empty, blank, copied, quoted, unchecked = reward(prompts=[""] * 5, completions=completions, source=[source] * 5)
     free = unguarded(completions=completions, source=[source] * 5)
     assert empty == blank == reward.worst == -1.5
     assert copied == free[2] - 0.5
