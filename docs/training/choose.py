@@ -324,7 +324,7 @@ def report(candidates: Sequence[Candidate]) -> None:
             drawn = [candidate.figures(layer, np.random.default_rng(seed)) for seed in range(RESAMPLES)]
             print(f"{candidate.name}, layer {layer}")
             for name in [*found, "mean"]:
-                values = [np.mean(list(f.values())) if name == "mean" else f[name] for f in [found, *drawn]]
+                values = [float(np.mean(list(f.values()))) if name == "mean" else f[name] for f in [found, *drawn]]
                 low, high = np.nanpercentile(values[1:], [2.5, 97.5])
                 print(f"    {name:<10}{values[0]:>8.4f}  [{low:.3f}, {high:.3f}]")
 
