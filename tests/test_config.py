@@ -86,7 +86,6 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"model": b"embedded"}, TypeError, "`model` to be a str, but got bytes"),
         ({"model": "  "}, ValueError, "`model` to be a name, but got '  '"),
         ({"revision": 3}, TypeError, "`revision` to be a str, but got int"),
-        ({"revision": ""}, ValueError, "`revision` to be a name, but got ''"),
         ({"layers": "21"}, TypeError, "`layers` to be an integer or several, but got '21'"),
         ({"layers": 2.0}, TypeError, "`layers` to be an integer or several, but got 2.0"),
         ({"layers": True}, TypeError, "`layers` to be an integer or several, but got True"),
@@ -100,7 +99,6 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"window": 0, "margin": 0}, ValueError, "`window` to be at least 1, but got 0"),
         ({"window": 100}, ValueError, r"`window` to be more than twice `margin` \(50\), but got 100"),
         ({"margin": -1}, ValueError, "`margin` to be at least 0, but got -1"),
-        ({"margin": 225}, ValueError, r"`window` to be more than twice `margin` \(225\), but got 450"),
         ({"distance": 0}, ValueError, "`distance` to be at least 1, but got 0"),
         ({"distance": None}, TypeError, "`distance` to be an integer, but got None"),
         ({"normalize": 1}, TypeError, "`normalize` to be a bool, but got 1"),
@@ -113,7 +111,6 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"measures": 3}, TypeError, "`measures` to be a name or several, but got 3"),
         ({"measures": ["soft", 3]}, ValueError, "`measures` to be one of .*, but got 3"),
         ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
-        ({"token_budget": 1e4}, TypeError, "`token_budget` to be an integer, but got 10000.0"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(options: dict[str, object], error: type[Exception], message: str) -> None:

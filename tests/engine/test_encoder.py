@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -129,35 +127,28 @@ def test_it_is_no_module_stays_as_it_is_and_takes_the_device_that_is_named(bert_
             choose_device(device)
 
 
-@contextmanager
-def in_process(name: str, value: object) -> Iterator[None]:
-    """A setting of torch as the user has it; it is as he left it afterwards."""
-    getter, setter = getattr(torch, f"get_{name}"), getattr(torch, f"set_{name}")
-    before = getter()
-    setter(value)
-    try:
-        yield
-        assert getter() == value
-    finally:
-        setter(before)
-
-
 def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: str) -> None:
     encoder = get(bert_folder)
     texts = masked_texts(encoder, TEXTS[:2])
     expected = encoder.encode(texts, LAYERS)
-    for around in (
-        torch.autocast("cpu", dtype=torch.bfloat16), in_process("float32_matmul_precision", "medium"),
-        torch.enable_grad(), in_process("default_dtype", torch.float64),
-    ):  # fmt: skip
-        with around:
-            found = encoder.encode(texts, LAYERS)
-            autocast = (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
-            assert autocast == isinstance(around, torch.autocast)  # still on
-        for one, another in zip(found, expected, strict=True):
-            assert one.dtype == torch.float32
-            assert not one.requires_grad
-            assert torch.equal(one, another)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    torch.set_default_dtype(torch.float64)
+    try:
+        for around in (torch.autocast("cpu", dtype=torch.bfloat16), torch.enable_grad()):
+            with around:
+                found = encoder.encode(texts, LAYERS)
+                ones = torch.ones(2, 2, dtype=torch.float32)
+                assert ((ones @ ones).dtype == torch.bfloat16) == isinstance(around, torch.autocast)  # still on
+            for one, another in zip(found, expected, strict=True):
+                assert not one.requires_grad
+                assert torch.equal(one, another)
+                assert one.dtype == torch.float32
+        assert torch.get_float32_matmul_precision() == "medium"
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_float32_matmul_precision(before)
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.slow

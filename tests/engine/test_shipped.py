@@ -26,11 +26,7 @@ ODD = (
 )  # fmt: skip
 
 
-@pytest.fixture(params=embedded.PATHS)
-def model(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
+@pytest.mark.parametrize("model", embedded.PATHS)
 def test_tokens_are_those_of_transformers(model: str) -> None:
     own, theirs = load_shipped(model, torch.float32), load_pretrained(model, None, torch.float32)
     assert own.info == theirs.info
