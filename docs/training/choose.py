@@ -317,16 +317,22 @@ def rank(candidates: Sequence[Candidate]) -> None:
 
 
 def report(candidates: Sequence[Candidate]) -> None:
-    """Print the figures of the half that the rule does not see, each with its 95 % interval, and their mean."""
+    """Print the figures of the half that the rule does not see with 95 % intervals, and what the means differ by.
+
+    One layer of each candidate; the first one is compared with.
+    """
+    first: list[float] = []
     for candidate in candidates:
-        for layer in candidate.layers:
-            found = candidate.figures(layer)
-            drawn = [candidate.figures(layer, np.random.default_rng(seed)) for seed in range(RESAMPLES)]
-            print(f"{candidate.name}, layer {layer}")
-            for name in [*found, "mean"]:
-                values = [float(np.mean(list(f.values()))) if name == "mean" else f[name] for f in [found, *drawn]]
-                low, high = np.nanpercentile(values[1:], [2.5, 97.5])
-                print(f"    {name:<10}{values[0]:>8.4f}  [{low:.3f}, {high:.3f}]")
+        layer = candidate.layers[0]
+        drawn = [candidate.figures(layer, rng) for rng in (None, *map(np.random.default_rng, range(RESAMPLES)))]
+        means = [float(np.mean(list(figures.values()))) for figures in drawn]
+        first = first or means
+        columns = {name: [figures[name] for figures in drawn] for name in drawn[0]} | {"mean": means}
+        columns |= {"difference": [mean - other for mean, other in zip(means, first, strict=True)]}
+        print(f"{candidate.name}, layer {layer}")
+        for name, values in columns.items():
+            low, high = np.nanpercentile(values[1:], [2.5, 97.5])
+            print(f"    {name:<10}{values[0]:>8.4f}  [{low:.3f}, {high:.3f}]")
 
 
 def _mean(candidate: Candidate, layer: int, rng: np.random.Generator) -> float:

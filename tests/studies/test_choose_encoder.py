@@ -100,7 +100,8 @@ def test_the_half_that_the_rule_does_not_see_has_no_injected_errors(
     (folder / "rows.json").write_text(json.dumps({"signature": "", "rows": [rows[i] for i in kept]}))
     candidate = Candidate(folder)
     assert candidate.figures(3) == {name: whole[name] for name in FIGURES[2:]}
-    report([candidate])
+    report([candidate, candidate])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == [*FIGURES[2:], "mean"]
-    assert float(lines[-1].split()[1]) == pytest.approx(np.mean([whole[name] for name in FIGURES[2:]]), abs=1e-4)
+    assert [line.split()[0] for line in lines[1:7]] == [*FIGURES[2:], "mean", "difference"]
+    assert lines[-1].split() == ["difference", "0.0000", "[0.000,", "0.000]"]
+    assert float(lines[-2].split()[1]) == pytest.approx(np.mean([whole[name] for name in FIGURES[2:]]), abs=1e-4)
