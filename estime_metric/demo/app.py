@@ -23,6 +23,9 @@ OPENING = 3
 #: Requests that run at once. Explanations share the encoder batch by batch and never wait for a file.
 EXPLAINING, SCORING, LOADING = 4, 1, 1
 
+#: Label of the slider, with the encoder's default.
+LAYER = "Layer (default %d)"
+
 #: Requests that wait; further ones are told that the page is busy.
 WAITING = 30
 
@@ -120,7 +123,7 @@ def build(handlers: Handlers) -> gr.Blocks:
                 min_width=220,
             )
             unit = gr.Radio([("tokens", "token"), ("words", "word")], value="token", label="Unit", elem_id="unit")
-            layer = gr.Slider(1, first.blocks, first.layer, step=1, label=_layer_label(first.layer), elem_id="layer")
+            layer = gr.Slider(1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer")
         setting = [model, unit, layer]
         selected, served = gr.State("explain"), gr.State(first.name)
         redrawn = []
@@ -158,7 +161,7 @@ def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any
     except ValueError as error:
         gr.Warning(page.with_code(str(error)), duration=15, title="Not available")
         return gr.update(value=before), gr.skip(), before
-    layers = gr.update(maximum=info.blocks, value=info.layer, label=_layer_label(info.layer))
+    layers = gr.update(maximum=info.blocks, value=info.layer, label=LAYER % info.layer)
     return gr.update(value=info.name), layers, info.name
 
 
@@ -235,8 +238,7 @@ def _connect(
     starts: list[Any],
 ) -> Callable[..., None]:
     """Runs a tab at its own events. Returns a function that adds an event which redraws the tab if it is selected and
-    the setting has changed.
-    """
+    the setting has changed."""
     drawn = gr.State(opening)  # the setting of what is shown
     inputs, outputs = [*given, *setting], [*shown, drawn]
 
@@ -310,10 +312,6 @@ def _sharing(name: str, limit: int) -> dict[str, Any]:
 
 def _setting(model: str, unit: str, layer: float) -> Setting:
     return Setting(model, unit, int(layer))
-
-
-def _layer_label(default: int) -> str:
-    return f"Layer (default {default})"
 
 
 def _beginning(text: str) -> str:

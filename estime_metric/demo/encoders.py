@@ -67,17 +67,18 @@ class Encoders:
             RefusedError: a text is too long, or the encoder cannot be loaded.
             ValueError: there is no such unit or layer.
         """
-        for summary in summaries:
-            self.limits.check_pair(source, summary)
         scorer = self.scorer(setting.model, setting.unit)
         config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
-        self.check_tokens(scorer, source, *summaries)
+        self.check(scorer, source, *summaries)
         explanations = scorer.explain_pairs(summaries, [source] * len(summaries), layer=setting.layer)
         # All layers were read at once; the signature is that of the one shown.
         return [replace(explanation, signature=config.signature()) for explanation in explanations]
 
-    def check_tokens(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
-        """Refuses a text of too many tokens for the encoder of ``scorer`` (RefusedError), or with a lone surrogate."""
+    def check(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
+        """Refuses a text of too many characters, or of too many tokens for the encoder of ``scorer`` (RefusedError), or
+        with a lone surrogate."""
+        for summary in summaries:
+            self.limits.check_pair(source, summary)
         info = scorer.encoder.info
         most = self.limits.tokens_for(info.blocks, info.width)
         for name, text in (("source", source), *(("summary", summary) for summary in summaries)):

@@ -55,8 +55,13 @@ def estime(
     batcher = MicroBatcher(judge)
 
     async def score(state: TaskState, target: Target) -> Score:
+        if source is not None and source not in state.metadata:
+            raise ValueError(
+                f"Expected the metadata of sample {state.sample_id!r} to hold {source!r}, but they do not."
+            )
+        text = state.input_text if source is None else state.metadata[source]
         summary = state.output.completion
-        judgement = await _result(batcher.submit(summary, _source(state, source)))
+        judgement = await _result(batcher.submit(summary, text))
         return Score(
             value={name: judgement.measures[name] for name in judge.measures},  # NaN is unscored
             answer=summary,
@@ -65,13 +70,6 @@ def estime(
         )
 
     return score
-
-
-def _source(state: TaskState, field: str | None) -> str:
-    if field is not None and field not in state.metadata:
-        raise ValueError(f"Expected the metadata of sample {state.sample_id!r} to hold {field!r}, but they do not.")
-    text: str = state.input_text if field is None else state.metadata[field]
-    return text
 
 
 async def _result(future: Future[Judgement]) -> Judgement:

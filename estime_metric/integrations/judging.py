@@ -150,18 +150,15 @@ class MicroBatcher:
                 if not batch:
                     self._worker = None
                     return
-            self._finish([pair for pair in batch if pair[2].set_running_or_notify_cancel()])
-
-    def _finish(self, batch: list[tuple[str, str, Future[Judgement]]]) -> None:
-        """Judges a batch; what it raises is raised to all who wait for it."""
-        try:
-            judgements = self.judge([pair[0] for pair in batch], [pair[1] for pair in batch])
-        except BaseException as error:
-            for _, _, future in batch:
-                future.set_exception(error)
-        else:
-            for (_, _, future), judgement in zip(batch, judgements, strict=True):
-                future.set_result(judgement)
+            batch = [pair for pair in batch if pair[2].set_running_or_notify_cancel()]
+            try:
+                judgements = self.judge([pair[0] for pair in batch], [pair[1] for pair in batch])
+            except BaseException as error:  # is raised to all who wait
+                for _, _, future in batch:
+                    future.set_exception(error)
+            else:
+                for (_, _, future), judgement in zip(batch, judgements, strict=True):
+                    future.set_result(judgement)
 
 
 @dataclass(eq=False)
