@@ -214,19 +214,15 @@ BAD_INPUTS: list[tuple[Any, Any, dict[str, Any], type[Exception], str]] = [
 ]
 
 
-def test_inputs_are_refused_at_once_by_name_and_index(bert_folder: str) -> None:
+def test_inputs_are_refused_at_once_by_name_and_index(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     metric = ESTIME(model=bert_folder)
     for preds, sources, more, error, message in BAD_INPUTS:
         with pytest.raises(error, match=message):
             metric.update(preds, sources=sources, **more)
     assert not metric.count.any()
-
-
-def test_an_encoder_that_cannot_be_loaded_is_told_in_the_first_update(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    metric = ESTIME(model="nobody/no-such-encoder")
     with pytest.raises(EncoderUnavailableError):
-        metric.update(["a"], sources=["b"])
+        ESTIME(model="nobody/no-such-encoder").update(["a"], sources=["b"])
 
 
 def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
