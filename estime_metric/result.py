@@ -10,11 +10,17 @@ from torch import Tensor
 
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
-
-from estime_metric.measures import (  # isort: skip
-    BASE_MEASURES, FURTHER_MEASURES, HIGHER_IS_BETTER, MEASURES, RECOMMENDED, STATISTICS, TIES, compute,
+from estime_metric.measures import (
+    BASE_MEASURES,
+    FURTHER_MEASURES,
+    HIGHER_IS_BETTER,
+    MEASURES,
+    RECOMMENDED,
+    STATISTICS,
+    TIES,
+    compute,
     threshold_value,
-)  # fmt: skip
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -55,7 +61,10 @@ class EstimeResult:
 
     @property
     def score(self) -> float:
-        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs."""
+        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs.
+
+        Raises ValueError where several layers were read; `mean` takes one of them.
+        """
         return self.mean("alarms")
 
     @property
@@ -179,7 +188,10 @@ class EstimeResult:
         return sum(int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum()) for name in counted)
 
     def to_pandas(self) -> DataFrame:
-        """A tidy table: a row for each pair and layer, columns ``pair``, ``layer`` and one for each measure."""
+        """A tidy table: a row for each pair and layer, columns ``pair``, ``layer`` and one for each measure.
+
+        Raises ImportError without pandas.
+        """
         try:
             import pandas
         except ImportError as error:

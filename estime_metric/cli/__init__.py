@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from estime_metric._version import __version__
-
-from estime_metric.cli import (  # isort: skip
-    benchmark, calibrate, coherence, compare, console, corrupt, demo, explain, meta_evaluate, register, score, verify,
-)  # fmt: skip
+from estime_metric.cli import (
+    benchmark,
+    calibrate,
+    coherence,
+    compare,
+    console,
+    corrupt,
+    demo,
+    explain,
+    meta_evaluate,
+    register,
+    score,
+    verify,
+)
 
 app = console.make_app(
     "estime",

@@ -93,7 +93,10 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
 
 
 def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime") -> str:
-    """Several summaries above their one source: a `fragment` with their counts in a table, and names above them."""
+    """Several summaries above their one source: a `fragment` with their counts in a table, and names above them.
+
+    Raises ValueError where they differ in source or signature, there is none, or ``names`` is of another length.
+    """
     if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
         wanted = "of one source with one signature"
         raise ValueError(f"Expected argument `explanations` to be {wanted}, but they differ or there is none.")

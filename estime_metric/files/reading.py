@@ -203,7 +203,10 @@ def meta_path(path: Path) -> Path:
 
 
 def read_meta(path: str | Path) -> dict[str, Any]:
-    """The metadata of a table of scores: signature, options, versions, date, totals; empty if it has none."""
+    """The metadata of a table of scores: signature, options, versions, date, totals; empty if it has none.
+
+    Raises ValueError where it is damaged, OSError or ImportError where it cannot be read.
+    """
     path = Path(path)
     if path.suffix.lower() == ".parquet":
         with open_parquet(path) as table:
