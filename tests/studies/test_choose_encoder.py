@@ -90,8 +90,9 @@ def test_figures_are_what_the_rule_says(folder: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")  # a resample of six pairs may have one label, or a constant column
 def test_the_half_that_the_rule_does_not_see_has_no_injected_errors(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("docs.training.choose.RESAMPLES", 20)
     whole = Candidate(folder).figures(3)
     stored, rows = dict(np.load(folder / "counts.npz")), json.loads((folder / "rows.json").read_text())["rows"]
     kept = [i for i, row in enumerate(rows) if row["set"] not in KINDS]

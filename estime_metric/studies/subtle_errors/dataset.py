@@ -19,14 +19,11 @@ Row = dict[str, Any]
 #: The paper's texts (section 4) on the Hub, and the edition of the data set in which names are not replaced by numbers.
 CNN_DAILYMAIL, CNN_DAILYMAIL_EDITION = "abisee/cnn_dailymail", "3.0.0"
 #: Fields of a row and of each of its errors, with their types as ``datasets`` names them.
-FIELDS = {
-    **dict.fromkeys(("id", "pair", "source", "summary"), "string"),
-    **dict.fromkeys(("label", "n_errors", "n_missing"), "int64"),
-}
-ERROR_FIELDS = {
-    **dict.fromkeys(("start", "end", "clean_start", "clean_end"), "int64"),
-    **{"original": "string", "replacement": "string", "rank": "int64", "probability": "float64", "step": "int64"},
-}
+FIELDS = dict.fromkeys(("id", "pair", "source", "summary"), "string")
+FIELDS |= dict.fromkeys(("label", "n_errors", "n_missing"), "int64")
+ERROR_FIELDS = dict.fromkeys(("start", "end", "clean_start", "clean_end"), "int64")
+ERROR_FIELDS |= {"original": "string", "replacement": "string", "rank": "int64", "probability": "float64"}
+ERROR_FIELDS |= {"step": "int64"}
 #: Numbers of errors: the paper's 3, fewer and more.
 NUMBERS = (1, 3, 5)
 
@@ -196,10 +193,9 @@ def summeval_references(folder: Path) -> tuple[list[str], list[str], list[str]]:
 
 def _row(name: str, source: str, version: Corrupted, asked: int) -> Row:
     errors = []
-    for error in version.errors:
-        (start, end), (clean_start, clean_end) = error.span, error.clean_span
-        values = (start, end, clean_start, clean_end, error.original, error.replacement, error.rank, error.probability)
-        errors.append(dict(zip(ERROR_FIELDS, (*values, error.step), strict=True)))
+    for one in version.errors:
+        values = (*one.span, *one.clean_span, one.original, one.replacement, one.rank, one.probability, one.step)
+        errors.append(dict(zip(ERROR_FIELDS, values, strict=True)))
     return {
         "id": f"{name}-{asked}",
         "pair": name,

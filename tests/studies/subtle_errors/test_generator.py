@@ -77,7 +77,7 @@ def test_what_is_promised_holds_for_any_text(corruptors: dict[str, SubtleErrors]
 
 
 @pytest.mark.slow
-@QUICK
+@settings(QUICK, max_examples=15)
 @given(texts=st.lists(TEXTS, max_size=4), text=TEXTS)
 def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], texts: list[str], text: str) -> None:
     corrupt = corruptors["bert"]
@@ -86,7 +86,7 @@ def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], 
     assert corrupt(texts[::-1]) == corrupt(texts)[::-1]
 
 
-@QUICK
+@settings(QUICK, max_examples=20)
 @given(text=TEXTS, asked=st.integers(1, 3))
 def test_fewer_errors_are_the_first_of_more(corruptors: dict[str, SubtleErrors], text: str, asked: int) -> None:
     for order in ("sequential", "clean"):
