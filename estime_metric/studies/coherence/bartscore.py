@@ -37,13 +37,9 @@ class BartScore:
     """
 
     def __init__(
-        self,
-        model: str = BARTSCORE_MODEL,
-        *,
-        device: str | None = None,
-        token_budget: int = 8192,
+        self, model: str = BARTSCORE_MODEL, *, device: str | None = None, token_budget: int = 8192,
         truncate: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.token_budget = integer("token_budget", token_budget, 1)
         self.device = choose_device(device)
         self.truncate = truncate

@@ -128,14 +128,9 @@ def shuffled_pairs(texts: Sequence[str], shuffles: int = 1, seed: int = 0) -> li
 
 
 def train_classifier(
-    texts: Sequence[str],
-    model: str | Path,
-    options: TrainingOptions | None = None,
-    *,
-    device: str | None = None,
-    truncate: bool = False,
-    on_epoch: Callable[[int, float, float], object] = lambda *_: None,
-) -> CoherenceClassifier:
+    texts: Sequence[str], model: str | Path, options: TrainingOptions | None = None, *, device: str | None = None,
+    truncate: bool = False, on_epoch: Callable[[int, float, float], object] = lambda *_: None,
+) -> CoherenceClassifier:  # fmt: skip
     """Trains a coherence classifier on texts and their shuffled forms; returns that of the best epoch.
 
     On the CPU the same seed gives the same classifier. ``texts`` are coherent, such as reference summaries; those of

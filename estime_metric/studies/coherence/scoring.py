@@ -49,12 +49,9 @@ def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
 
 
 def coherence_scores(
-    texts: Sequence[str],
-    measures: Sequence[str] = ("entity_graph",),
-    *,
-    sources: Sequence[str] | None = None,
+    texts: Sequence[str], measures: Sequence[str] = ("entity_graph",), *, sources: Sequence[str] | None = None,
     options: CoherenceOptions | None = None,
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, NDArray[np.float64]]:  # fmt: skip
     """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more coherent in each.
 
     Only ``bartscore`` reads the ``sources`` of the texts. Raises TypeError, ValueError for bad texts, an unknown

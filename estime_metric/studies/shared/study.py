@@ -53,16 +53,9 @@ class Found(Generic[Data]):
 
 
 def run(
-    study: Study,
-    data: Data,
-    blocks: Sequence[Block],
-    *,
-    folder: Path | None = None,
-    resume: bool = False,
-    resamples: int = 1000,
-    seed: int = 0,
-    progress: bool = False,
-) -> Found[Data]:
+    study: Study, data: Data, blocks: Sequence[Block], *, folder: Path | None = None, resume: bool = False,
+    resamples: int = 1000, seed: int = 0, progress: bool = False,
+) -> Found[Data]:  # fmt: skip
     """Measures, analyzes, makes tables and plots.
 
     Args:

@@ -55,14 +55,9 @@ class Versions(Crossed):
 
 
 def make_versions(
-    sources: Sequence[str],
-    summaries: Sequence[str],
-    corrupt: SubtleErrors,
-    *,
-    numbers: Sequence[int] = NUMBERS,
-    names: Sequence[str] | None = None,
-    progress: bool = False,
-) -> Versions:
+    sources: Sequence[str], summaries: Sequence[str], corrupt: SubtleErrors, *, numbers: Sequence[int] = NUMBERS,
+    names: Sequence[str] | None = None, progress: bool = False,
+) -> Versions:  # fmt: skip
     """Puts errors into summaries, which are taken to be free of errors.
 
     ``numbers`` ascend to as many as ``corrupt`` makes; ``names`` are the pairs', their indices where left out.
@@ -97,11 +92,9 @@ def make_versions(
 
 
 def labelled_rows(
-    sources: Sequence[str],
-    corrupted: Sequence[Corrupted],
-    n_errors: Sequence[int] | None = None,
+    sources: Sequence[str], corrupted: Sequence[Corrupted], n_errors: Sequence[int] | None = None,
     ids: Sequence[str] | None = None,
-) -> list[Row]:
+) -> list[Row]:  # fmt: skip
     """One row for each clean summary and one for each number of errors in it.
 
     Args:
@@ -145,13 +138,9 @@ def to_dataset(rows: Sequence[Row], description: str = "") -> Dataset:
 
 
 def cnn_dailymail(
-    pairs: int | None = 2000,
-    *,
-    seed: int = 0,
-    split: str = "test",
-    path: str = CNN_DAILYMAIL,
+    pairs: int | None = 2000, *, seed: int = 0, split: str = "test", path: str = CNN_DAILYMAIL,
     edition: str | None = CNN_DAILYMAIL_EDITION,
-) -> tuple[list[str], list[str], list[str]]:
+) -> tuple[list[str], list[str], list[str]]:  # fmt: skip
     """A random selection of CNN/DailyMail, as the paper took 2,000 pairs (it does not say of which split).
 
     ``pairs``: how many, ``None`` for the whole split in its order; ``seed``: another one selects other pairs; ``path``:

@@ -149,17 +149,9 @@ class SubtleErrors:
     """
 
     def __init__(
-        self,
-        model: str = PAPER_GENERATOR,
-        revision: str | None = None,
-        n_errors: int = 3,
-        seed: int = 0,
-        *,
-        order: str = "sequential",
-        window: int = 450,
-        dtype: str = "float32",
-        device: str | None = None,
-    ) -> None:
+        self, model: str = PAPER_GENERATOR, revision: str | None = None, n_errors: int = 3, seed: int = 0, *,
+        order: str = "sequential", window: int = 450, dtype: str = "float32", device: str | None = None,
+    ) -> None:  # fmt: skip
         self._config = EstimeConfig(
             model=model, revision=revision, window=window, margin=0, distance=1, dtype=dtype, device=device
         )

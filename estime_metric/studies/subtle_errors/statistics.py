@@ -129,14 +129,9 @@ def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> lis
 
 
 def detect(
-    corrupted: Sequence[Corrupted],
-    explanations: Sequence[Explanation],
-    clean: Sequence[Explanation],
-    *,
-    reaches: Sequence[int] = REACHES,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> list[dict[str, Any]]:
+    corrupted: Sequence[Corrupted], explanations: Sequence[Explanation], clean: Sequence[Explanation], *,
+    reaches: Sequence[int] = REACHES, resamples: int = 1000, seed: int = 0,
+) -> list[dict[str, Any]]:  # fmt: skip
     """Do alarms fall on the errors? The paper counts alarms; here their positions are compared with the errors'.
 
     Chance is what as many alarms would do that fell on the checked units of the same summary at random: for the

@@ -39,14 +39,9 @@ FIRST_ESTIME = "(-)ESTIME-12"
 
 
 def all_blocks(
-    options: Mapping[str, Any],
-    units: Sequence[str],
-    *,
-    combine: str = "mean",
-    bert_model: str | None = None,
-    bert_layer: int | None = None,
-    progress: bool = False,
-) -> list[Block]:
+    options: Mapping[str, Any], units: Sequence[str], *, combine: str = "mean", bert_model: str | None = None,
+    bert_layer: int | None = None, progress: bool = False,
+) -> list[Block]:  # fmt: skip
     """ESTIME with each unit, then the other measures. The encoder is loaded, so that a bad option is known at once.
 
     ``options`` are those of `EstimeConfig` but ``unit``; ``units`` some of ``token`` and ``word``, each once;
