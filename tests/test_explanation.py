@@ -62,9 +62,7 @@ def test_where_no_word_is_shared_the_score_is_that_of_the_scorer(encoder_folder:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_it_changes_no_score_and_neither_cache_nor_company_changes_an_explanation(
-    bert_folder: str, pairs: Pairs, unit: str
-) -> None:
+def test_it_changes_no_score_and_cache_and_company_change_nothing(bert_folder: str, pairs: Pairs, unit: str) -> None:
     scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
     before = scorer.score(*split(pairs)).values("alarms").tolist()
     shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))

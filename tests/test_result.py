@@ -48,9 +48,7 @@ def single(**columns: list[float]) -> EstimeResult:
         ("coverage", 5, [4 / 6, 0, 5 / 8]), ("winners", 5, [8, 0, 0]),
     ],
 )  # fmt: skip
-def test_values_come_for_each_layer_in_input_order(
-    result: EstimeResult, measure: str, layer: int, expected: list[float]
-) -> None:
+def test_values_of_each_layer_in_order(result: EstimeResult, measure: str, layer: int, expected: list[float]) -> None:
     values = result.values(measure, layer)
     assert values.tolist() == pytest.approx(expected, abs=1e-15, nan_ok=True)
     assert values.dtype == torch.float64

@@ -102,9 +102,7 @@ def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
-def test_verdicts_on_summeval_are_those_of_the_paper(
-    family: str, summeval: Pairs, summeval_encoder: Callable[[str], str]
-) -> None:
+def test_verdicts_on_summeval(family: str, summeval: Pairs, summeval_encoder: Callable[[str], str]) -> None:
     compare(summeval_encoder(family), summeval[: 3 * 16], [2], f"{family} on SummEval")
 
 
@@ -158,9 +156,7 @@ def test_order_company_duplicates_and_budget_change_nothing(scorer: EstimeScorer
 
 
 @pytest.mark.parametrize("size", [1, 20_000, 100_000])
-def test_chunks_change_nothing(
-    scorer: EstimeScorer, pairs: Pairs, size: int, monkeypatch: pytest.MonkeyPatch, encoded
-) -> None:
+def test_chunks(scorer: EstimeScorer, pairs: Pairs, size: int, monkeypatch: pytest.MonkeyPatch, encoded) -> None:
     whole = scorer.score(*split(pairs))
     monkeypatch.setattr(scorer_module, "CHUNK_BYTES", size)
     assert_same(whole, scorer.score(*split(pairs)))
@@ -170,9 +166,7 @@ def test_chunks_change_nothing(
     assert sum(len(text.windows) for texts in chunks for text in texts) == sum(len(text.windows) for text in first)
 
 
-def test_a_chunk_goes_before_the_next_is_encoded(
-    bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_chunk_goes_before_the_next_comes(bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
     """A source that continues in the next chunk has memory of its own by then."""
     scorer = EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", cache=10**8, **SHORT)
     monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 20_000)
@@ -190,9 +184,7 @@ def test_a_chunk_goes_before_the_next_is_encoded(
     assert left == [0] * len(left)
 
 
-def test_candidates_are_scored_as_pairs_and_a_source_is_encoded_once(
-    scorer: EstimeScorer, pairs: Pairs, encoded
-) -> None:
+def test_candidates_are_scored_as_pairs_and_sources_encoded_once(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
     source = pairs[2][1]
     summaries = [summary for summary, _ in pairs]
     candidates = scorer.score_candidates(summaries, source)

@@ -55,9 +55,7 @@ def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
             score(predictions, sources)
 
 
-def test_unloading_frees_the_encoder_unless_it_is_shared_and_the_next_use_loads_it_again(
-    bert_folder: str, pairs: Pairs
-) -> None:
+def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(bert_folder: str, pairs: Pairs) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[1], dtype="bfloat16", device="cpu", **SHORT)
     another = EstimeScorer(EstimeConfig(**vars(scorer.config)), distance=3)
     before = scorer.score(*split(pairs[:3]))

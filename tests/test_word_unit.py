@@ -126,9 +126,7 @@ def by_source(pairs: Pairs, documents: int, each: int) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_it_equals_the_released_code_on_summeval(
-    released_estime: MakeEstime, random_folder: str, small_folder: str, summeval: Pairs
-) -> None:
+def test_equal_on_summeval(released_estime: MakeEstime, random_folder: str, small_folder: str, summeval: Pairs) -> None:
     compare(released_estime(), ours(random_folder), by_source(summeval, 4, 12), pairs=45, most=2)
     short = by_source(sorted(summeval, key=lambda pair: len(pair[1])), 3, 3)
     compare(released_estime(4, small_folder), ours("embedded-small", 4), short, pairs=9, most=1)
@@ -158,9 +156,7 @@ def test_accents_and_ligatures_are_decomposed_as_there(released_estime: MakeEsti
 SOURCE = "The Turkey trade deal, signed in March, ended a long dispute between the two neighbours."
 
 
-def test_without_overlap_all_words_count(
-    released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str
-) -> None:
+def test_without_overlap_all_count(released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str) -> None:
     summary = "Nobody knows anything here"
     (theirs,) = released_estime().evaluate_claims(SOURCE, [summary])
     result = word_scorer.score([summary], [SOURCE])
@@ -282,9 +278,7 @@ def test_parts_of_speech_are_left_out_on_both_sides(released_estime: MakeEstime,
 # Beside the released code
 
 
-def test_the_splitter_is_settable_and_a_tie_goes_to_the_same_word(
-    random_folder: str, word_scorer: EstimeScorer
-) -> None:
+def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(random_folder: str, word_scorer: EstimeScorer) -> None:
     summary, source = "deal, signed", "A deal, signed twice"
     scorers = [ours(random_folder, splitter=splitter) for splitter in ("regex", str.split, list)]
     counts = [scorer.score([summary], [source]).values("tokens").item() for scorer in scorers]

@@ -106,9 +106,7 @@ def test_pairs_are_chosen_at_random_by_the_seed(table: Path, bert_folder: str, t
 
 
 @pytest.mark.slow
-def test_a_data_set_of_cnn_dailymails_layout_and_summeval(
-    bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_data_sets_of_the_hub_and_summeval(bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     folder = tmp_path / "news"
     folder.mkdir()
@@ -131,9 +129,7 @@ def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: s
     assert "Scores of the earlier run: ESTIME by token" in run(*options, "--resume", status=1).stdout
 
 
-def test_what_cannot_be_done_is_said_in_one_line(
-    table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals_are_one_line(table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     shown = run(table, "-m", bert_folder, "--generator", "nobody/nothing", *SHORT, status=2)
     assert re.match(r"error: The encoder 'nobody/nothing' cannot be loaded", shown.stderr.splitlines()[-1])

@@ -90,9 +90,7 @@ def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_measured_is_said_and_the_rest_is_there(
-    folder: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_measured_is_said(folder: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)  # as if it were not installed
     shown = run(*quick(folder, bert_folder), "-q", "--bertscore-model", "./no-such-folder", status=1)
     assert re.search(r"^ *BLEU +failed +– ", shown.stdout, re.MULTILINE)
@@ -115,9 +113,7 @@ def test_what_cannot_be_measured_is_said_and_the_rest_is_there(
         (["--data", "nothing"], "documents.jsonl"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anything_is_scored(
-    options: list[str], message: str, folder: Path, bert_folder: str
-) -> None:
+def test_nonsense_is_refused_before_scoring(options: list[str], message: str, folder: Path, bert_folder: str) -> None:
     shown = run(*quick(folder, bert_folder), "-q", *options, status=2)
     assert message in shown.stderr
     assert "ESTIME" not in shown.stdout
@@ -147,9 +143,7 @@ def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_further_measures_and_scores_of_files_are_rows_of_the_first_documents(
-    folder: Path, bert_folder: str, tmp_path: Path
-) -> None:
+def test_further_measures_and_scores_of_files_are_rows(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     data, path, out = read_folder(folder), tmp_path / "mine.csv", tmp_path / "out"
     pairs = zip(data.keys, data.summaries, strict=True)
     lines = [f"{','.join(key)},{len(text)},{len(text) % 5}" for key, text in pairs]

@@ -110,17 +110,9 @@ REFUSED = [
     ("meta-evaluate", "--levels one", "`levels` to be one of summary, system, pairwise, intra_system, but got 'one'"),
     ("meta-evaluate", "--methods tau", "`methods` to be one of"),
     ("meta-evaluate", "--resample rows", "`resample` to be one of documents, systems, both"),
-    (
-        "meta-evaluate",
-        "--system-column model",
-        "'table.csv' to have a column of systems, but its columns are doc",
-    ),
+    ("meta-evaluate", "--system-column model", "'table.csv' to have a column of systems, but its columns are doc"),
     ("meta-evaluate", "--document-column a,b,c", "one or two names of columns, but got 'a,b,c'"),
-    (
-        "meta-evaluate",
-        "--significance t-test",
-        "`test` to be one of permutation, bootstrap, williams, but got 't-t",
-    ),
+    ("meta-evaluate", "--significance t-test", "`test` to be one of permutation, bootstrap, williams, but got 't-t"),
     ("meta-evaluate", "--significance williams", "`method` to be one of pearson, spearman, but got 'kendall_b'"),
     ("meta-evaluate", "-o table.xlsx", "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'"),
     ("meta-evaluate", "-o t.csv --significance bootstrap", "a folder, since --significance makes a second table"),
@@ -166,9 +158,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
         (OSError(28, "No space left on device", "out.jsonl"), "No space left on device"),
     ],
 )
-def test_what_goes_wrong_inside_is_one_line_too(
-    error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_goes_wrong_inside_is_one_line(error: Exception, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 

@@ -59,9 +59,7 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     assert "…" not in shown
 
 
-def test_broken_rows_and_those_without_a_partner_are_named_and_the_rest_is_compared(
-    files: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_broken_rows_and_those_without_a_partner_are_named(files: tuple[Path, Path], tmp_path: Path) -> None:
     files[0].write_text(files[0].read_text() + "\n{bad\n" + json.dumps({"id": "e9"}))
     rows = json_rows(files[1])
     write(files[1], [*rows[:0:-1], {**rows[0], "id": "stranger"}])
@@ -82,9 +80,7 @@ def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> No
     assert "empty.csv to hold scores or pairs, but it holds neither: it is empty" in said
 
 
-def test_without_the_extra_it_says_so_before_anything_is_scored(
-    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_it_says_so_at_once(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith(("estime_metric.meta", "estime_metric.comparison"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -105,9 +101,7 @@ def pairs(tmp_path: Path) -> tuple[Path, Path]:
     return write(tmp_path / "one.jsonl", one), write(tmp_path / "two.jsonl", two)
 
 
-def test_pairs_are_scored_now_and_matched_by_their_source(
-    pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
-) -> None:
+def test_pairs_are_scored_and_matched_by_source(pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     shown = run(*pairs, "-m", bert_folder, "-q", *SHORT, "--measures", "alarms,soft", "-o", out, status=1)
     assert "two.jsonl: no partner in one.jsonl for 'Nobody.'" in shown.stderr
@@ -128,9 +122,7 @@ def test_one_column_can_hold_both_texts(bert_folder: str, tmp_path: Path) -> Non
     assert "2 summaries, 0 blank" in run(*paths, *columns, "-m", bert_folder, "-q", *SHORT).stdout
 
 
-def test_a_scored_file_beside_pairs_of_the_same_settings(
-    pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
-) -> None:
+def test_a_scored_file_beside_pairs_of_its_settings(pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path) -> None:
     rows = [{"source": source, "summary": "The sun fell.", "id": index} for index, source in enumerate(SOURCES)]
     with_ids = write(tmp_path / "two.jsonl", rows)
     options = ["-m", bert_folder, "-q", *SHORT]

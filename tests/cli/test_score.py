@@ -61,9 +61,7 @@ def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_scores_go_to_a_file_beside_the_further_columns(
-    table: Path, bert_folder: str, tmp_path: Path, ending: str
-) -> None:
+def test_scores_go_to_a_file_beside_other_columns(table: Path, bert_folder: str, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"scores.{ending}"
     shown = run("score", table, "-m", bert_folder, "-q", "-l", "2,1", "-o", out, *SHORT, status=1)
     assert f"wrote 2 rows to {out}" in shown.stdout
@@ -126,9 +124,7 @@ def test_standard_input_is_json_lines_and_standard_output_holds_rows_alone(table
 
 
 @pytest.mark.parametrize("output", ["nowhere/x.jsonl", "/proc/x.jsonl", ".jsonl"])
-def test_an_output_that_cannot_be_written_is_refused_before_scoring(
-    table: Path, bert_folder: str, tmp_path: Path, output: str
-) -> None:
+def test_an_unwritable_output_is_refused_at_once(table: Path, bert_folder: str, tmp_path: Path, output: str) -> None:
     (tmp_path / ".jsonl").mkdir()
     shown = run("score", table, "-o", tmp_path / output, "-m", bert_folder, "-q", *SHORT, status=2)
     assert shown.stderr.startswith("error: ")

@@ -102,9 +102,7 @@ def plain(bert_folder: str) -> list[float]:
     return scorer(bert_folder).score(SUMMARIES, SOURCES).values().tolist()
 
 
-def test_scores_are_the_same_with_a_cache_and_with_threads_side_by_side(
-    bert_folder: str, plain: list[float], forced: list[str]
-) -> None:
+def test_scores_are_the_same_with_a_cache_and_threads(bert_folder: str, plain: list[float], forced: list[str]) -> None:
     cached = scorer(bert_folder, cache=10**8)
     assert cached.cache is not None
     for hits in (0, 3):

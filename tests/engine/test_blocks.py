@@ -206,9 +206,7 @@ def biased_folder(encoder_folder: Callable[[str], str], tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(("dtype", "near"), [(torch.float32, 1e-4), (torch.bfloat16, 0.5)])
 @torch.no_grad()
-def test_the_bias_of_mpnet_is_computed_once_and_reaches_the_scores(
-    biased_folder: str, dtype: torch.dtype, near: float
-) -> None:
+def test_the_bias_of_mpnet_is_computed_once_and_is_used(biased_folder: str, dtype: torch.dtype, near: float) -> None:
     plain, model = (whole(biased_folder).to(dtype) for _ in range(2))
     taps = BlockTaps(model, BLOCKS, BLOCKS, PROBE)
     assert taps.takes_padding(torch.arange(5, 30)[None], 1)

@@ -185,9 +185,7 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception
      RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
      RuntimeError("[enforce fail at alloc_cpu.cpp:117] . DefaultCPUAllocator: can't allocate memory: you tried")],
 )  # fmt: skip
-def test_out_of_memory_halves_the_budget_with_one_warning(
-    bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_out_of_memory_halves_the_budget(bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     encoder = get(bert_folder)
     monkeypatch.setattr(encoder, "_most_positions", sys.maxsize)  # the tests share it: undone at the end
     texts = masked_texts(encoder, TEXTS)

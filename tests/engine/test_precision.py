@@ -141,9 +141,7 @@ def test_an_error_inside_restores_the_settings() -> None:
 
 
 @pytest.mark.parametrize(("lower", "full"), [(90.0, 170.0), (300.0, 170.0)])
-def test_a_lower_precision_that_is_slower_is_said_once(
-    monkeypatch: pytest.MonkeyPatch, lower: float, full: float
-) -> None:
+def test_a_slower_lower_precision_is_said_once(monkeypatch: pytest.MonkeyPatch, lower: float, full: float) -> None:
     speeds = {torch.bfloat16: lower, torch.float32: full}
     monkeypatch.setattr(precision, "product_speed", lambda matrix: speeds[matrix.dtype])
     precision.warn_where_slower.cache_clear()

@@ -128,9 +128,7 @@ def test_the_keyboard_reaches_every_alarm_in_order(opened: Opened, example: Expl
 
 
 @pytest.mark.parametrize("phone", [False, True])
-def test_evidence_far_down_a_long_source_is_brought_into_sight(
-    opened: Opened, example: Explanation, phone: bool
-) -> None:
+def test_evidence_far_down_the_source_is_brought_to_sight(opened: Opened, example: Explanation, phone: bool) -> None:
     filling = "Filling words. " * 40
 
     def moved(evidence: Evidence | None) -> Evidence | None:
@@ -155,9 +153,7 @@ def test_evidence_far_down_a_long_source_is_brought_into_sight(
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])
-def test_hostile_texts_are_shown_do_nothing_and_fit(
-    opened: Opened, hostile: Explanation, viewport: dict[str, int]
-) -> None:
+def test_hostile_texts_do_nothing_and_fit(opened: Opened, hostile: Explanation, viewport: dict[str, int]) -> None:
     page = opened([hostile, hostile], viewport=viewport)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     assert page.evaluate(STICKING_OUT) == []
@@ -170,9 +166,7 @@ def test_hostile_texts_are_shown_do_nothing_and_fit(
     assert page.locator("img").count() == 0
 
 
-def test_each_of_several_pairs_shows_its_own_evidence_and_the_samples_of_the_legend_are_whole(
-    opened: Opened, examples: list[Explanation]
-) -> None:
+def test_each_pair_shows_its_own_evidence_and_samples_are_whole(opened: Opened, examples: list[Explanation]) -> None:
     page = opened(examples)
     second = page.locator("#estime-2")
     second.locator(".estime-alarm", has_text="February").click()
@@ -196,9 +190,7 @@ def covered(page: Any, selector: str) -> float:
     return float(page.locator(selector).first.evaluate(script))
 
 
-def test_on_a_phone_the_source_covers_neither_the_summary_nor_the_word_that_was_tapped(
-    opened: Opened, example: Explanation
-) -> None:
+def test_on_a_phone_the_source_covers_neither_summary_nor_word(opened: Opened, example: Explanation) -> None:
     page = opened(example, viewport=PHONE, has_touch=True)
     last = page.locator(".estime-unit.estime-alarm").last
     for _ in range(2):
@@ -222,9 +214,7 @@ def brightness(colour: str) -> float:
         ("dark", "gradio-container dark", True), ("dark", "", True),
     ],
 )  # fmt: skip
-def test_light_or_dark_by_the_system_or_the_host_page(
-    opened: Opened, example: Explanation, system: str, host: str, dark: bool
-) -> None:
+def test_light_or_dark_as_around_it(opened: Opened, example: Explanation, system: str, host: str, dark: bool) -> None:
     page = opened(example, color_scheme=system)
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert brightness(ground) > 200 if system == "light" else brightness(ground) < 60

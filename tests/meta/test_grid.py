@@ -65,9 +65,7 @@ def without(cells: dict, *keys: tuple[str, str]) -> dict:
         (SCORED | {("b", "Y"): np.nan}, JUDGED, r"'m' of `scores` .* NaN at \(b, Y\)", "document with a gap in 'm': b"),
     ],
 )
-def test_missing_cells_are_named_and_left_out_only_on_request(
-    scored: dict, judged: dict, problem: str, dropped: str
-) -> None:
+def test_missing_cells_are_named_and_dropped_on_request(scored: dict, judged: dict, problem: str, dropped: str) -> None:
     with pytest.raises(ValueError, match=problem):
         joined(scored, judged)
     grid = joined(scored, judged, missing="drop")
@@ -94,9 +92,7 @@ ONES = np.ones((1, 2))
         ({**SCORED, ("b", ""): 1}, ValueError, "to name document and system in each row, but row 6"),
     ],
 )
-def test_bad_cells_are_refused_whatever_is_asked(
-    scored: dict, error: type[Exception], message: str, missing: str
-) -> None:
+def test_bad_cells_are_refused_in_any_case(scored: dict, error: type[Exception], message: str, missing: str) -> None:
     with pytest.raises(error, match=message):
         joined(scored, JUDGED, missing=missing)
 
@@ -104,10 +100,7 @@ def test_bad_cells_are_refused_whatever_is_asked(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: joined(ALL_BUT_ONE, COMPLETE),
-            r"for \(d1, Y\), \(d2, Y\), .*\(d5, Y\) and 3 more\. With",
-        ),
+        (lambda: joined(ALL_BUT_ONE, COMPLETE), r"for \(d1, Y\), \(d2, Y\), .*\(d5, Y\) and 3 more\. With"),
         (lambda: join(pd.concat([TABLE, TABLE.iloc[[3]]]), TABLE, "m", "m"), r"once, but it holds \(b, Y\) twice\."),
         (lambda: joined(SCORED, STRANGERS), "document without judgements: a, b, c; document without scores: z"),
         (lambda: joined(SCORED, STRANGERS, missing="drop"), "summaries in common, but none is left"),
@@ -116,10 +109,7 @@ def test_bad_cells_are_refused_whatever_is_asked(
         (lambda: join(TABLE, TABLE, "m", "m", document="doc"), "`scores` to have a column 'doc'"),
         (lambda: join(SCORED, TABLE, "m", "m"), "`scores` to be a DataFrame, but got dict"),
         (lambda: joined(SCORED, JUDGED, missing="ignore"), "`missing` to be one of error, drop, but got 'ignore'"),
-        (
-            lambda: Grid(("a",), ("X", "Y"), ONES, ONES.T, "m", "j"),
-            r"`judgements` .* shape \(1, 2\).* got \(2, 1\)",
-        ),
+        (lambda: Grid(("a",), ("X", "Y"), ONES, ONES.T, "m", "j"), r"`judgements` .* shape \(1, 2\).* got \(2, 1\)"),
         (lambda: Grid(("a",), ("X", "Y"), [[1, np.nan]], ONES, "m", "j"), r"`scores` .* but got nan at index \(0, 1\)"),
     ],
 )
