@@ -23,13 +23,7 @@ _INFO = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)(/revision/(?P<revision>[^
 
 @dataclass
 class LocalHub:
-    """What is served, and what was asked for.
-
-    Attributes:
-        models, spaces: folders by repository, ``user/name``.
-        requests: method, path and status of each request, in order.
-        url: the endpoint, once it runs.
-    """
+    """What is served, folders by ``user/name``; method, path and status of each request, in order; the endpoint."""
 
     models: dict[str, Path]
     spaces: dict[str, Path]

@@ -86,9 +86,6 @@ def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> No
     assert re.search(r"layer \d: mean copied \d\.\d+", shown.stdout)
     assert re.search(r"layer \d: mean soft -?0\.\d+", shown.stdout)
     assert "|unit:word|" in shown.stdout
-
-
-def test_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
     shown = run("score", table, "-m", bert_folder, *SHORT, status=1)
     assert re.search(r"2/2 .*pair", shown.stderr)
     assert "2/2" not in shown.stdout
@@ -131,19 +128,13 @@ def test_an_unwritable_output_is_refused_at_once(table: Path, bert_folder: str, 
     assert shown.stderr.count("\n") == 1
 
 
-def test_texts_cannot_steer_the_terminal(tmp_path: Path, bert_folder: str) -> None:
+def test_texts_cannot_steer_the_terminal_and_many_bad_rows_are_counted(tmp_path: Path, bert_folder: str) -> None:
     path = tmp_path / "p.jsonl"
     row = {"source": "The cat sat.", "summary": "A \x1b]0;title\x07 cat [/red] sat.", "verdict": "[/red]\x1b[2J"}
-    path.write_text(json.dumps(row))
-    shown = run("score", path, "-m", bert_folder, "-q", *SHORT, columns=200)
+    path.write_text(json.dumps(row) + "\nbad" * 50)
+    shown = run("score", path, "-m", bert_folder, "-q", *SHORT, columns=200, status=1)
     assert "\x1b" not in shown.output
     assert "[/red]" in shown.stdout
-
-
-def test_many_bad_rows_are_counted(tmp_path: Path, bert_folder: str) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_text('{"source": "A cat sat.", "summary": "A cat."}\n' + "bad\n" * 50)
-    shown = run("score", path, "-m", bert_folder, "-q", *SHORT, status=1)
     assert shown.stderr.count("is not JSON") == 20
     assert "skipped 30 more rows" in shown.stderr
 

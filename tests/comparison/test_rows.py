@@ -43,15 +43,10 @@ def test_sources_that_repeat_are_told_apart_by_an_id() -> None:
     assert joined.unmatched == ("A: no partner in B for '1'", "B: no partner in A for '1'")
 
 
-def test_two_columns_of_one_table_are_joined_by_line() -> None:
-    """``score --summary-column one`` and ``--summary-column two``: neither file holds the source."""
-    one = [{"line": line, "two": "text"} for line in (1, 2, 4)]
-    two = [{"line": line, "one": "text"} for line in (1, 2, 3)]
-    joined = join_rows([one, two], "AB")
+def test_lines_of_one_table_are_joined_and_those_of_different_tables_refused() -> None:
+    one, two = ([{"line": line, name: "text"} for line in (1, 2, last)] for name, last in (("two", 4), ("one", 3)))
+    joined = join_rows([one, two], "AB")  # as ``score --summary-column one`` and ``two`` write them
     assert (joined.column, [row["line"] for row in joined.rows[0]]) == ("line", [1, 2])
-
-
-def test_lines_of_different_tables_are_refused() -> None:
     a, b = rows("d1", "d1", column="doc"), rows("d1", "d3", column="doc")
     assert join_rows([a, a], "AB").column == "line"
     with pytest.raises(ValueError, match=r"agree in column 'doc', but line 2 has 'd1' and 'd3'"):

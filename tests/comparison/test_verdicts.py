@@ -52,17 +52,14 @@ def test_nothing_has_a_value() -> None:
 
 def test_no_winner_where_little_was_checked() -> None:
     """Summaries of gibberish raise no alarm."""
-
-    def low(values: list, coverage: float) -> list[dict]:
-        return rows(values, coverage=[coverage] * len(values))
-
-    found = compare_rows(low(A, 0.95), low([0] * 8, 0.125))
+    checked = rows(A, coverage=[0.95] * 8)
+    found = compare_rows(checked, rows([0] * 8, coverage=[0.125] * 8))
     assert found.pair("alarms").test.better == "second"
     assert found.better("alarms") is None
     assert found.verdict("alarms") == "no winner is declared: only 12% of the tokens of B were checked"
     assert any("few alarms do not mean consistent" in note for note in found.notes)
     assert found.to_rows()[0]["better"] is None
-    assert compare_rows(low(A, 0.95), low([0] * 8, 0.5)).better("alarms") == "B"
+    assert compare_rows(checked, rows([0] * 8, coverage=[0.5] * 8)).better("alarms") == "B"
 
 
 def test_blank_summaries_win_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,12 @@ PROBE = torch.tensor([[2, 4, 4, 3]])
 
 def whole(folder: str) -> nn.Module:
     return transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model.eval()
+
+
+def twins(family: str, **changes: object) -> list[nn.Module]:
+    config = make_config(family, make_tokenizer(family), **changes)
+    model = transformers.AutoModel.from_config(config).eval()
+    return [model, copy.deepcopy(model)]
 
 
 def batch(length: int = 40) -> tuple[torch.Tensor, torch.Tensor]:
@@ -76,11 +83,7 @@ def test_no_hook_is_left_behind(bert_folder: str) -> None:
 @torch.no_grad()
 def test_an_architecture_that_resists_keeps_all_its_blocks() -> None:
     """DeBERTa-v2's convolution after the first block: layer 1 is more than that block's output."""
-    tokenizer = make_tokenizer("deberta-v2")
-    config = make_config("deberta-v2", tokenizer, conv_kernel_size=3, conv_act="gelu")
-    model = transformers.AutoModel.from_config(config).eval()
-    other = transformers.AutoModel.from_config(config).eval()
-    other.load_state_dict(model.state_dict())
+    model, other = twins("deberta-v2", conv_kernel_size=3, conv_act="gelu")
     taps = BlockTaps(model, BLOCKS, 1, PROBE)
     assert taps.kept == BLOCKS
     assert_reads(taps, other, 1)
@@ -90,11 +93,7 @@ def test_an_architecture_that_resists_keeps_all_its_blocks() -> None:
 
 @torch.no_grad()
 def test_albert_with_several_groups() -> None:
-    tokenizer = make_tokenizer("albert")
-    config = make_config("albert", tokenizer, num_hidden_groups=2, inner_group_num=1)
-    model = transformers.AutoModel.from_config(config).eval()
-    other = transformers.AutoModel.from_config(config).eval()
-    other.load_state_dict(model.state_dict())
+    model, other = twins("albert", num_hidden_groups=2, inner_group_num=1)
     for depth in (4, 3, 1):
         assert_reads(BlockTaps(model, BLOCKS, depth, PROBE), other, depth)
         model.config.num_hidden_layers = BLOCKS

@@ -33,9 +33,6 @@ def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
     assert drawn["alarm's same word"] == [
         (x, word.same.start) for x, word in enumerate(example.words) if word.verdict == "alarm"
     ]
-
-
-def test_the_words_stand_along_the_axis_and_alarms_stand_out(example: Explanation) -> None:
     (axes,) = plot_alarms(example).axes
     assert [(label.get_text(), label.get_fontweight() == "bold") for label in axes.get_xticklabels()] == [
         (example.prediction[word.start : word.end], word.verdict != "match") for word in example.words
