@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from estime_metric import files
+from tests.command import csv_rows, json_rows
 
 PAIR = {"source": "A cat sat.", "summary": "A cat."}
 
@@ -85,11 +86,9 @@ def test_parquet_rows_are_counted_from_one(tmp_path: Path) -> None:
 def test_what_is_written_can_be_read_back(tmp_path: Path) -> None:
     rows: list[files.Row] = [{"line": 1, "alarms": 2, "note": 'a "b", ü'}, {"line": 2, "alarms": 0.5, "more": "x\ny"}]
     files.write_rows(tmp_path / "o.jsonl", rows)
-    read = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line) for line in read] == rows
+    assert json_rows(tmp_path / "o.jsonl") == rows
     files.write_rows(tmp_path / "o.csv", rows)
-    with (tmp_path / "o.csv").open(encoding="utf-8", newline="") as stream:
-        table = list(csv.DictReader(stream))
+    table = csv_rows(tmp_path / "o.csv")
     assert table[0] == {"line": "1", "alarms": "2", "note": 'a "b", ü', "more": ""}
     assert table[1]["more"] == "x\ny"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from dataclasses import replace
 
 import pytest
@@ -39,6 +38,7 @@ def single(**columns: list[float]) -> EstimeResult:
     return EstimeResult(statistics(**table), EstimeConfig(model="m", revision="r", layers=5))
 
 
+@pytest.mark.filterwarnings("ignore:.* is undefined")
 @pytest.mark.parametrize(
     ("measure", "layer", "expected"),
     [
@@ -55,9 +55,7 @@ def test_values_of_each_layer_in_order(result: EstimeResult, measure: str, layer
     assert values.shape == (3,)
     assert torch.equal(result[measure, layer].nan_to_num(-1), values.nan_to_num(-1))
     defined = [value for value in expected if not math.isnan(value)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert result.mean(measure, layer) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
+    assert result.mean(measure, layer) == pytest.approx(sum(defined) / len(defined), abs=1e-12)
 
 
 def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
@@ -84,11 +82,9 @@ def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(monke
     said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\.$"
     with pytest.warns(UserWarning, match=f"alarm_rate {said}"):
         assert result.mean("alarm_rate") == 0.5
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert result.mean("alarm_rate") == 0.5  # said already
-        assert result.mean("unsupported_rate") == 0.9375  # (3 / 4 + 3) / 4
-        assert (result.unchecked, result.blank) == ([1, 2, 3], [2, 3])
+    assert result.mean("alarm_rate") == 0.5  # said already
+    assert result.mean("unsupported_rate") == 0.9375  # (3 / 4 + 3) / 4
+    assert (result.unchecked, result.blank) == ([1, 2, 3], [2, 3])
     monkeypatch.setitem(MEASURES, "other", replace(MEASURES["alarm_rate"], name="other"))
     with pytest.warns(UserWarning, match=f"other {said}"):
         result.mean("other")

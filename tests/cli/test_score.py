@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import json_rows
+from tests.command import csv_rows, json_rows
 from tests.command import run_command as run
 
 SHORT = ["--window", "60", "--margin", "10"]
@@ -65,8 +64,7 @@ def test_scores_go_to_a_file_beside_other_columns(table: Path, bert_folder: str,
     out = tmp_path / f"scores.{ending}"
     shown = run("score", table, "-m", bert_folder, "-q", "-l", "2,1", "-o", out, *SHORT, status=1)
     assert f"wrote 2 rows to {out}" in shown.stdout
-    with out.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream)) if ending == "csv" else [json.loads(line) for line in stream]
+    rows = csv_rows(out) if ending == "csv" else json_rows(out)
     assert [(str(row["line"]), row["id"]) for row in rows] == [("1", "a"), ("4", "c")]
     expected = EstimeScorer(model=bert_folder, layers=(2, 1), window=60, margin=10).score(
         ["The cat sat.", "   "], ["The cat sat on the mat."] * 2
@@ -146,6 +144,5 @@ def test_a_threshold_flags_the_summaries_to_look_at(table: Path, bert_folder: st
     values = [json.loads(row)["inconsistency"] for row in rows]
     shown = run("score", table, "-o", out, "--threshold", max(values), *options, status=1).stdout
     assert f"1 summaries flagged: inconsistency of at least {max(values):g}" in shown
-    with out.open(encoding="utf-8", newline="") as stream:
-        assert [row["flag"] for row in csv.DictReader(stream)] == [str(int(value == max(values))) for value in values]
+    assert [row["flag"] for row in csv_rows(out)] == [str(int(value == max(values))) for value in values]
     assert files.read_meta(out)["threshold"] == {"inconsistency": max(values)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -170,13 +170,6 @@ def test_it_is_the_released_codes_schedule(case: dict) -> None:
     assert found == released_schedule(**case)
 
 
-def in_a_row(sizes: list[int]) -> dict:
-    """Words of these sizes, one after another, at the paper's setting."""
-    stops = [sum(sizes[: number + 1]) for number in range(len(sizes))]
-    words = [(stop - size, stop) for size, stop in zip(sizes, stops, strict=True)]
-    return {"length": sum(sizes), "words": words, "indices": list(range(len(sizes)))}
-
-
 @pytest.mark.parametrize(
     ("sizes", "expected"),
     [
@@ -188,7 +181,8 @@ def in_a_row(sizes: list[int]) -> dict:
     ],
 )  # fmt: skip
 def test_long_words(sizes: list[int], expected: list[tuple[int, int, int, int]]) -> None:
-    windows = plan_word_windows(**in_a_row(sizes))
+    words = [(stop - size, stop) for size, stop in zip(sizes, accumulate(sizes), strict=True)]
+    windows = plan_word_windows(sum(sizes), words, list(range(len(sizes))))
     assert [(w.start, w.stop, w.masked[0], w.masked[-1] + 1) for w in windows] == expected
 
 
