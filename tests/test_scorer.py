@@ -112,10 +112,7 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None = None) -> None:
-    """All counts of all layers of ``another`` are those of ``one``, but for what rounding may change.
-
-    A batch of another shape may take another routine of the processor's library, which adds up in another order.
-    """
+    """All counts of ``another`` are those of ``one``, but for the rounding of batches of another shape."""
     if rows is not None:
         one = EstimeResult(one._statistics[rows], one.config)
     for layer in another.layers:

@@ -54,7 +54,6 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     ("arguments", "message"),
     [
         (["score", "--nope"], "--nope"),
-        (["score", "x.jsonl", "--window", "wide"], "--window"),
         (["score", "x.jsonl", "--layers", "a"], "--layers"),
         (["nope"], "nope"),
         (["corrupt", "x.jsonl"], "--output"),

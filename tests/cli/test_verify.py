@@ -12,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeResult, EstimeScorer, embedded
 from estime_metric.cli import verify
-from tests.command import run_command
+from tests.command import json_rows, run_command
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(tmp_path: Path, m
 @pytest.mark.slow
 @pytest.mark.parametrize("model", embedded.PATHS)
 def test_no_verdict_on_the_examples_depends_on_rounding(model: str) -> None:
-    pairs = [json.loads(line) for line in verify.EXAMPLES.read_text(encoding="utf-8").splitlines()]
+    pairs = json_rows(verify.EXAMPLES)
     texts = [pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]
     for unit in ("token", "word"):
         explanations = EstimeScorer(model=model, unit=unit).explain_pairs(*texts)

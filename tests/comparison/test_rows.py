@@ -22,9 +22,6 @@ def test_rows_are_joined_in_any_order_and_what_a_system_lacks_is_named() -> None
         "b.csv: no partner in a.csv, c.csv for 'w'",
         "c.csv: no partner in a.csv, b.csv for 'v'",
     )
-
-
-def test_many_strangers_are_counted() -> None:
     joined = join_rows([rows(*range(30)), rows(0, 1, 2)], "AB")
     assert len(joined.unmatched) == 11
     assert joined.unmatched[-1] == "A: no partner in B for 17 more"

@@ -98,10 +98,7 @@ def texts(draw: st.DrawFn, longest: int = 60) -> dict:
 def released_schedule(
     length: int, words: list[tuple[int, int]], indices: list[int], window: int, margin: int, distance: int
 ) -> list[tuple[int, int, list[tuple[int, int]]]]:
-    """Section 3 of the specification, read sentence by sentence: start, stop and masked words of each window.
-
-    Only for words that fit: the loop does not end where one is too long.
-    """
+    """Section 3 of the specification, read by sentence: start, stop, masked words of each window. Words must fit."""
     groups, left = [], list(zip(indices, words, strict=True))
     while left:  # groups first, over the whole text: greedily, words at least ``distance`` apart
         group = [left[0]]
