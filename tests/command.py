@@ -29,8 +29,6 @@ FORKS.set_forkserver_preload(
 
 @dataclass(frozen=True)
 class Ran:
-    """What a run of the command left behind."""
-
     exit_code: int
     stdout: str
     stderr: str
@@ -96,13 +94,11 @@ def run_python(script: str, *arguments: object, status: int | None = 0, **enviro
 
 
 def csv_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file that a command wrote."""
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
 def json_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 

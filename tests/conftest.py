@@ -62,19 +62,16 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], 
     params=[name if name in TOKENIZERS[:2] else pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES]
 )
 def family(request: pytest.FixtureRequest) -> str:
-    """Each family's name in turn."""
     return str(request.param)
 
 
 @pytest.fixture
 def folder(family: str, encoder_folder: Callable[[str], str]) -> str:
-    """The folder of each family's encoder in turn."""
     return encoder_folder(family)
 
 
 @pytest.fixture(scope="session")
 def bert_folder(encoder_folder: Callable[[str], str]) -> str:
-    """The folder of the small BERT, for tests that need just one encoder."""
     return encoder_folder("bert")
 
 
@@ -102,7 +99,6 @@ def kind_folder(request: pytest.FixtureRequest, encoder_folder: Callable[[str], 
 
 @pytest.fixture
 def tokenizer(kind_folder: str) -> transformers.PreTrainedTokenizerFast:
-    """Each kind of tokenizer in turn, as it is loaded from its folder."""
     return transformers.AutoTokenizer.from_pretrained(kind_folder)
 
 

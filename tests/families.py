@@ -89,7 +89,6 @@ def wordpiece(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
 
 
 def byte_level(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
-    """A byte-level BPE tokenizer, as RoBERTa has one."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -145,7 +144,6 @@ _TOKENIZERS = {
 def make_tokenizer(
     family: str, texts: Iterable[str] = SENTENCES, size: int = 500
 ) -> transformers.PreTrainedTokenizerFast:
-    """A fast tokenizer with the family's own algorithm, special tokens and post-processor."""
     train, special, _ = _TOKENIZERS[family]
     tokenizer = train(texts, size, **special)
     start, end = special["cls_token"], special["sep_token"]

@@ -59,8 +59,6 @@ class LocalHub:
 
 @contextmanager
 def serve(hub: LocalHub) -> Iterator[LocalHub]:
-    """Runs a hub on a free port of 127.0.0.1."""
-
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 

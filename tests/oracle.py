@@ -37,8 +37,6 @@ class Checked:
 
 @dataclass
 class Verdict:
-    """One pair at one layer."""
-
     tokens: int
     checked: list[Checked] = field(default_factory=list)
 
@@ -124,7 +122,6 @@ class Oracle:
         return self.known[source]
 
     def score(self, summary: str, source: str, layers: list[int]) -> dict[int, Verdict]:
-        """The verdict at each of the layers."""
         summary_ids, source_ids = self.tokens(summary), self.tokens(source)
         verdicts = {layer: Verdict(len(summary_ids)) for layer in layers}
         # An unknown token stands for any characters that the tokenizer cannot tell: neither it nor any other special

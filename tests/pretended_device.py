@@ -103,9 +103,7 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     if packet is aten.copy_:
         on_device = isinstance(args[0], Pretended)
     moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
-    indexed_by_other = packet is aten.index and next(_modules())[0].startswith(
-        "transformers"
-    )  # torch copies the positions
+    indexed_by_other = packet is aten.index and next(_modules())[0].startswith("transformers")  # torch copies them
     if not moved and on_device and not indexed_by_other:
         left = [tuple(one.shape) for one in tensors if not isinstance(one, Pretended) and one.ndim > 0]
         if left:

@@ -33,9 +33,6 @@ ODD_CHARACTERS = (
 )  # fmt: skip
 
 
-# The counts
-
-
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_verdicts_add_up_to_the_score(kind_folder: str, pairs: Pairs, unit: str) -> None:
     texts = [*pairs, ("Zebra.", "Nothing alike"), ("", pairs[0][1]), (pairs[0][0], ""), ("  ", "\n")]
@@ -92,9 +89,6 @@ def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None
     for layers, layer in (((3, 1), None), ((3, 1), 2), (3, 1)):  # not read
         with pytest.raises(ValueError, match="Expected argument `layer` to be one of"):
             EstimeScorer(model=bert_folder, layers=layers, **SHORT).explain("A cat.", "A cat.", layer=layer)
-
-
-# The evidence
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -225,9 +219,6 @@ def test_emptiness(bert_folder: str, unit: str) -> None:
             assert (each.verdict, each.best, each.same, each.margin) == ("absent", None, None, None)
 
 
-# The spans
-
-
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_are_exact(kind_folder: str, unit: str) -> None:
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
@@ -286,9 +277,6 @@ def check_spans(shown: Explanation) -> None:
             assert position is None or 0 <= position.start <= position.end <= len(shown.source)
         ends = shown.prediction[unit.end : unit.end + 1]
         assert not (unit.end > unit.start and ends and unicodedata.category(ends)[0] == "M" and unit.end not in covered)
-
-
-# Merging, by hand
 
 
 def test_a_word_is_an_alarm_if_a_piece_is_and_shows_the_clearest() -> None:

@@ -82,9 +82,6 @@ def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: 
         assert result.ties(layer) == pytest.approx(sum(one[layer].near_ties for one in verdicts), abs=near * 0.2 + 2)
 
 
-# The oracle
-
-
 def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs) -> None:
     some = 9 if family in TOKENIZERS else 4
     compare(folder, [*pairs[:some], *few_kinds(some)], [1, 2, BLOCKS], family, **SHORT)
@@ -101,9 +98,6 @@ def test_verdicts_on_summeval(family: str, summeval: Pairs, summeval_encoder: Ca
 @pytest.mark.slow
 def test_verdicts_of_the_small_encoder_are_those_of_the_paper(small_folder: str, summeval: Pairs) -> None:
     compare(small_folder, [*summeval[:3], *summeval[800:803]], [5], "embedded-small on SummEval")
-
-
-# What changes nothing
 
 
 @pytest.fixture
@@ -192,9 +186,6 @@ def test_candidates_are_scored_as_pairs_and_sources_encoded_once(scorer: EstimeS
     assert sorted(masked) == [index for index, token in enumerate(summary) if token in known]
 
 
-# Emptiness
-
-
 @pytest.mark.parametrize("source", ["", "!!!"])
 def test_nothing_in_common_is_zero(scorer: EstimeScorer, source: str) -> None:
     summaries = ["", "  \n", "...", "The cat sat."]
@@ -222,9 +213,6 @@ def test_a_source_of_one_token_raises_no_alarm_and_punctuation_is_checked(scorer
         assert len(result) == 0
         assert result.values("alarms", 1).shape == (0,)
         assert math.isnan(result.mean("alarms", 1))
-
-
-# Long texts
 
 
 def long_text(scorer: EstimeScorer, least: int) -> tuple[str, list[str]]:

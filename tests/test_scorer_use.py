@@ -18,9 +18,6 @@ from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 __all__ = ["scorer"]  # a fixture
 
 
-# Holding the encoder
-
-
 def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[1], device="cpu")
     assert scorer._ready is None

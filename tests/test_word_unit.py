@@ -57,8 +57,6 @@ def random_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def released_estime(released: ModuleType, random_folder: str) -> MakeEstime:
-    """Makes an ``Estime`` of the released code."""
-
     def make(layer: int = 2, folder: str = random_folder, **options: Any) -> Any:
         estime = released.Estime(
             path_mdl=folder, path_mdl_raw=folder, i_layer_context=layer, output=list(OUTPUTS), **options
@@ -117,7 +115,6 @@ def compare(estime: Any, scorer: EstimeScorer, sources: dict[str, list[str]], pa
 
 
 def by_source(pairs: Pairs, documents: int, each: int) -> dict[str, list[str]]:
-    """The first summaries of the first sources."""
     grouped: dict[str, list[str]] = {}
     for summary, source in pairs:
         if summary not in grouped.setdefault(source, []):

@@ -22,7 +22,6 @@ run = partial(run_command, "benchmark", "summeval", columns=100)
 
 
 def quick(folder: Path, encoder: str) -> list[object]:
-    """Options of a quick run."""
     return ["--data", folder, "-m", encoder, "--bertscore-model", encoder, "--resamples", 5]
 
 

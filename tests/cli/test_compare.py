@@ -14,9 +14,9 @@ from estime_metric import EstimeScorer
 from estime_metric.comparison import DEFAULT_MEASURES, compare_rows
 from estime_metric.meta import approximate_randomization
 from tests.command import json_rows, run_command
+from tests.comparison.test_verdicts import SOURCES, A, B
 
 SHORT = ["--window", "60", "--margin", "10"]
-SIGNATURE = "ESTIME|model:x|layers:5|version:0"
 run = partial(run_command, "compare")
 
 
@@ -29,13 +29,10 @@ def scored(path: Path, alarms: list[int], **further: list) -> Path:
     rows = [
         {"line": index + 1, "id": f"e{index}", "alarms": value, "alarm_rate": value / 20, "tokens": 20}
         | {name: values[index] for name, values in further.items()}
-        | {"signature": SIGNATURE}
+        | {"signature": "ESTIME|model:x|layers:5|version:0"}
         for index, value in enumerate(alarms)
     ]
     return write(path, rows)
-
-
-A, B = [5, 3, 4, 6, 2, 7, 5, 4], [1, 3, 2, 4, 3, 2, 1, 0]
 
 
 @pytest.fixture
@@ -87,9 +84,6 @@ def test_without_the_extra_it_says_so_at_once(files: tuple[Path, Path], monkeypa
     write(files[0], [{"source": "A cat.", "summary": "A cat."}])
     shown = run(files[0], files[1], "-m", "nobody/nothing", status=2)
     assert "pip install 'estime-metric[meta]'" in shown.stderr
-
-
-SOURCES = ["The cat sat on the mat and the dog slept in the sun.", "Rain fell on the town. The river rose by night."]
 
 
 @pytest.fixture

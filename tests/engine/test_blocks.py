@@ -190,7 +190,6 @@ def test_a_block_that_only_looks_like_berts_is_run_as_it_is(bert_folder: str) ->
 
 @pytest.fixture
 def biased_folder(encoder_folder: Callable[[str], str], tmp_path: Path) -> str:
-    """A small MPNet whose bias matters."""
     model = transformers.AutoModelForMaskedLM.from_pretrained(encoder_folder("mpnet"))
     for name, weight in model.named_parameters():
         weight.data *= 30 if "relative" in name else 1

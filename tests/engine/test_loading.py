@@ -28,7 +28,6 @@ from tests.families import BLOCKS, FAMILIES, POSITIONS, WIDTH, make_tokenizer, s
 
 @pytest.fixture
 def copy(bert_folder: str, tmp_path: Path) -> Path:
-    """A copy of the small BERT that a test may spoil."""
     return Path(shutil.copytree(bert_folder, tmp_path / "copy"))
 
 

@@ -85,7 +85,6 @@ def test_the_page_has_a_row_for_each_measure_with_what_its_entry_says() -> None:
 
 @st.composite
 def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
-    """Statistics that a pair can have."""
     tokens = draw(st.integers(0, 200))
     overlap = draw(st.integers(0, tokens))
     lengths = draw(st.lists(st.integers(1, 20), max_size=overlap // 20))

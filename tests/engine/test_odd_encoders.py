@@ -18,7 +18,6 @@ Change = Callable[[torch.nn.Module], object]
 
 
 def spoilt(folder: str, path: Path, change: Change) -> str:
-    """A copy of an encoder whose weights ``change`` has changed in place."""
     shutil.copytree(folder, path)
     model = transformers.AutoModelForMaskedLM.from_pretrained(path)
     with torch.no_grad():

@@ -61,7 +61,6 @@ def loaded(scorer: EstimeScorer, device: PretendedDevice) -> EstimeScorer:
 
 
 def on_cpu(folder: str, **setting: Any) -> EstimeScorer:
-    """A scorer on the CPU."""
     return EstimeScorer(model=folder, device="cpu", **{**SETTING, **setting})
 
 

@@ -29,7 +29,6 @@ def store() -> EncoderStore:
 
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The models that are loaded, in order."""
     models: list[str] = []
     load = encoder_module.load_pretrained
     monkeypatch.setattr(encoder_module, "load_pretrained", lambda *given: models.append(given[0]) or load(*given))
