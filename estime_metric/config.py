@@ -79,9 +79,7 @@ class EstimeConfig:
             each, or to (word, tag) pairs; ``None`` for none.
         keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, an empty set for none.
         drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever ``keep_tags`` says.
-        measures: any of ``FURTHER_MEASURES``, computed beside ``BASE_MEASURES``, which cost nothing more. Asking for
-            more never changes the others: where one needs every unit, a summary with tokens that the source lacks is
-            encoded once more (unit ``"token"``).
+        measures: any of ``FURTHER_MEASURES``, computed beside ``BASE_MEASURES``, which they never change.
         soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the vocabulary of
             ``model``. ``None`` takes those of ``model`` itself (the released code: ``"bert-base-uncased"``).
         soft_revision: its revision, as ``revision``.
@@ -182,10 +180,6 @@ class EstimeConfig:
         """The preset for many pairs: every second token masked instead of every eighth, so a quarter of the work.
 
         The measure differs from the paper's: docs/speed.md says how; the signature says ``preset:fast``. Options win.
-
-        Example:
-            >>> EstimeConfig.fast(model="embedded").distance
-            2
         """
         return cls.from_options(None, {**FAST, **options})
 
@@ -207,8 +201,8 @@ class EstimeConfig:
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
-        It leaves out what changes a score by rounding alone (device, token budget). A local folder is named by its last
-        part and a hash of its content. Until the encoder is loaded, revision and layers may read ``default``.
+        A local folder is named by its last part and a hash of its content. Until the encoder is loaded, revision and
+        layers may read ``default``.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()

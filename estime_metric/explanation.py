@@ -21,8 +21,7 @@ from estime_metric.measures import MEASURES
 #: source has no such unit (or the tokenizer does not know it), so it is not checked.
 VERDICTS = ("match", "alarm", "absent")
 
-#: Zero-width joiner, as in emoji of several people. Grapheme clusters would reach over units that other spans claim.
-_JOINER = "\u200d"
+_JOINER = "\u200d"  # zero-width, as in emoji of several people; grapheme clusters would reach over other units
 
 
 @dataclass(frozen=True, slots=True)

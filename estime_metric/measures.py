@@ -159,10 +159,7 @@ HIGHER_IS_BETTER = {name: one.higher_is_better for name, one in MEASURES.items()
 
 
 def compute(measure: str, statistics: Tensor) -> Tensor:
-    """One measure, float64 of shape (...), from ``statistics`` of shape (..., len(STATISTICS)) in their order.
-
-    Raises ValueError where there is no such measure.
-    """
+    """One measure (else ValueError), float64 of shape (...), from ``statistics`` of shape (..., len(STATISTICS))."""
     check_choice("measure", measure, MEASURES)
     return MEASURES[measure](dict(zip(STATISTICS, statistics.unbind(-1), strict=True)))
 

@@ -29,10 +29,9 @@ _LISTED = 10  # indices that `str` names
 
 
 class EstimeResult:
-    """Scores of a list of pairs, in input order.
+    """Scores of a list of pairs, in input order; ``print(result)`` tells score, coverage and signature.
 
-    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several layers;
-    ``print(result)`` tells score, coverage and signature.
+    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several layers.
 
     Args:
         statistics: float64 of shape (pairs, layers, statistics), in the order of ``STATISTICS``.
@@ -61,10 +60,7 @@ class EstimeResult:
 
     @property
     def score(self) -> float:
-        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs.
-
-        Raises ValueError where several layers were read; `mean` takes one of them.
-        """
+        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs. As `mean` otherwise."""
         return self.mean("alarms")
 
     @property
@@ -85,8 +81,7 @@ class EstimeResult:
     def blank(self) -> list[int]:
         """Indices of pairs whose summary has no unit, most often an empty text; they are also `unchecked`.
 
-        Counts are 0, shares and means over the summary's units take their worst value (``inconsistency`` 1,
-        ``coverage`` 0), and ``alarm_rate`` is NaN.
+        Their counts are 0, their shares the worst value (``inconsistency`` 1), and ``alarm_rate`` is NaN.
         """
         return self._where_none("tokens")
 
@@ -188,10 +183,7 @@ class EstimeResult:
         return sum(int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum()) for name in counted)
 
     def to_pandas(self) -> DataFrame:
-        """A tidy table: a row for each pair and layer, columns ``pair``, ``layer`` and one for each measure.
-
-        Raises ImportError without pandas.
-        """
+        """A row for each pair and layer, columns ``pair``, ``layer`` and each measure; ImportError without pandas."""
         try:
             import pandas
         except ImportError as error:

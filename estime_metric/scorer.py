@@ -165,7 +165,6 @@ class EstimeScorer:
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.
 
-        Units that the source lacks are shown with the position that their context leads to; that changes no verdict.
         `estime_metric.explain` draws explanations.
 
         Args:
@@ -236,10 +235,7 @@ class EstimeScorer:
         self, predictions: list[str], sources: list[str], take: Callable[[list[MatchedPair]], None], *,
         every_unit: bool, progress: bool,
     ) -> None:  # fmt: skip
-        """Texts -> units -> windows -> batches -> embeddings -> matches, chunk by chunk; every distinct pair once.
-
-        ``take`` gets the matches. The embeddings of a chunk are let go before the next is encoded.
-        """
+        """Texts -> units -> windows -> batches -> embeddings -> matches for ``take``, by chunks; each pair once."""
         self._warn_of_language(predictions)
         device = self.encoder.device
         found = self._chunks(predictions, sources, every_unit)  # texts -> units
@@ -254,7 +250,6 @@ class EstimeScorer:
         return chunks(predictions, sources, config, encoder.tokenizer, max_units=most, every_unit=every_unit)
 
     def _prepare(self, chunk: Chunk) -> tuple[Chunk, list[EncodedUnits], list[MaskedText]]:
-        """Units -> windows, for what the cache lacks."""
         config = self.resolved_config
         if self.cache is not None:
             signature = config.signature()

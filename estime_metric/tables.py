@@ -1,7 +1,4 @@
-"""Tables for readers: one `Table` of numbers, which Markdown, CSV, LaTeX and the screen round, align and escape.
-
-``tabulate`` and pandas know no titled sections within a table, and do not escape all that is escaped here.
-"""
+"""Tables for readers: one `Table` of numbers, which Markdown, CSV, LaTeX and the screen round, align and escape."""
 
 from __future__ import annotations
 
@@ -112,24 +109,14 @@ class Table:
 
 
 def show(cell: Cell, column: Column) -> str:
-    """A cell as it is read: floats rounded, nothing as ``–``.
-
-    Example:
-        >>> show(-0.12345, Column("x")), show(7, Column("x")), show(float("nan"), Column("x"))
-        ('-0.123', '7', '–')
-    """
+    """A cell as it is read: floats rounded, nothing as ``–``."""
     if _is_empty(cell):
         return EMPTY
     return _fixed(cell, column.decimals) if isinstance(cell, float) else str(cell)
 
 
 def interval(low: float, high: float, decimals: int = 2) -> str:
-    """An interval as one cell: ``[0.35, 0.43]``; ``–`` where an end is NaN.
-
-    Example:
-        >>> interval(0.351, 0.428)
-        '[0.35, 0.43]'
-    """
+    """An interval as one cell: ``[0.35, 0.43]``; ``–`` where an end is NaN."""
     return EMPTY if math.isnan(low) or math.isnan(high) else f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
 
 

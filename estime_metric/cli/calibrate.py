@@ -22,10 +22,8 @@ FEW = 10  # with fewer summaries of a class, the next sample would move the thre
 
 def calibrate(
     judged: Path, /, *, label: str = "label",
-    score: Annotated[
-        str | None,
-        Parameter(help=f"Column of scores. (default: {RECOMMENDED}; where there is none, the texts are scored)"),
-    ] = None,
+    score: Annotated[str | None, Parameter(
+        help=f"Column of scores. (default: {RECOMMENDED}; where there is none, the texts are scored)")] = None,
     higher: bool = False, resamples: options.PositiveCount = 1000, seed: options.Seed = 0,
     output: options.Output = None, overwrite: options.Overwrite = False,
     source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
 PLOTS = (".png", ".svg", ".pdf")
-
-#: How the means of each of two systems are shown.
-BESIDE = {
+BESIDE = {  # how the means of each of two systems are shown
     "tokens": "{:.1f} tokens a summary", "coverage": "{:.0%} of them checked", "copied": "{:.0%} copied",
     "copied_density": "density {:.1f}",
 }  # fmt: skip
@@ -33,13 +31,8 @@ BESIDE = {
 class ComparedOptions(options.MeasureOptions):
     """Options of the measure, and which measures are compared."""
 
-    measures: Annotated[
-        str | None,
-        Parameter(
-            help=f"What is compared, comma-separated: {', '.join(HIGHER_IS_BETTER)}. "
-            f"(default: {RECOMMENDED}, alarms, alarm_rate)"
-        ),
-    ] = None
+    measures: Annotated[str | None, Parameter(help="What is compared, comma-separated: "
+        f"{', '.join(HIGHER_IS_BETTER)}. (default: {RECOMMENDED}, alarms, alarm_rate)")] = None  # fmt: skip
 
 
 def compare(

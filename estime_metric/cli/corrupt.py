@@ -22,14 +22,8 @@ Order = Annotated[str, Parameter(help="sequential: each error sees those before 
 class GeneratorOptions(options.EncoderOptions):
     """The masked language model that makes the errors."""
 
-    model: Annotated[
-        str | None,
-        Parameter(
-            alias="-m",
-            help="Masked language model that makes the errors: Hub name, local folder, or 'embedded-small'. "
-            "(default: bert-base-cased, the paper's)",
-        ),
-    ] = None
+    model: Annotated[str | None, Parameter(alias="-m", help="Masked language model that makes the errors: Hub name, "
+        "local folder, or 'embedded-small'. (default: bert-base-cased, the paper's)")] = None  # fmt: skip
     window: Annotated[int | None, Parameter(help="Tokens the model sees at once. (default: 450)")] = None
 
 

@@ -28,8 +28,13 @@ def demo(
         share: Create a public Gradio link.
         any_model: Load any encoder whose name is typed in. (default: only if the page is served to this machine alone)
     """
-    if port is not None:
-        _check_port(host, port)
+    if port is not None:  # refuses one that is taken before anything is loaded
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except (OSError, OverflowError) as error:
+                raise OSError(f"cannot listen on {host}, port {port}: {error}.") from error
     try:
         from estime_metric.demo.app import launch  # imports Gradio and torch: slow
         from estime_metric.demo.encoders import CHOICES
@@ -41,13 +46,3 @@ def demo(
         (*(model or ()), *CHOICES), limits=limits, any_model=any_model, server_name=host, server_port=port,
         inbrowser=browser, share=share,
     )  # fmt: skip
-
-
-def _check_port(host: str, port: int) -> None:
-    """OSError where a port is taken or there is no such address, before anything is loaded."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except (OSError, OverflowError) as error:
-            raise OSError(f"cannot listen on {host}, port {port}: {error}.") from error

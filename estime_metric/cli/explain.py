@@ -16,9 +16,7 @@ from estime_metric.examples import PATH as EXAMPLES
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
-#: Endings of what can be written.
-PAGES, PLOTS, DATA = (".html",), (".png", ".svg", ".pdf"), (".jsonl",)
-
+PAGES, PLOTS, DATA = (".html",), (".png", ".svg", ".pdf"), (".jsonl",)  # endings of what can be written
 SHOWN = 10  # more pairs than this are not shown on the screen
 EXAMPLE_ROW = 2  # row of the examples that is shown where none is asked for: an unfaithful summary
 

@@ -21,20 +21,14 @@ if TYPE_CHECKING:
     from estime_metric.tables import Table
 
 WRITABLE = (".csv", ".md", ".tex")
-
 #: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of it was checked.
 NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
 
 
 def meta_evaluate(
     scores: Path, judgements: Path, /, *,
-    measures: Annotated[
-        str | None,
-        Parameter(
-            help="Columns of scores, comma-separated. (default: all that hold numbers, but for "
-            f"{', '.join(NOT_MEASURES)})"
-        ),
-    ] = None,
+    measures: Annotated[str | None, Parameter(help="Columns of scores, comma-separated. (default: all that hold "
+        f"numbers, but for {', '.join(NOT_MEASURES)})")] = None,
     qualities: Annotated[str | None, Parameter(name="--judgements")] = None,
     lower: str | None = None, higher: str | None = None, document_column: str | None = None,
     system_column: str | None = None, levels: str = "all", methods: str = "spearman,kendall_b", resample: str = "both",
@@ -114,16 +108,14 @@ def _chosen(text: str, every: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_output(output: Path | None, significance: str | None, inputs: list[Path], overwrite: bool) -> None:
-    """Refuses a path before any work is done."""
     if output is None:
         return
     if not output.suffix:
         files.make_folder(output, overwrite=overwrite)
         return
     if output.suffix.lower() not in WRITABLE:
-        raise ValueError(
-            f"Expected the output to be a folder or to end in {', '.join(WRITABLE)}, but got {output.name!r}."
-        )
+        wanted = f"be a folder or to end in {', '.join(WRITABLE)}"
+        raise ValueError(f"Expected the output to {wanted}, but got {output.name!r}.")
     if significance is not None:
         raise ValueError("Expected the output to be a folder, since --significance makes a second table.")
     files.check_writable(output, inputs, overwrite=overwrite, endings=WRITABLE)

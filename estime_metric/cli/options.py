@@ -31,14 +31,8 @@ Layers = Annotated[Text, Parameter(alias="-l", help="Hidden layers: 21, 12,21,24
 class EncoderOptions:
     """Which encoder is used, and where it runs."""
 
-    model: Annotated[
-        Text,
-        Parameter(
-            alias="-m",
-            help="Hub name or local folder of the encoder, or 'embedded' or 'embedded-small' for those in the package. "
-            f"(default: {PAPER_MODEL})",
-        ),
-    ] = None
+    model: Annotated[Text, Parameter(alias="-m", help="Hub name or local folder of the encoder, or 'embedded' or "
+        f"'embedded-small' for those in the package. (default: {PAPER_MODEL})")] = None  # fmt: skip
     revision: Annotated[Text, Parameter(help="Commit, tag or branch of a Hub model.")] = None
     dtype: Annotated[Text, Parameter(help=f"{', '.join(DTYPES)}. (default: float32)")] = None
     device: Annotated[Text, Parameter(help="cpu, cuda, cuda:1, mps ... (default: cuda if available, else cpu)")] = None
@@ -81,13 +75,8 @@ class MeasureOptions(UnitOptions):
     """All options of the measure."""
 
     layers: Layers = None
-    measures: Annotated[
-        Text,
-        Parameter(
-            help=f"Further measures, comma-separated: {', '.join(FURTHER_MEASURES)}; or any other, to have it printed. "
-            "(default: none)"
-        ),
-    ] = None
+    measures: Annotated[Text, Parameter(help=f"Further measures, comma-separated: {', '.join(FURTHER_MEASURES)}; "
+        "or any other, to have it printed. (default: none)")] = None  # fmt: skip
     soft_model: Annotated[Text, Parameter(help="Encoder whose input embeddings 'soft' compares. (default: own)")] = None
     fast: Annotated[bool, Parameter(help="Preset: distance 2 unless given. Another measure than the paper's.")] = False
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 LISTED = 30  # more pairs than this are not listed on the screen
 NAMED = 20  # invalid rows that are listed before they are only counted
-
 #: Measures that are listed for each pair, and those whose means are printed, beside those asked for.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _MEANS = (*_LISTED_MEASURES, "coverage")

@@ -19,7 +19,6 @@ from estime_metric.cli.console import printable
 if TYPE_CHECKING:
     from estime_metric.tables import Cell, Column, Table
 
-
 FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
 
 
@@ -35,8 +34,7 @@ class _Block(NamedTuple):
 def print_table(table: Table, console: Console | None = None) -> None:
     """Prints a table without its notes, as several below each other where the screen is too narrow for one.
 
-    The columns of a group share one; the columns of text on the left are repeated in every part. No text is taken as
-    markup, and control characters are escaped. Without a console it goes to standard output.
+    The columns of text on the left are repeated in every part. Without a console it goes to standard output.
     """
     console = console or Console()
     blocks = _blocks(table)
@@ -67,7 +65,6 @@ def _parts(keys: list[_Block], others: list[_Block], width: int) -> Iterator[lis
 
 
 def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> None:
-    """Prints some blocks; a section's title has a line of its own, so that it widens no column."""
     widths = [block.width for block in blocks]
     widths[0] = max(8, min(widths[0], console.width - sum(width + 1 for width in widths[1:]) - 1))
 
@@ -91,10 +88,7 @@ def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> Non
 
 
 def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
-    """The groups of a table, left to right; the columns within a group are aligned to the right.
-
-    With ``wrap`` the words of a column's name stand below each other where its cells are narrower.
-    """
+    """The groups of a table; with ``wrap`` the words of a column's name stand below each other if it is too wide."""
     from estime_metric.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]

@@ -13,9 +13,7 @@ from estime_metric import embedded, files
 from estime_metric.cli.console import say, warn
 from estime_metric.examples import PATH as EXAMPLES
 
-#: Numbers of the example pairs, recorded with ``estime verify --record``; see `_measure`.
-GOLDEN = EXAMPLES.parent / "golden.json"
-
+GOLDEN = EXAMPLES.parent / "golden.json"  # numbers of the example pairs, recorded with ``estime verify --record``
 _COUNTS = ("alarms", "winners", "overlap", "unsupported")
 
 

@@ -26,13 +26,8 @@ def _asset(name: str) -> str:
 #: CSS for all fragments of a page, scoped under ``.estime``; colours and fonts are variables, named ``--estime-...``.
 STYLE = _asset("estime.css")
 
-#: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click. Running it again changes
-#: nothing.
+#: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click; idempotent.
 SCRIPT = _asset("estime.js")
-
-_HINT = "Point at a word of the summary, tap it or go to it with Tab: its evidence shows here."
-
-_EVIDENCE = {"estime-best": "best match", "estime-same": "closest occurrence of the same word"}  # sample -> meaning
 
 #: Characters that HTML cannot hold, or not as they are.
 _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\ufffd")}
@@ -85,9 +80,8 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
     Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the positions of
-    its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). The source is cut into
-    spans with ``data-start`` and ``data-end`` wherever evidence begins or ends. ``key`` is the id of the element,
-    different for each on a page; ``heading`` a line above it.
+    its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). ``key`` is the id of the
+    element, different for each on a page; ``heading`` a line above it.
     """
     return _fragment([explanation], ["Summary"], key, heading)
 
@@ -120,7 +114,8 @@ def _fragment(
     ]  # fmt: skip
     return _render(
         "fragment", key=key, heading=heading, summaries=summaries, count_rows=list(zip(*counts, strict=True)),
-        source=explanations[0].source, source_pieces=list(_source_pieces(explanations)), hint=_HINT,
+        source=explanations[0].source, source_pieces=list(_source_pieces(explanations)),
+        hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
         **_legend(explanations[0]), with_legend=with_legend,
         signature=explanations[0].signature if with_signature else "",
     )  # fmt: skip
@@ -143,7 +138,7 @@ def _legend(explanation: Explanation) -> dict[str, Any]:
     """Samples of words, each with class, strength and meaning, and what the colours mean."""
     marked = marked_of(explanation)
     samples = [(f"estime-{verdict}", f"{strength:.2f}", meaning) for verdict, strength, meaning in marked.levels()]
-    evidence = [(name, None, meaning) for name, meaning in _EVIDENCE.items()]
+    evidence = ("estime-best", None, "best match"), ("estime-same", None, "closest occurrence of the same word")
     return {"legend": [*samples, *evidence], "origin": marked.origin}
 
 

@@ -1,7 +1,4 @@
-"""How many of such words annotators marked as errors: what the colours of an explanation show.
-
-``python -m docs.training.record`` makes ``marked.json``. Margins are relative, so that any encoder may take its shares.
-"""
+"""How many of such words annotators marked as errors, by ``python -m docs.training.record``: what colours show."""
 
 from __future__ import annotations
 

@@ -20,13 +20,10 @@ from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 
 BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 
-#: Verdict -> how a word stands out, to which its strength is added: dim, plain, or bold red.
-STYLES = {"alarm": "underline", "absent": "italic"}
+STYLES = {"alarm": "underline", "absent": "italic"}  # to which the strength is added: dim, plain, or bold red
 NARROW = 80  # cells; on narrower terminals each alarm is a block of lines instead of a table row
 _BESIDE = 20  # cells of a table row that hold no text: the margin, and what separates the columns
-
-#: Control characters of direction, which would reorder the rest of a line.
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # would reorder the rest of a line
 
 
 def to_terminal(explanation: Explanation, console: Console | None = None) -> None:
@@ -155,7 +152,6 @@ def _fitting(text: str, max_cells: int) -> str:
 
 
 def _line(text: str) -> str:
-    """A text on one line: blanks for white space."""
     return "".join(" " if char.isspace() else char for char in _safe(text))
 
 

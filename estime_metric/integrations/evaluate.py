@@ -82,10 +82,8 @@ _CITATION = """\
 #: Arguments of `Estime` that are evaluate's own; every other is an option of the measure.
 _EVALUATE_ARGUMENTS = frozenset(inspect.signature(evaluate.EvaluationModule).parameters) - {"kwargs"}
 
-#: Means that are always there, beside that of the alarms.
+#: Means that are always there, beside that of the alarms, and what the lists of measures are called.
 _MEANS = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
-
-#: What the lists of these measures are called.
 _LISTS = {"inconsistency": "inconsistencies", **{name: f"{name}s" for name in (*_MEANS[1:], "blank")}}
 
 #: ``evaluate.load`` takes ``revision`` for the module script's, so the encoder's has a name of its own beside it.
@@ -108,10 +106,9 @@ class EvaluateOptions(EstimeOptions, total=False):
 
 
 class Estime(evaluate.Metric):  # type: ignore[misc]
-    """ESTIME as an ``evaluate`` module: how many alarms does a summary raise against its source?
+    """ESTIME as an ``evaluate`` module. The first `compute` loads the encoder, which stays in memory until `unload`.
 
-    The first `compute` loads the encoder, which stays in memory for all ESTIME metrics until `unload`. With
-    ``num_process`` above 1 process 0 alone loads it and computes; the others return ``None``.
+    With ``num_process`` above 1 process 0 alone loads it and computes; the others return ``None``.
 
     Args:
         config_name: left out, or ``"default"``: there is one configuration.
@@ -147,13 +144,10 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
         return evaluate.MetricInfo(
-            description=_DESCRIPTION,
-            citation=_CITATION,
-            inputs_description=_INPUTS,
+            description=_DESCRIPTION, citation=_CITATION, inputs_description=_INPUTS, license="Apache-2.0",
             features=datasets.Features({"predictions": text, "sources": text}),
             reference_urls=["https://aclanthology.org/2021.eval4nlp-1.10", "https://arxiv.org/abs/2104.05156"],
-            license="Apache-2.0",
-        )
+        )  # fmt: skip
 
     def add(self, *, prediction: Any = None, reference: Any = None, **named: Any) -> None:
         """Adds one summary (``prediction``) and its ``source``; without one, ``reference`` is read as the source.
@@ -279,17 +273,13 @@ class _Combined(evaluate.CombinedEvaluations):  # type: ignore[misc]
 
 
 def combine(evaluations: list[Any] | dict[str, Any], force_prefix: bool = False) -> evaluate.CombinedEvaluations:
-    """`evaluate.combine`, whose ``compute`` also takes inputs that not all modules know, as ``sources``.
+    """`evaluate.combine`, whose ``compute`` hands inputs such as ``sources`` only to modules that declare them.
 
-    The ``compute`` of `evaluate.combine` hands every keyword to every module, and ROUGE refuses ``sources``. Here an
-    input goes to the modules that declare it as a feature; options still go to all.
+    Options still go to all.
 
     Args:
         evaluations: modules, or names that `evaluate.load` takes, as a list or as a dict from prefixes.
         force_prefix: put the prefix before every key of the result, not only before keys that two modules share.
-
-    Returns:
-        What `evaluate.combine` returns, with that one change.
 
     Example:
         >>> from estime_metric.integrations.evaluate import Estime, combine
@@ -314,10 +304,7 @@ __all__ = ["Estime"]
 def register() -> Path:
     """Installs the module script in evaluate's cache of modules, so that ``evaluate.load("estime")`` finds it.
 
-    The cache is the user's, or where ``HF_HOME`` or ``HF_MODULES_CACHE`` says. `unregister` undoes it.
-
-    Returns:
-        The installed script.
+    The cache is the user's, or where ``HF_HOME`` or ``HF_MODULES_CACHE`` says. Returns the path of the script.
 
     Raises:
         OSError: the cache cannot be written.
@@ -332,11 +319,7 @@ def register() -> Path:
 
 
 def unregister() -> list[Path]:
-    """Removes what `register` installed, of this or another version of the package, and nothing else.
-
-    Returns:
-        The scripts that were removed; none where none was installed.
-    """
+    """Removes the scripts that `register` installed, of any version of the package, and returns their paths."""
     home = _home()
     ours = re.compile(r"^from estime_metric\b", re.MULTILINE)
     scripts = [script for script in sorted(home.glob("*/estime.py")) if ours.search(script.read_text(encoding="utf-8"))]

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
 def estime(
-    measures: str | Sequence[str] = ("alarms", RECOMMENDED),
-    source: str | None = None,
-    explain: bool = True,
+    measures: str | Sequence[str] = ("alarms", RECOMMENDED), source: str | None = None, explain: bool = True,
     **options: Any,
-) -> Scorer:
+) -> Scorer:  # fmt: skip
     """Scores completions as summaries of their sources, without a reference.
 
     Samples that wait at the same time are scored in one batch off the event loop, equal sources encoded once.
@@ -56,18 +54,13 @@ def estime(
 
     async def score(state: TaskState, target: Target) -> Score:
         if source is not None and source not in state.metadata:
-            raise ValueError(
-                f"Expected the metadata of sample {state.sample_id!r} to hold {source!r}, but they do not."
-            )
+            wanted = f"metadata of sample {state.sample_id!r} to hold {source!r}"
+            raise ValueError(f"Expected the {wanted}, but they do not.")
         text = state.input_text if source is None else state.metadata[source]
         summary = state.output.completion
         judgement = await _result(batcher.submit(summary, text))
-        return Score(
-            value={name: judgement.measures[name] for name in judge.measures},  # NaN is unscored
-            answer=summary,
-            explanation=judgement.text(),
-            metadata=judgement.metadata(),
-        )
+        value = {name: judgement.measures[name] for name in judge.measures}  # NaN is unscored
+        return Score(value=value, answer=summary, explanation=judgement.text(), metadata=judgement.metadata())
 
     return score
 

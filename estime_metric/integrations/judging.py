@@ -18,15 +18,9 @@ from estime_metric.inputs import check_text, measure_tuple
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 
-#: Bytes of source embeddings that a judge keeps from one call to the next where nothing else is said.
-CACHE_BYTES = 256_000_000
-
-#: The measures that are logged where nothing else is said; `blank` is logged beside whatever is.
-LOGGED = ("alarms", RECOMMENDED)
-
-#: Seconds that the first pair of a batch waits for others, and the most pairs in a batch.
-WAIT = 0.02
-MOST = 256
+CACHE_BYTES = 256_000_000  # of source embeddings that a judge keeps from one call to the next by default
+LOGGED = ("alarms", RECOMMENDED)  # logged where nothing else is said; `blank` is logged beside whatever is
+WAIT, MOST = 0.02, 256  # seconds that the first pair of a batch waits for others, and the most pairs in a batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +71,10 @@ class Judge:
     Args:
         scorer: a scorer to share, with whatever cache it has; ``None`` makes one from ``options``.
         explain: also explain each pair, which encodes the summaries once more.
-        options: options of `EstimeConfig`; of ``layers`` no more than one. ``measures`` are those that are logged; with
-            a ``scorer`` it is the only option, and one that does not compute them is replaced by one that does, with
-            the same encoder and cache.
+        options: options of `EstimeConfig`, with a ``scorer`` only ``measures``: those that are logged. A scorer that
+            does not compute them is replaced by one that does, with the same encoder and cache.
 
-    Raises:
-        TypeError, ValueError: a bad option, several layers, or a scorer and options; the message names it.
+    Raises TypeError or ValueError for a bad option, several layers, or a scorer and options.
     """
 
     def __init__(self, scorer: EstimeScorer | None = None, *, explain: bool = False, **options: Any) -> None:
@@ -115,16 +107,13 @@ class Judge:
 
 
 class MicroBatcher:
-    """Judges pairs that are submitted one by one in batches, in a thread of its own.
+    """Judges pairs that are submitted one by one, from any thread or event loop, in batches in a thread of its own.
 
-    The first pair waits so many seconds for others; while a batch is being judged the next one gathers, so batches grow
-    with the load. It may be used from several threads and event loops at once.
+    The first pair waits so many seconds for others; while a batch is being judged the next one gathers.
     """
 
     def __init__(self, judge: Judge, wait: float = WAIT, most: int = MOST) -> None:
-        self.judge = judge
-        self.wait = wait
-        self.most = most
+        self.judge, self.wait, self.most = judge, wait, most
         self._lock = threading.Lock()
         self._pending: list[tuple[str, str, Future[Judgement]]] = []
         self._worker: threading.Thread | None = None  # while pairs are pending

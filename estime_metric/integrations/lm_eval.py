@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 class EstimeTask:
     """The two functions of a task: a filter that scores all responses in one call, and ``process_results``.
 
-    The harness computes standard errors only for its own aggregations (``mean``, ``nanmean``) of plain numbers, so the
-    filter, which sees all documents at once, scores.
-
     Args:
         source: the field of a document that holds the source.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.

@@ -20,17 +20,13 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-#: The tag of the run that holds the signature of the scores.
-SIGNATURE_TAG = "estime.signature"
+SIGNATURE_TAG = "estime.signature"  # the tag of the run that holds the signature of the scores
 
 
 def estime_scorer(
-    source: str = "source",
-    *,
-    explain: bool = True,
-    scorer: EstimeScorer | None = None,
+    source: str = "source", *, explain: bool = True, scorer: EstimeScorer | None = None,
     **options: Unpack[EstimeOptions],
-) -> scorers.Scorer:
+) -> scorers.Scorer:  # fmt: skip
     """A scorer for ``mlflow.genai.evaluate(data=..., scorers=[estime_scorer("article")])``.
 
     The outputs are the summaries. MLflow scores rows in several threads; those that wait at the same time are scored in
@@ -61,15 +57,12 @@ def estime_scorer(
         if run is not None and run not in tagged:
             tagged.add(run)
             MlflowClient().set_tag(run, SIGNATURE_TAG, judgement.signature)
+        text, signature = judgement.text(), judgement.signature
+        values = {name: judgement.measures[name] for name in judge.measures}
         return [
-            Feedback(
-                name=f"estime/{name}",
-                value=judgement.measures[name],
-                rationale=judgement.text(),
-                metadata={"signature": judgement.signature},
-            )
-            for name in judge.measures
-            if not math.isnan(judgement.measures[name])
+            Feedback(name=f"estime/{name}", value=value, rationale=text, metadata={"signature": signature})
+            for name, value in values.items()
+            if not math.isnan(value)
         ]
 
     return estime

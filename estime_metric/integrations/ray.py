@@ -1,7 +1,6 @@
 """Ray: `score_dataset` adds the measures to a data set of Ray Data, `RayTeam` scores a job on a cluster.
 
-Two mechanisms: Ray Data reads and writes on the cluster, block by block, in no fixed order; one process reads and
-writes a job in the order of its input, so that its file is that of one process. Importing this module imports no Ray.
+Importing this module imports no Ray.
 """
 
 from __future__ import annotations
@@ -31,38 +30,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
-#: Column of the hash of the source, while rows are grouped.
-_KEY = "__estime_source"
-
-#: Seconds within which the machine of a cluster has to answer; Ray itself would ask for more than a minute.
-_ANSWER = 10.0
-
-#: Chunks that may be read ahead of the file, for each actor: bounds what this process holds.
-_AHEAD = 4
-
-#: Actors that a chunk may cost before the job is given up: it may be what they die of.
-_LOST = 5
-
-#: Seconds after which the cluster is asked again how many actors it holds.
-_ASKED = 5.0
+_KEY = "__estime_source"  # column of the hash of the source, while rows are grouped
+_ANSWER = 10.0  # seconds within which the machine of a cluster has to answer; Ray would ask for more than a minute
+_AHEAD = 4  # chunks that may be read ahead of the file, for each actor: bounds what this process holds
+_LOST = 5  # actors that a chunk may cost before the job is given up: it may be what they die of
+_ASKED = 5.0  # seconds after which the cluster is asked again how many actors it holds
 
 _log = logging.getLogger(__name__)
 
 
 def score_dataset(
-    dataset: Any,
-    config: EstimeConfig | None = None,
-    *,
-    source_column: str = "source",
-    summary_column: str = "summary",
-    prefix: str = "",
-    group_sources: bool = True,
-    look_ahead: int = 256,
-    num_gpus: float | None = None,
-    num_cpus: float | None = None,
-    concurrency: int | tuple[int, int] | None = None,
-    **options: Unpack[EstimeOptions],
-) -> Any:
+    dataset: Any, config: EstimeConfig | None = None, *, source_column: str = "source", summary_column: str = "summary",
+    prefix: str = "", group_sources: bool = True, look_ahead: int = 256, num_gpus: float | None = None,
+    num_cpus: float | None = None, concurrency: int | tuple[int, int] | None = None, **options: Unpack[EstimeOptions],
+) -> Any:  # fmt: skip
     """Scores each row of a Ray data set; lazy, as all of Ray Data.
 
     Each actor holds one encoder. A row gets the numbers of `EstimeScorer.map_batch`, whichever actor scores it and
@@ -74,7 +55,7 @@ def score_dataset(
         source_column, summary_column: the columns that are scored.
         prefix: what the names of the added columns begin with.
         group_sources: sort the rows by a hash of their source, so that equal sources meet on one actor and are encoded
-            once. It moves all data between nodes. Not needed where equal sources are side by side or come once.
+            once. It moves all data between nodes.
         look_ahead: pairs that an actor scores together; up to twice as many where they share a source.
         num_gpus, num_cpus: what each actor takes. By default a GPU and a CPU where the cluster has GPUs, else a CPU.
         concurrency: number of actors, or the least and the most; by default 1 up to what the cluster holds now.
@@ -101,13 +82,9 @@ def score_dataset(
     if group_sources:
         dataset = dataset.map_batches(_add_key, **whole, fn_kwargs={"column": source_column}).sort(_KEY)
     return dataset.map_batches(
-        _BlockScorer,
-        **whole,
-        fn_constructor_args=(config, source_column, summary_column, prefix, look_ahead),
-        compute=compute,
-        num_gpus=needs[0] or None,
-        num_cpus=needs[1],
-    )
+        _BlockScorer, **whole, fn_constructor_args=(config, source_column, summary_column, prefix, look_ahead),
+        compute=compute, num_gpus=needs[0] or None, num_cpus=needs[1],
+    )  # fmt: skip
 
 
 def _add_key(table: Any, column: str) -> Any:
@@ -120,8 +97,6 @@ def _add_key(table: Any, column: str) -> Any:
 
 
 class _BlockScorer:
-    """What an actor of Ray Data runs."""
-
     def __init__(self, config: EstimeConfig, source: str, summary: str, prefix: str, look_ahead: int) -> None:
         from estime_metric.scorer import EstimeScorer
 
@@ -299,7 +274,6 @@ def _import_ray() -> Any:
 
 
 def _connect(ray: Any, address: str | None) -> None:
-    """Connects this process to the cluster at ``address``; ConnectionError where nothing answers there."""
     place = (address or os.environ.get("RAY_ADDRESS", "")).removeprefix("ray://")
     host, colon, port = place.rpartition(":")
     if colon and port.isdecimal():
@@ -314,7 +288,6 @@ def _connect(ray: Any, address: str | None) -> None:
 
 
 def _needs(ray: Any, num_gpus: float | None, num_cpus: float | None) -> tuple[float, float]:
-    """GPUs and CPUs that an actor takes; by default a GPU where the cluster has one, and a CPU."""
     if num_gpus is None:
         num_gpus = 1 if ray.cluster_resources().get("GPU", 0) else 0
     return num_gpus, 1 if num_cpus is None else num_cpus

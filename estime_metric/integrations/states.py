@@ -1,8 +1,7 @@
-"""What the states of `ESTIME` hold besides sums: ids, each counted once, and what configuration they belong to."""
+"""The ids and indices of `ESTIME`, each id counted once."""
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -10,10 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from estime_metric.config import EstimeConfig
-
-#: Greatest integer up to which every integer is a float64 of its own.
-GREATEST_ID = 2**53
+GREATEST_ID = 2**53  # up to which every integer is a float64 of its own
 
 
 def id_numbers(ids: Any, number: int) -> list[float]:
@@ -22,9 +18,8 @@ def id_numbers(ids: Any, number: int) -> list[float]:
         return [math.nan] * number
     found: list[float] = [*_integers("ids", ids)]
     if len(found) != number:
-        raise ValueError(
-            f"Expected arguments `ids` and `preds` to be of one length, but got {len(found)} and {number}."
-        )
+        came = f"{len(found)} and {number}"
+        raise ValueError(f"Expected arguments `ids` and `preds` to be of one length, but got {came}.")
     return found
 
 
@@ -63,13 +58,3 @@ def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
     kept = named[first]
     differing = ~torch.isclose(named, kept[first.cumsum(0) - 1], equal_nan=True).all(1)
     return torch.cat([kept, rows[rows[:, 0].isnan()]]), [int(number) for number in named[differing, 0]]
-
-
-def fingerprint(config: EstimeConfig, signature: str, *more: object) -> Tensor:
-    """The bytes of a digest of whatever tells states apart, float64 of shape (32,); NaN for a configuration that holds
-    a function. The signature is that of a loaded encoder: machines may have different commits of one model.
-    """
-    if callable(config.splitter) or callable(config.tagger):
-        return torch.full((32,), torch.nan, dtype=torch.float64)
-    digest = hashlib.sha256(repr((signature, *more)).encode()).digest()
-    return torch.tensor(list(digest), dtype=torch.float64)

@@ -29,8 +29,7 @@ class EstimeComputeMetrics(Judged):
     def __call__(self, outputs: EvalPrediction) -> dict[str, float]:
         """The mean of each measure by name, and as ``blank`` the number of summaries without tokens.
 
-        Raises:
-            ValueError: the predictions are no token ids, or not as many as the sources, or there are no inputs.
+        Raises ValueError where the predictions are no token ids or not as many as the sources, or inputs are missing.
         """
         summaries = self._decode("predictions", outputs.predictions)
         sources = self.sources
@@ -55,12 +54,9 @@ class EstimeComputeMetrics(Judged):
 
 
 def estime_compute_metrics(
-    tokenizer: PreTrainedTokenizerBase,
-    sources: Sequence[str] | None = None,
-    *,
-    scorer: EstimeScorer | None = None,
+    tokenizer: PreTrainedTokenizerBase, sources: Sequence[str] | None = None, *, scorer: EstimeScorer | None = None,
     **options: Unpack[EstimeOptions],
-) -> EstimeComputeMetrics:
+) -> EstimeComputeMetrics:  # fmt: skip
     """``compute_metrics`` for ``Seq2SeqTrainer`` with ``predict_with_generate=True``.
 
     Args:

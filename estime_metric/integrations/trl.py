@@ -58,14 +58,9 @@ class EstimeReward(Judged):
 
 
 def estime_reward(
-    source: str = "source",
-    *,
-    measure: str = RECOMMENDED,
-    copy_penalty: float = 1.0,
-    free_copy: int = 12,
-    scorer: EstimeScorer | None = None,
-    **options: Unpack[EstimeOptions],
-) -> EstimeReward:
+    source: str = "source", *, measure: str = RECOMMENDED, copy_penalty: float = 1.0, free_copy: int = 12,
+    scorer: EstimeScorer | None = None, **options: Unpack[EstimeOptions],
+) -> EstimeReward:  # fmt: skip
     """A reward function: minus a share of inconsistent tokens, minus a penalty for copying.
 
     The reward is ``-measure - copy_penalty * copied`` and lies between ``-1 - copy_penalty`` and 0; higher is better.

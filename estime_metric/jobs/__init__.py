@@ -1,7 +1,5 @@
 """Scoring of whole files: streamed, resumable, on one process or several."""
 
-from __future__ import annotations
-
 from estime_metric.jobs.estimate import Estimate, estimate_job
 from estime_metric.jobs.inputs import count_pairs, expand
 from estime_metric.jobs.job import Job, Totals

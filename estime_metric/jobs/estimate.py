@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 #: Pairs of the first timed call, each further one takes twice as many, so that full batches weigh most; and of all.
 _FIRST, _SAMPLE = 4, 4 + 8 + 16 + 32 + 64
-
 _ENOUGH = 8.0  # seconds of calibration after which no further call is timed
 
 

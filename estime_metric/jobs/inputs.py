@@ -114,10 +114,7 @@ def chunks(
 
 
 def fingerprint(path: Path) -> list[Any] | None:
-    """Size, digest and time of the last change of a file; ``None`` for what is no plain file.
-
-    The digest of a file above 4 MB is that of 64 blocks from its head to its tail.
-    """
+    """Size, digest (above 4 MB of 64 blocks) and time of the last change of a file; ``None`` for no plain file."""
     if not path.is_file():
         return None
     size = path.stat().st_size

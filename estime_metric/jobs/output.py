@@ -1,7 +1,6 @@
-"""The output of a job, committed chunk by chunk.
+"""The output of a job, committed chunk by chunk: ``OUTPUT.progress`` says up to which byte.
 
-While a run is unfinished, ``OUTPUT.progress`` says up to which byte the output is committed; the run that resumes it
-cuts off what follows, such as half a line. Once the job is done, `files.read_meta` reads the same record.
+The run that resumes it cuts off what follows. Once the job is done, `files.read_meta` reads the same record.
 """
 
 from __future__ import annotations
@@ -74,10 +73,8 @@ class Record:
                 raise ValueError(f"Expected the {name} of the earlier run, to resume it, but got {came}")
         for (path, own), (_, other) in zip(self.inputs, earlier.inputs, strict=True):
             if own is not None and own[0] > WHOLE and own != other:
-                said = (
-                    f"{path} was written to since the unfinished run began. Its scored rows and the compared blocks of "
-                )
-                rest = "the others are unchanged; if it was changed elsewhere, the rest is scored as it is now."
+                said = f"{path} was written to since the unfinished run began. Its scored rows and the compared blocks"
+                rest = " of the others are unchanged; if it was changed elsewhere, the rest is scored as it is now."
                 warnings.warn(said + rest, RuntimeWarning, stacklevel=2)
 
 
@@ -89,8 +86,7 @@ class Output:
     """
 
     def __init__(self, job: Job, record: Record, existing: str = "refuse") -> None:
-        self.job = job
-        self.record = record
+        self.job, self.record = job, record
         self._stream: BinaryIO | None = None
         if job.output is None or job.streams:
             return
@@ -168,7 +164,11 @@ class Output:
             return
         self._stream.close()
         self.record.finished = True
-        meta = {**asdict(self.record), "versions": _versions(), "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}"}
+        versions = {"estime-metric": __version__, "python": platform.python_version()}
+        for name in _PACKAGES:
+            with suppress(PackageNotFoundError):
+                versions[name] = version(name)
+        meta = {**asdict(self.record), "versions": versions, "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}"}
         if self._parquet:
             with files.replaced(self._final) as unfinished:
                 files.write_parquet(unfinished, self._rows, meta)
@@ -208,14 +208,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     return getattr(value, "__qualname__", str(value)) if callable(value) else value
-
-
-def _versions() -> dict[str, str]:
-    found = {"estime-metric": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
-    return found
 
 
 def _listed(inputs: list[list[Any]]) -> str:

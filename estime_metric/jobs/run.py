@@ -141,10 +141,7 @@ def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]
 
 
 def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]) -> Iterator[_Task]:
-    """The chunks that are not committed yet; ValueError where the committed part of the input has changed.
-
-    The columns of CSV are those of the first rows, with ours around them.
-    """
+    """The chunks that are not committed yet; ValueError where the committed part of the input has changed."""
     lines, digest = read_lines(job), hashlib.blake2b(digest_size=16)
     done = Totals(**record.totals)
     for line in islice(lines, done.pairs + done.skipped):
@@ -163,9 +160,8 @@ def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]
 
 
 class Stop:
-    """Within ``with Stop() as stop`` the first signal, Ctrl-C or SIGTERM, sets ``stop.signal``, which was 0.
-
-    It calls ``said`` too; a second Ctrl-C interrupts at once.
+    """Within ``with Stop() as stop`` the first signal, Ctrl-C or SIGTERM, sets ``stop.signal``, which was 0, and calls
+    ``said``; a second Ctrl-C interrupts at once.
     """
 
     def __init__(self, said: Callable[[], None] = lambda: None) -> None:

@@ -1,7 +1,4 @@
-"""Who scores the chunks of a job: this process, or several as ``torchrun`` starts them, of which the first one writes.
-
-A chunk goes to whichever process is free. All read the whole input, which is cheap compared with scoring.
-"""
+"""Who scores the chunks of a job: this process, or several of ``torchrun``, which all read; the first one writes."""
 
 from __future__ import annotations
 
@@ -67,8 +64,7 @@ class Team(Workers):
         return made
 
     def leave(self) -> None:
-        """Ends the part of this process in the job. The first one waits for the others, for some seconds at most.
-
+        """Ends the part of this process in the job. The first one waits for the others, for some seconds at most:
         ``torchrun`` ends all processes once one has failed, so the one that reports invalid rows goes last.
         """
         self._store.add("left", 1)
