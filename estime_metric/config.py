@@ -201,8 +201,8 @@ class EstimeConfig:
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
-        A local folder is named by its last part and a hash of its content. Until the encoder is loaded, revision and
-        layers may read ``default``.
+        It leaves out device and token budget. A local folder is named by its last part and a hash of its content. Until
+        the encoder is loaded, revision and layers may read ``default``.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()

@@ -60,7 +60,7 @@ class EstimeResult:
 
     @property
     def score(self) -> float:
-        """The mean number of alarms in a summary: 0 and up, lower is better; NaN without pairs. As `mean` otherwise."""
+        """The mean number of alarms: 0 and up, lower is better; NaN without pairs; ValueError with several layers."""
         return self.mean("alarms")
 
     @property

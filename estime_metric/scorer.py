@@ -175,12 +175,6 @@ class EstimeScorer:
         Raises:
             TypeError, ValueError: an argument is no string; a layer that is not read, or none given where several are.
             EncoderUnavailableError: the encoder cannot be loaded.
-
-        Example:
-            >>> scorer = EstimeScorer(model="embedded")
-            >>> shown = scorer.explain("A dog slept.", "A cat slept in the sun while a dog barked.")
-            >>> [shown.prediction[unit.start : unit.end] for unit in shown.units]
-            ['A', 'dog', 'slept', '.']
         """
         texts = [check_text("prediction", prediction)], [check_text("source", source)]
         return self.explain_pairs(*texts, layer=layer)[0]

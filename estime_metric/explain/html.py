@@ -80,8 +80,9 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
     Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the positions of
-    its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). ``key`` is the id of the
-    element, different for each on a page; ``heading`` a line above it.
+    its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). The source is cut into
+    spans with ``data-start`` and ``data-end`` wherever evidence begins or ends. ``key`` is the id of the element,
+    different for each on a page; ``heading`` a line above it.
     """
     return _fragment([explanation], ["Summary"], key, heading)
 

@@ -119,14 +119,6 @@ class Estime(evaluate.Metric):  # type: ignore[misc]
         TypeError, ValueError: a bad option; the message names it.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
-
-    Example:
-        >>> metric = Estime(model="embedded")
-        >>> scores = metric.compute(
-        ...     predictions=["A dog slept."], sources=["A cat slept in the sun while a dog barked."], measures="tokens"
-        ... )
-        >>> scores["tokens"]
-        [4.0]
     """
 
     def __init__(self, config_name: str | None = None, **arguments: Unpack[EvaluateOptions]) -> None:

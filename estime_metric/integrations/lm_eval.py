@@ -27,13 +27,6 @@ class EstimeTask:
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
-
-    Example:
-        >>> task = EstimeTask("article", model="embedded")
-        >>> document = {"article": "A cat slept in the sun while a dog barked."}
-        >>> scored = task.score([["A dog slept."]], [document])
-        >>> scored[0]["tokens"], list(task.process_results(document, scored))
-        (4.0, ['alarms', 'inconsistency', 'blank'])
     """
 
     def __init__(

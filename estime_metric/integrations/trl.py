@@ -78,12 +78,6 @@ def estime_reward(
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
-
-    Example:
-        >>> reward = estime_reward(measure="alarm_rate", model="embedded")
-        >>> source = "A cat slept in the sun while a dog barked."
-        >>> reward(completions=["", "A cat slept."], source=[source] * 2)[0]
-        -2.0
     """
     judge = Judge(scorer, measures=(measure, "copied", "copied_density"), **options)
     check_choice("measure", measure, RATES)
