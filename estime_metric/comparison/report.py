@@ -88,18 +88,15 @@ def _of_many(found: Comparison) -> Table:
         for place, one in enumerate(ranking):
             row: list[Cell] = [str(place + 1), one.system.name, one.mean, interval(one.low, one.high, 4)]
             row += [None] * 3 if one.system.name == found.baseline else [one.won, one.tied, one.lost]
-            row += _against_all(found, measure, ranking, place) if several else _against_baseline(found, measure, one)
+            if several:  # p-values against each system that ranks above, and the clusters
+                tests = [found.pair(measure, one.system.name, above.system.name).test for above in ranking[:place]]
+                row += [*(p_value(test.p_value) for test in tests), *[""] * (count - 1 - place)]
+                row.append(" ".join(map(str, one.clusters)))
+            else:
+                row += _against_baseline(found, measure, one)
             rows.append((*row, *(one.system.means[name] for name in beside), one.system.blank))
         sections.append(Section(f"{measure} ({_direction(measure)} is better)", tuple(rows)))
     return Table("comparison", "Systems compared", tuple(columns), tuple(sections), tuple(_notes(found)))
-
-
-def _against_all(found: Comparison, measure: str, ranking: list[Ranked], place: int) -> list[Cell]:
-    """P-values against each system that ranks above, and the clusters."""
-    name = ranking[place].system.name
-    tests = [found.pair(measure, name, above.system.name).test for above in ranking[:place]]
-    empty = [""] * (len(ranking) - 1 - place)
-    return [*(p_value(test.p_value) for test in tests), *empty, " ".join(map(str, ranking[place].clusters))]
 
 
 def _against_baseline(found: Comparison, measure: str, one: Ranked) -> list[Cell]:

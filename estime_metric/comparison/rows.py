@@ -23,13 +23,9 @@ _NAME_ANOTHER = "name another with `id_column` (--id-column)"
 
 @dataclass(frozen=True)
 class Joined:
-    """Rows of several systems, example by example.
-
-    Attributes:
-        column: the column by which they were joined, or two: ``"source, id"``.
-        rows: the n rows of each system, sorted by example, so that resamples do not depend on the order in the files.
-        unmatched: one sentence for each row without a partner in some system; beyond ten of a kind they are counted.
-    """
+    """Rows of several systems, example by example: the ``column`` or columns (``"source, id"``) by which they were
+    joined; the n ``rows`` of each system, sorted by example, so that resamples do not depend on the order in the files;
+    one sentence for each row without a partner in some system (``unmatched``), beyond ten of a kind counted."""
 
     column: str
     rows: tuple[tuple[Row, ...], ...]
@@ -61,7 +57,8 @@ def join_rows(
     sides: Sequence[Sequence[Row]], names: Sequence[str], *, id_column: str | None = None,
     source_column: str = "source",
 ) -> Joined:  # fmt: skip
-    """Joins the rows of all systems that are about one example.
+    """Joins the rows of all systems that are about one example; ValueError: no column identifies the rows, or they
+    share no example.
 
     Args:
         sides, names: the rows of each system, in any order, and its name for messages.
@@ -69,9 +66,6 @@ def join_rows(
             sources repeat; without sources one of `ID_COLUMNS`; else ``line``, unless another of these columns
             contradicts it.
         source_column: column of the sources.
-
-    Raises:
-        ValueError: no column identifies the rows, or no example has a row of each system.
     """
     tried = (source_column, *ID_COLUMNS, LINE)
     candidates: list[tuple[str, ...]] = [] if id_column is None else [(id_column,)]

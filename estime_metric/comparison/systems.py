@@ -76,10 +76,8 @@ def compare_rows(
 
 
 def compare_results(*results: EstimeResult, **options: Any) -> Comparison:
-    """Compares two systems or more by what `EstimeScorer.score` gave for their summaries of the same sources, in order.
-
-    Options are those of `compare_rows` but for the columns. Results of different lengths raise ValueError.
-    """
+    """`compare_rows` of what `EstimeScorer.score` gave for summaries of the same sources, in order; its options but for
+    the columns. Results of different lengths raise ValueError."""
     if len({len(result) for result in results}) > 1:
         lengths = " and ".join(str(len(result)) for result in results)
         raise ValueError(f"Expected argument `results` to be about the same sources, but got {lengths} pairs.")

@@ -24,13 +24,9 @@ SMALL_SAMPLE = 30  # fewer examples than this are called few
 
 @dataclass(frozen=True)
 class System:
-    """What is reported beside the scores of a system.
-
-    Attributes:
-        name: its name.
-        blank: number of its summaries without tokens.
-        means: means of `BESIDE`; NaN where the rows do not have one. A blank summary has the coverage 0.
-    """
+    """What is reported beside the scores of a system: its ``name``, the number of its summaries without tokens
+    (``blank``), and the ``means`` of `BESIDE`, NaN where the rows do not have one; a blank summary has the coverage
+    0."""
 
     name: str
     blank: int
@@ -47,13 +43,8 @@ class System:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems by one measure.
-
-    Attributes:
-        first, second: the systems.
-        test: means, wins and tests.
-        tests: number of tests for which ``test.p_value`` is corrected.
-    """
+    """Two systems by one measure: ``test`` has means, wins and tests; its p-value is corrected for so many
+    ``tests``."""
 
     first: System
     second: System
@@ -87,15 +78,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A system's place by one measure.
-
-    Attributes:
-        system: the system.
-        mean, low, high: its mean score and the bootstrap's interval of that mean.
-        won, tied, lost: examples on which it is better than, equal to, or worse than the systems it is compared with,
-            summed over these.
-        clusters: numbers, from 1, of its clusters; see `Comparison.clusters`.
-    """
+    """A system's place by one measure: its ``mean`` score with the bootstrap's interval; on how many examples it is
+    better than, equal to, or worse than the systems it is compared with, summed over these; its ``clusters``, numbers
+    from 1, see `Comparison.clusters`."""
 
     system: System
     mean: float
@@ -115,9 +100,8 @@ class Comparison:
         systems: in the order given.
         pairs: measure (``alarms``, or ``alarms@12`` of several layers) -> the pairs of systems that were tested.
         scores: measure -> float64 of shape (systems, examples); NaN of all systems where one is undefined.
-        examples: number of examples.
+        examples, signature: number of examples, and the one signature of all scores.
         matched_by: the columns by which the rows were joined; ``"order"`` for results.
-        signature: the one of all scores.
         baseline: name of the system with which each other is compared; ``None``: every two are compared.
         options: ``n``, ``confidence`` and ``seed`` of the tests.
         unmatched: one sentence for each example that some system lacks.
@@ -134,10 +118,8 @@ class Comparison:
     unmatched: tuple[str, ...] = ()
 
     def pair(self, measure: str, first: str | None = None, second: str | None = None) -> Pair:
-        """The comparison of two systems by a measure; ValueError if it was not made.
-
-        ``first`` and ``second`` are their names in either order, which may be left out where just two were compared.
-        """
+        """The comparison of two systems by a measure; ValueError if it was not made. ``first`` and ``second`` are their
+        names in either order, which may be left out where just two were compared."""
         check_choice("measure", measure, self.pairs)
         found = self.pairs[measure]
         if first is not None or second is not None:
@@ -175,10 +157,8 @@ class Comparison:
         return found
 
     def clusters(self, measure: str) -> list[tuple[str, ...]]:
-        """The largest sets of systems of which no two differ significantly, the best systems first.
-
-        A system can be in several; one of which most was not checked is in none. With a baseline there are no clusters.
-        """
+        """The largest sets of systems of which no two differ significantly, the best systems first; none with a
+        baseline. A system can be in several; one of which most was not checked is in none."""
         ranked = [self.systems[place] for place in self._order(measure)]
         order = [system.name for system in ranked if system.unchecked is None]
         found = [tuple(order)] if self.baseline is None else []

@@ -30,14 +30,10 @@ class BiasMatrix:
     """How well a measure ranks consistent and inverted pairs of summaries, for each pair of systems.
 
     In a consistent pair the system with the better mean judgement wrote the better summary, in an inverted one the
-    other did. Tables are (s, s), rows the better system of a pair, columns the worse one: values above the diagonal.
-
-    Attributes:
-        systems: names, from the best mean judgement to the worst.
-        tau_plus, tau_minus: share of the consistent, and of the inverted, pairs that are ranked right minus the rest,
-            within -1..1, higher is better; NaN of no pair.
-        counts_plus, counts_minus: numbers of these pairs.
-        compared: ``"same_document"`` or ``"all_documents"``.
+    other did. ``systems`` run from the best mean to the worst; tables are (s, s), rows the better system of a pair,
+    columns the worse one: values above the diagonal. ``tau_plus``, ``tau_minus``: share of the consistent, and of the
+    inverted, pairs that are ranked right minus the rest, within -1..1, higher is better, NaN of no pair;
+    ``counts_plus``, ``counts_minus`` their numbers. ``compared`` is ``"same_document"`` or ``"all_documents"``.
     """
 
     systems: tuple[str, ...]
@@ -49,10 +45,7 @@ class BiasMatrix:
 
     @property
     def matrix(self) -> Floats:
-        """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored below it, 0 on it.
-
-        A system whose row is high and whose column is low is preferred whatever it writes.
-        """
+        """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored below it, 0 on it."""
         matrix: Floats = np.triu(self.tau_plus, 1) + np.tril(self.tau_minus.T, -1)
         return matrix
 
@@ -69,13 +62,9 @@ def bias_matrix(
     """The bias matrix of a measure; all NaN of no document, empty of no system.
 
     Pairs that are judged equal are left out; those that the measure ties count as wrong. Systems whose mean judgements
-    are equal (after rounding to 1e-9) keep their order.
-
-    Args:
-        scores, judgements: (d, s), higher is better.
-        systems: names of the ``s`` systems.
-        compared: ``"same_document"``: two systems' summaries of one document, as in the authors' released code;
-            ``"all_documents"``: each summary of one with each of the other, as in the paper's formula.
+    are equal (after rounding to 1e-9) keep their order. Scores and judgements are (d, s), higher is better;
+    ``compared`` is ``"same_document"``: two systems' summaries of one document, as in the authors' released code; or
+    ``"all_documents"``: each summary of one with each of the other, as in the paper's formula.
 
     Example:
         >>> import numpy as np

@@ -24,15 +24,11 @@ _EXACT = 2**24  # sums of weights up to here are exact in float32
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What is known of one set of items under each of n weightings; float64 of shape (n,).
-
-    Attributes:
-        items, pairs: m items and their m * (m - 1) / 2 pairs.
-        balance: pairs that scores and judgements order alike, minus those that they order differently.
-        ordered_scores, ordered_judgements, ordered_both: pairs in which scores, judgements, or both differ.
-        classes: different scores or different judgements, whichever is fewer.
-        ranks, moments: sums of products of mid-ranks, or values, about their mean: of both, of scores, of judgements.
-    """
+    """What is known of one set of items under each of n weightings; float64 of shape (n,). ``items`` and their
+    ``pairs``; ``balance``: pairs that scores and judgements order alike minus those that they order differently;
+    ``ordered_scores``, ``ordered_judgements``, ``ordered_both``: pairs in which these differ; ``classes``: different
+    scores or different judgements, whichever is fewer; ``ranks``, ``moments``: sums of products of mid-ranks, or
+    values, about their mean: of both, of scores, of judgements."""
 
     pairs: Floats
     balance: Floats
@@ -150,11 +146,9 @@ METHODS: dict[str, Callable[[Tally], Floats]] = {
 
 
 def mean_over_groups(tallies: Sequence[Tally], weights: Floats, method: str) -> Floats:
-    """The mean of a correlation over the groups in which it is defined, for ``accuracy`` the share of all pairs; of
-    shape (n,), NaN where no group has a value.
-
-    ``tallies`` are g groups, each under n weightings or one for all; ``weights``, (n, g), says how often each counts.
-    """
+    """The mean of a correlation over the g groups in which it is defined, for ``accuracy`` the share of all pairs; of
+    shape (n,), NaN where no group has a value. ``tallies`` are under n weightings or one for all; ``weights``, (n, g),
+    says how often each group counts."""
 
     def total(values: Iterable[Floats]) -> Floats:
         columns = [np.broadcast_to(np.nan_to_num(value), len(weights)) for value in values]

@@ -1,8 +1,5 @@
-"""Pseudo-measures that know the system and nothing of the summary (Steen & Markert 2022, section 4.2, Table 1).
-
-What such a score reaches on a set of judgements can be reached without measuring anything: the figure to beat.
-Axes: ``d`` documents, ``s`` systems.
-"""
+"""Pseudo-measures that know the system and nothing of the summary: the figure to beat (Steen & Markert 2022, section
+4.2, Table 1). Axes: ``d`` documents, ``s`` systems."""
 
 from __future__ import annotations
 
@@ -21,21 +18,16 @@ NOISE = 1e-4
 
 
 def from_property(values: ArrayLike, documents: int) -> Floats:
-    """A property of systems as a measure: each of (d, s) summaries gets the value of its system, one of (s,) numbers.
-
-    Whether it is a pretrained transformer (0 or 1) is the paper's confounder "architecture"; whether it produces
-    capitals is "capitalisation" where you do not have the texts.
-    """
+    """A property of systems as a measure: each of (d, s) summaries gets the value of its system, one of (s,) numbers;
+    whether it is a pretrained transformer (0 or 1) is the paper's confounder "architecture"."""
     row = finite("values", values, 1)
     integer("documents", documents, 0)
     return np.tile(row, (documents, 1))
 
 
 def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
-    """Number of upper-case letters of each of (d, s) summaries, rows of equal length; of no row: shape (0, 0).
-
-    The paper's confounder "capitalisation", where most systems write no capitals and texts are as the systems wrote
-    them.
+    """Number of upper-case letters of each of (d, s) summaries, rows of equal length; of no row: shape (0, 0). A
+    confounder of the paper, where most systems write no capitals.
 
     Example:
         >>> capitalisation([["no capital", "Two in Rome"], ["", "USA"]])
@@ -53,10 +45,9 @@ def system_upper_bound(judgements: ArrayLike) -> Floats:
 
 
 def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
-    """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed.
-
-    Ties flatter tau-b and ruin strict accuracy. ValueError: the scale is not below the least step between two scores.
-    """
+    """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed:
+    ties flatter tau-b and ruin strict accuracy. ValueError: the scale is not below the least step between two
+    scores."""
     table = finite("scores", scores, 2)
     if not scale > 0:
         raise ValueError(f"Expected argument `scale` to be positive, but got {scale}.")
@@ -73,11 +64,7 @@ def mean_over_noise(
     statistic: Callable[[Floats], float], scores: ArrayLike, runs: int = 100, seed: int = 0, scale: float = NOISE
 ) -> float:
     """A statistic of a pseudo-measure with ties broken at random, averaged over runs (Table 1, columns "(r)").
-
-    Args:
-        statistic: (d, s) scores -> a number, such as a correlation with the judgements.
-        scores, scale: as in `break_ties`.
-        runs, seed: how often ties are broken; run ``k`` has the seed ``seed + k``.
-    """
+    ``statistic`` takes (d, s) scores to a number; ``scores`` and ``scale`` are as in `break_ties`; run ``k`` has the
+    seed ``seed + k``."""
     integer("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

@@ -1,17 +1,12 @@
-"""How well scores agree with judgements: six statistics on four levels.
+"""How well scores agree with judgements: six statistics on four levels (Steen & Markert 2022, section 4).
 
-The levels (Steen & Markert 2022, section 4) differ in the summaries that they compare: ``summary`` all of them
-(tau_sum; Tables 1 and 3 of Vasilyev & Bohannon 2021), ``system`` the means of the systems (tau_sys; Table 2),
-``pairwise`` those of one document, mean over documents (tau_pair, Acc_pair; the "summary level" of Deutsch et al.
-2021), ``intra_system`` those of one system, mean over systems (tau_intra).
+``spearman`` (of mid-ranks), ``pearson``, ``kendall_a`` (ties count neither way), ``kendall_b`` (corrected for ties;
+Steen & Markert) and ``kendall_c`` (Stuart's; Vasilyev & Bohannon 2021) lie within -1..1. ``accuracy``, within 0..1, is
+the share of the pairs of all groups that the judgements order which the scores order alike; a tie of the scores is
+wrong.
 
-The methods: ``spearman`` (rho of mid-ranks), ``pearson``, Kendall's ``kendall_a`` (ties count neither way),
-``kendall_b`` (corrected for ties; Steen & Markert) and ``kendall_c`` (Stuart's, for tables that are not square;
-Vasilyev & Bohannon), all between -1 and 1; and ``accuracy``, between 0 and 1: of the pairs of all groups that the
-judgements order, the share that the scores order alike; a tie of the scores is wrong.
-
-A document or system whose judgements are all equal is left out of the mean; so is one whose scores are all equal, but
-for ``kendall_a`` and ``accuracy``, which are 0 there.
+A group whose judgements are all equal is left out of the mean; so is one whose scores are all equal, but for
+``kendall_a`` and ``accuracy``, which are 0 there.
 """
 
 from __future__ import annotations
@@ -43,13 +38,8 @@ class UndefinedCorrelationError(ValueError):
 
 @dataclass(frozen=True)
 class Correlation:
-    """One value, and what it rests on.
-
-    Attributes:
-        value: the statistic; higher is better.
-        groups: documents (``pairwise``), systems (``intra_system``) or 1.
-        left_out: how many of them are undefined.
-    """
+    """A ``value``, higher is better, of so many ``groups``: documents (``pairwise``), systems (``intra_system``) or 1;
+    ``left_out`` of them are undefined."""
 
     value: float
     groups: int
@@ -57,14 +47,9 @@ class Correlation:
 
 
 def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> float:
-    """Agreement of scores with judgements.
+    """Agreement of scores with judgements, higher is better: one of `METHODS` on one of `LEVELS`.
 
-    Args:
-        scores, judgements: of shape (documents, systems), higher is better.
-        level, method: one of `LEVELS` and of `METHODS`.
-
-    Returns:
-        The statistic, higher is better.
+    Both are of shape (documents, systems), higher is better.
 
     Raises:
         UndefinedCorrelationError: there is nothing to compare: no document, one system, or constant values.
@@ -114,11 +99,9 @@ def weighted(
     scores: Floats, judgements: Floats, level: str, methods: Iterable[str], documents: Floats | None = None,
     systems: Floats | None = None,
 ) -> dict[str, Floats]:  # fmt: skip
-    """method -> its values in n samples, float64 of shape (n,), NaN where it is undefined.
-
-    Scores and judgements are of shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D) and (n, S),
-    say how often each sample takes each of them, once where left out.
-    """
+    """method -> its values in n samples, float64 of shape (n,), NaN where it is undefined. Scores and judgements are of
+    shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D) and (n, S), say how often each sample
+    takes each of them, once where left out."""
     counts = list(tallies(scores, judgements, level, documents, systems))
     groups = {"pairwise": documents, "intra_system": systems}.get(level)
     if groups is None:

@@ -1,7 +1,6 @@
 """Scores and labels -> thresholds, balanced accuracy, area under the ROC curve, also of resamples.
 
-Scores are oriented: the higher, the more consistent. Axes: n weightings, k summaries; a weight says how often a
-resample takes a summary.
+Higher scores are more consistent. Axes: n weightings, k summaries; a weight says how often a resample takes a summary.
 """
 
 from __future__ import annotations
@@ -23,22 +22,17 @@ PERCENTILES = np.arange(0, 100, 0.2)  # percentiles of the scores that are tried
 
 def choose_threshold(labels: Labels, scores: Floats) -> float:
     """The threshold of the authors of AggreFact (after Laban et al. 2022): of the percentiles 0, .2, ... 99.8 of the
-    scores the highest with the best balanced accuracy, where higher scores count as consistent.
-
-    Labels, 1 for a consistent summary, else 0, and finite scores are of shape (k,).
-    """
+    finite scores, (k,), the highest with the best balanced accuracy. Labels, (k,): 1 for a consistent summary, else
+    0."""
     tried = np.percentile(scores, PERCENTILES)
     reached = balanced_accuracies(labels, scores[None, :] > tried[:, None])
     return float(tried[len(tried) - 1 - int(np.argmax(reached[::-1]))])
 
 
 def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weights: Floats | None = None) -> Floats:
-    """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is chance; of shape (n,).
-
-    A class without a summary is left out of the mean, as scikit-learn does; NaN where there is no summary at all.
-    ``predicted`` tells which summaries were taken for consistent, (n, k), or (k,) for the same throughout; labels and
-    weights are as for `areas`.
-    """
+    """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is chance; of shape (n,). A
+    class without a summary is left out, as scikit-learn does; NaN where there is no summary at all. ``predicted``, (n,
+    k), or (k,) for the same throughout: which summaries were taken for consistent; the rest as for `areas`."""
     predicted = np.atleast_2d(predicted)
     weights = np.ones((len(predicted), len(labels))) if weights is None else weights
     recalls = []
@@ -49,11 +43,9 @@ def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weight
 
 
 def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floats:
-    """Area under the ROC curve: how often a consistent summary scores above another, ties half; .5 is chance.
-
-    Labels and scores are as for `choose_threshold`, weights of shape (n, k), ``None`` for each summary once; the areas
-    of shape (n,), NaN where a class has no summary.
-    """
+    """Area under the ROC curve, (n,): how often a consistent summary scores above another, ties half; .5 is chance, NaN
+    where a class has no summary. Labels and scores are as for `choose_threshold`; weights of shape (n, k), ``None`` for
+    each once."""
     weights = np.ones((1, len(labels))) if weights is None else weights
     codes = dense(scores)
     consistent, other = (by_class(weights * (labels == label), codes) for label in (1, 0))
@@ -68,11 +60,10 @@ class Calibration:
     Attributes:
         threshold: a summary is flagged from here on (down to here where higher is better): midway between two scores.
         accuracy: balanced accuracy on the summaries that it was chosen on, which flatters it.
-        expected, low, high: mean and 95% interval of the balanced accuracy in a bootstrap that chooses the threshold on
-            the summaries that were drawn and tries it on the others.
+        expected, low, high: the same, mean and 95% interval, on those that a bootstrap did not choose its threshold on.
         area: area under the ROC curve.
-        curve: a row for each threshold: ``threshold``, ``accuracy``, ``found`` (share of the inconsistent summaries
-            that are flagged), ``spared`` (of the consistent ones that are not), ``flagged`` (of all).
+        curve: for each ``threshold`` the ``accuracy``, and the shares of the inconsistent summaries that are flagged
+            (``found``), of the consistent ones that are not (``spared``) and of all that are (``flagged``).
     """
 
     threshold: float
@@ -90,11 +81,9 @@ def calibrate(
 ) -> Calibration:  # fmt: skip
     """Finds the threshold with the best balanced accuracy, of several the middle one.
 
-    Args:
-        scores: of shape (k,), not all equal.
-        labels: 1 for a consistent summary, 0 for another, of shape (k,); both have to occur.
-        higher_is_better: the direction of the scores.
-        resamples, seed: of the interval.
+    ``scores`` are of shape (k,), not all equal; ``labels``, (k,), 1 for a consistent summary and 0 for another, hold
+    both (else ValueError). ``higher_is_better`` is the direction of the scores; ``resamples`` and ``seed`` are of the
+    interval.
 
     Example:
         >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])

@@ -17,14 +17,9 @@ _DROP = 'With missing="drop" (--drop-missing)'
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The scores of one measure beside the judgements of one quality, for every summary.
-
-    Attributes:
-        documents, systems: names of the D rows and of the S columns.
-        scores, judgements: float64 of shape (D, S), finite; higher is better.
-        measure, judgement: names of the measure and of the judged quality.
-        dropped: what `join` left out, one sentence each; empty unless it was asked for.
-    """
+    """The scores of one ``measure`` beside the judgements of one quality (``judgement``), for every summary.
+    ``documents`` and ``systems`` name the D rows and S columns of ``scores`` and ``judgements``, finite float64 of
+    shape (D, S); higher is better. ``dropped`` says what `join` left out, one sentence each."""
 
     documents: tuple[str, ...]
     systems: tuple[str, ...]
@@ -92,7 +87,7 @@ def join(
         if gaps and drop:
             left_out.append(f"document with a gap in {name!r}: {', '.join(dict.fromkeys(key[0] for key in gaps))}")
         elif gaps:
-            left_out.append(f"{name!r} is missing for {_cells(gaps)}")
+            left_out.append(f"{name!r} is missing for {cell_names(gaps)}")
     if left_out and not drop:
         raise ValueError(
             f"Expected the tables of scores and judgements to hold the same summaries, but {'; '.join(left_out)}. "
@@ -124,17 +119,17 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
         raise ValueError(f"Expected `{side}` to name document and system in each row, but row {listed(bad)} lacks one.")
     keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
     if len(twice := keys[keys.duplicated()].unique()):
-        raise ValueError(f"Expected `{side}` to hold each summary once, but it holds {_cells(twice)} twice.")
+        raise ValueError(f"Expected `{side}` to hold each summary once, but it holds {cell_names(twice)} twice.")
     cells = table[column].set_axis(keys)
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     where = f"column {column!r} of `{side}`"
     if len(unread := cells[values.isna() & cells.notna()]):
-        raise TypeError(f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {_cells(unread.index)}.")
+        raise TypeError(f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}.")
     if len(infinite := values[np.isinf(values)]):
-        raise ValueError(f"Expected {where} to be finite, but got infinity at {_cells(infinite.index)}.")
+        raise ValueError(f"Expected {where} to be finite, but got infinity at {cell_names(infinite.index)}.")
     if not drop and values.isna().any():
         raise ValueError(
-            f"Expected {where} to be finite, but there is NaN at {_cells(values.index[values.isna()])}. "
+            f"Expected {where} to be finite, but there is NaN at {cell_names(values.index[values.isna()])}. "
             f"{_DROP} these documents are left out."
         )
     if values.empty:
@@ -142,5 +137,6 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
     return values.unstack().loc[keys.get_level_values(0).unique(), keys.get_level_values(1).unique()]
 
 
-def _cells(keys: Iterable[tuple[str, str]]) -> str:
+def cell_names(keys: Iterable[tuple[str, str]]) -> str:
+    """Documents and systems, as `listed`."""
     return listed([f"({document}, {system})" for document, system in keys])

@@ -1,5 +1,4 @@
-"""Lengths of summaries, and whether a measure's ranking is one of lengths (Steen & Markert 2022, section 7.4 and
-appendix C).
+"""Lengths of summaries, and whether a measure ranks by them (Steen & Markert 2022, section 7.4, appendix C).
 
 Axes: ``d`` documents, ``s`` systems.
 """
@@ -29,10 +28,8 @@ UNITS = tuple(_COUNTS)
 
 
 def count_lengths(texts: Sequence[Sequence[str]], unit: str = "characters") -> Floats:
-    """Length of each of (d, s) summaries, rows of equal length; of no row: shape (0, 0).
-
-    The unit is ``"characters"`` (the paper's), ``"words"`` (between white space) or ``"sentences"``
-    (`estime_metric.meta.shuffle.split_sentences`).
+    """Length of each of (d, s) summaries, rows of equal length; of no row: shape (0, 0). The unit is ``"characters"``
+    (the paper's), ``"words"`` (between white space) or ``"sentences"`` (`estime_metric.meta.shuffle.split_sentences`).
 
     Example:
         >>> count_lengths([["One. Two.", ""]], "words")
@@ -65,11 +62,8 @@ def lengths_by_system(lengths: ArrayLike, systems: Sequence[str]) -> pd.DataFram
 
 
 def correlation_with_length(scores: ArrayLike, lengths: ArrayLike, method: str = "kendall_b") -> dict[str, float]:
-    """Correlation of (d, s) scores of a measure, or of judgements, with the (d, s) lengths of the summaries.
-
-    A measure that correlates with length where the judgements do not is biased by it. The method is one of `METHODS`.
-    Returns level -> correlation, for each of `LEVELS`; NaN where it is undefined.
-    """
+    """Correlation of (d, s) scores of a measure, or of judgements, with the (d, s) lengths of the summaries, by one of
+    `METHODS`: level -> value, for each of `LEVELS`; NaN where it is undefined."""
     check_choice("method", method, METHODS)
     table, sizes = alike(2, scores=scores, lengths=lengths)
     return {level: observed(table, sizes, level, [method])[method].value for level in LEVELS}
@@ -82,11 +76,8 @@ def agreement_by_length_difference(
     """How often a measure agrees on which of two summaries is better, by how much longer the better one is.
 
     Pairs of summaries that are judged different, of any document and system, are drawn at random without repetition.
-    The curve of a measure that prefers long summaries rises; a tie of the measure counts one half.
-
-    Args:
-        scores, judgements, lengths: (d, s); higher scores and judgements are better.
-        pairs, width, limit, seed: as in `accuracy_by_length_difference`.
+    The curve of a measure that prefers long summaries rises; a tie of the measure counts one half. All tables are (d,
+    s), higher scores and judgements are better; the options are as in `accuracy_by_length_difference`.
     """
     tables = alike(2, scores=scores, judgements=judgements, lengths=lengths)
     guess, gold, sizes = (table.ravel() for table in tables)

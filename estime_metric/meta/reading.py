@@ -25,12 +25,8 @@ _Measured = tuple[pd.DataFrame, str, tuple[str, str]]
 
 def read_table(path: str | Path, text_columns: Iterable[str] = ("document", "system")) -> pd.DataFrame:
     """Reads CSV, JSON Lines or Parquet, by the ending; in CSV the ``text_columns`` stay as written: ``007``, ``NA``.
-
-    Raises:
-        ValueError: another ending, or the file is no such table.
-        OSError: it cannot be read.
-        ImportError: Parquet without pyarrow.
-    """
+    Raises ValueError for another ending or no such table, OSError where it cannot be read, ImportError for Parquet
+    without pyarrow."""
     path = Path(path)
     ending = path.suffix.lower()
     if ending not in READABLE:
@@ -55,7 +51,8 @@ def read_grids(
     not_measures: Collection[str] = (), document: ColumnNames = None, system: ColumnNames = None,
     missing: str = "error",
 ) -> list[Grid]:  # fmt: skip
-    """Reads a grid for each judged quality and measure.
+    """Reads a grid for each judged quality and measure: the measures of the first quality, then those of the second,
+    and so on.
 
     Args:
         scores: a table, or a folder of tables, whose measures are called ``FILE``, or ``FILE.COLUMN`` where a file
@@ -69,9 +66,6 @@ def read_grids(
         document, system: their columns; a pair where the tables name one differently. Where left out, the first of
             `DOCUMENT_COLUMNS` or `SYSTEM_COLUMNS` that is there.
         missing: as in `join`.
-
-    Returns:
-        The measures of the first quality, then those of the second, and so on.
 
     Raises:
         TypeError, ValueError: a column or a measure is missing, or the tables do not fit.

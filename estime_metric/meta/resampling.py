@@ -2,9 +2,7 @@
 
 A resample draws documents, systems, or both with replacement; ``both`` is crossed: every drawn system with every drawn
 document (BOOT-BOTH of Deutsch, Dror & Roth 2021; Steen & Markert 2022, Table 3), which ``scipy.stats.bootstrap`` cannot
-do. Intervals over documents alone hold for these systems, the wider ones over both for others of their kind.
-
-What is drawn twice counts twice, and its copies are tied. A resample is a row of weights, see `concordance`.
+do. What is drawn twice counts twice, and its copies are tied. A resample is a row of weights, see `concordance`.
 """
 
 from __future__ import annotations
@@ -63,11 +61,9 @@ def bootstrap(
     grid: Grid, *, levels: Iterable[str] = tuple(LEVELS), methods: Iterable[str] = tuple(METHODS),
     resample: str = "both", n: int = 1000, confidence: float = 0.95, seed: int = 0,
 ) -> pd.DataFrame:  # fmt: skip
-    """Correlations with percentile intervals.
+    """Correlations with percentile intervals, for some of `LEVELS` and of `METHODS`.
 
     Args:
-        grid: scores and judgements.
-        levels, methods: some of `LEVELS` and of `METHODS`.
         resample: ``"documents"``, ``"systems"`` or ``"both"``, see the module.
         n, confidence: number of resamples, and share of them within the interval.
         seed: the same seed draws the same documents and systems for every measure.
@@ -107,10 +103,8 @@ def bootstrap_groups(
     grid: Grid, *, level: str, method: str, n: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> pd.DataFrame:
     """The correlation of each group with its interval: systems over resampled documents (``"intra_system"``; Steen &
-    Markert 2022, Figure 5), or documents over resampled systems (``"pairwise"``), all over the same resamples.
-
-    Returns one row for each: ``group``, ``value`` (NaN where it is undefined), ``low``, ``high``, ``undefined``.
-    """
+    Markert 2022, Figure 5), or documents over resampled systems (``"pairwise"``), all over the same resamples: a row
+    for each, ``group``, ``value`` (NaN where it is undefined), ``low``, ``high``, ``undefined``."""
     check_choice("level", level, ("intra_system", "pairwise"))
     check_choice("method", method, METHODS)
     check_share("confidence", confidence)

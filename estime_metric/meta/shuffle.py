@@ -23,8 +23,7 @@ _BREAK = re.compile(r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\
 
 @dataclass(frozen=True)
 class ShuffledText:
-    """A text with its sentences in another order: ``order[k]`` is the index in the original of the sentence now at
-    ``k``."""
+    """A text whose sentences are in another order: the sentence at ``k`` is that at ``order[k]`` in the original."""
 
     text: str
     order: tuple[int, ...]
@@ -57,8 +56,7 @@ def shuffle_text(
     """The text with its sentences in a random order that reads differently; all such orders are equally likely.
 
     Sentences are joined by a newline if the text has lines, else by a space. A text without two different sentences
-    comes back unchanged, and ``changed`` is False; leave such pairs out of an accuracy, as the paper does. The seed is
-    as ``numpy.random.default_rng`` takes it.
+    comes back unchanged: leave such pairs out of an accuracy. The seed is as ``numpy.random.default_rng`` takes it.
     """
     sentences = list(splitter(text))
     order = list(range(len(sentences)))
@@ -89,9 +87,7 @@ def shuffle_texts(
 
 def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
     """Share of pairs whose original is scored higher, within 0..1, 0.5 by chance; a tie counts one half; NaN of no
-    pair.
-
-    Takes (n,) scores of originals, higher is better, and of the same texts shuffled.
+    pair. Takes (n,) scores of originals, higher is better, and of the same texts shuffled.
 
     Example:
         >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
@@ -103,14 +99,9 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LengthCurve:
-    """Means by a length; the last bucket at either end takes all that lies beyond the limit.
-
-    Attributes:
-        lengths: (b,) lower edges of the buckets that hold a pair, rising.
-        means: (b,) share of the pairs ranked right, a tie counting one half, within 0..1.
-        counts: (b,) number of pairs.
-        width: width of a bucket.
-    """
+    """Means by a length; the last bucket at either end takes all that lies beyond the limit. ``lengths``: (b,) lower
+    edges of the buckets that hold a pair, rising, each ``width`` wide; ``means``: (b,) share of the pairs ranked right,
+    a tie counting one half, within 0..1; ``counts``: (b,) number of pairs."""
 
     lengths: Floats
     means: Floats

@@ -1,11 +1,9 @@
 """Does one measure agree better with the judgements than another does? Paired tests on the same summaries.
 
-`bootstrap_difference` draws documents, systems or both, the same for both measures, and gives an interval.
-`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system by the toss of a
-coin and assumes nothing of how the correlation is distributed (PERM-BOTH, PERM-INPUTS and PERM-SYSTEMS of Deutsch, Dror
-& Roth 2021). A swap is a row of weights, as a resample is; ``scipy.stats.permutation_test`` would copy the table for
-each. `williams_test` takes the items as independent draws from a normal distribution, which summaries of one document
-are not (Williams 1959; Graham & Baldwin 2014).
+`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system (PERM-BOTH,
+PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights; ``scipy.stats.permutation_test``
+would copy the table for each. `williams_test` takes the items as independent draws from a normal distribution, which
+summaries of one document are not (Williams 1959; Graham & Baldwin 2014).
 """
 
 from __future__ import annotations
@@ -44,14 +42,9 @@ _DIFFERENCES = [
 
 @dataclass(frozen=True)
 class Difference:
-    """Two measures' agreement with the same judgements.
-
-    Attributes:
-        first, second: their correlations.
-        p_value: of the alternative.
-        low, high: interval of the difference; ``None`` where the test gives none.
-        undefined: samples left out, since one of them has no value there.
-    """
+    """Two measures' correlations with the same judgements, ``first`` and ``second``, with the ``p_value`` of the
+    alternative; the interval of their difference, ``None`` where the test gives none; and the samples left out as
+    ``undefined``."""
 
     first: float
     second: float
@@ -70,11 +63,9 @@ def bootstrap_difference(
     first: Grid, second: Grid, *, level: str, method: str, resample: str = "both", n: int = 1000,
     confidence: float = 0.95, seed: int = 0,
 ) -> Difference:  # fmt: skip
-    """Interval of the difference of two measures' correlations, first minus second.
-
-    The p-value is two-sided and belongs to the percentile interval: twice the share of resamples whose difference has
-    the other sign or none. Arguments and errors are those of `permutation_test` and of `bootstrap`.
-    """
+    """Interval of the difference of two measures' correlations, first minus second, and its two-sided p-value: twice
+    the share of resamples whose difference has the other sign or none. Arguments and errors: `permutation_test`,
+    `bootstrap`."""
     _check_same(first, second, level, method)
     samples = draw(first.scores.shape, resample, n, seed)
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
@@ -90,15 +81,14 @@ def permutation_test(
 ) -> Difference:  # fmt: skip
     """Paired permutation test of two measures' correlations.
 
+    The p-value is (1 + permutations with as large a difference) / (1 + permutations).
+
     Args:
         first, second: two measures, with the same judgements of the same summaries.
         level, method: one of `LEVELS` and of `METHODS`.
         swap: what keeps together: each of the ``summaries`` alone, those of one of the ``documents`` or ``systems``.
         alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
         n, seed: number of permutations, and seed.
-
-    Returns:
-        The p-value is (1 + permutations with as large a difference) / (1 + permutations).
 
     Raises:
         ValueError: the grids differ in more than the scores.
@@ -126,12 +116,8 @@ def permutation_test(
 def williams_test(
     first: Grid, second: Grid, *, level: str = "system", method: str = "pearson", alternative: str = "two-sided"
 ) -> Difference:
-    """Williams test of two measures' correlations with the judgements; grids and errors as in `permutation_test`.
-
-    Args:
-        level: ``"system"`` or ``"summary"``; the other levels are no single correlation.
-        method: ``"pearson"``, or ``"spearman"`` as an approximation.
-    """
+    """Williams test of two measures' correlations with the judgements; grids and errors as in `permutation_test`. The
+    level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or ``"spearman"`` as an approximation."""
     _check_same(first, second, level, method)
     check_choice("level", level, ("system", "summary"))
     check_choice("method", method, ("pearson", "spearman"))
@@ -144,15 +130,11 @@ def williams_test(
 def williams(
     first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
 ) -> tuple[float, float]:
-    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014).
+    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014): t with n - 3 degrees of freedom,
+    positive where the first is higher, 0 of equal correlations; and the p-value.
 
-    Args:
-        first, second, between: correlations of either measure with the judgements, and of the measures.
-        n: items that they rest on, at least four.
-        alternative: as in `permutation_test`.
-
-    Returns:
-        t with n - 3 degrees of freedom, positive where the first is higher, 0 of equal correlations; and the p-value.
+    ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each other; they rest on ``n``
+    items, at least four. The alternative is as in `permutation_test`.
 
     Example:
         >>> t, p = williams(0.4, 0.5, 0.1, 103)
@@ -190,10 +172,9 @@ def compare_all(
     grids: Sequence[Grid], *, test: str = "permutation", levels: Sequence[str] = tuple(LEVELS),
     methods: Sequence[str] = ("kendall_b",), **options: Any,
 ) -> pd.DataFrame:  # fmt: skip
-    """A paired test of every two measures with the same judgements.
+    """A paired test of every two measures with the same judgements; a grid for each measure and judgement.
 
     Args:
-        grids: one for each measure and judgement; those of one judgement hold the same summaries.
         test: ``"permutation"``, ``"bootstrap"`` or ``"williams"``.
         levels, methods: some of `LEVELS` and of `METHODS`; Williams' are those of `williams_test`.
         options: of the test.

@@ -1,8 +1,7 @@
 """Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a matplotlib ``Figure``.
 
-Nothing global is touched: no pyplot, no style, no window. Colours suit colour-blind readers and carry no meaning alone.
-Sizes fit a page of paper at full width. All raise TypeError or ValueError for data that are empty, no finite numbers,
-or do not fit the names.
+No pyplot, no style, no window is touched. Sizes fit a page at full width; no colour carries meaning alone. All raise
+TypeError or ValueError for data that are empty, no finite numbers, or do not fit the names.
 """
 
 from __future__ import annotations

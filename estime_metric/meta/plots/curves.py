@@ -26,14 +26,9 @@ def plot_layers(
     kinds: tuple[str, str] = ("", ""),
 ) -> Figure:  # fmt: skip
     """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer of each ringed.
-
-    Args:
-        curves: what was judged -> (l,) values, thick lines; NaN leaves a gap.
-        layers: the ``l`` layers, rising.
-        statistic: what the values are, for the axis.
-        others: a second set to compare with, thin dashed lines in the same colours (appendices B to F).
-        kinds: what the thick and the thin lines are.
-    """
+    ``curves``: what was judged -> a value for each of the rising ``layers``, thick lines, NaN leaves a gap; ``others``:
+    a second set to compare with, thin dashed lines in the same colours (appendices B to F); ``kinds``: what the thick
+    and the thin lines are; ``statistic``: what the values are, for the axis."""
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends = []

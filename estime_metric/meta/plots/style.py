@@ -56,9 +56,7 @@ def make_grid(
 
 def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:
     """Writes a figure as PNG (200 dots per inch) and as SVG, the same bytes for the same figure; returns the two paths.
-
-    The ``path`` may have one of the two endings. OSError: it cannot be written.
-    """
+    The ``path`` may have one of the two endings. OSError: it cannot be written."""
     path = Path(path)
     stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
     png, svg = (stem.with_name(stem.name + ending) for ending in (".png", ".svg"))

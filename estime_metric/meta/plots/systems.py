@@ -22,13 +22,9 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
     """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the colour of tau, their areas in proportion to
     the numbers of pairs, a small cross for none.
 
-    Rows and columns run from the best system to the worst. Consistent pairs are above the diagonal, the same pairs
-    inverted below it: a system which the measure prefers whatever it writes has a blue row and a red column.
-
-    Args:
-        bias: of at least one system.
-        measure: its name, for the title.
-        names: system -> the name to print, where it is another.
+    Consistent pairs are above the diagonal, inverted ones below it: a system which the measure prefers whatever it
+    writes has a blue row and a red column. ``bias`` holds at least one system; ``measure`` is its name, for the title;
+    ``names``: system -> the name to print, where it is another.
     """
     size = len(bias.systems)
     if not size:
@@ -78,14 +74,9 @@ def plot_intra_system(
     values: Mapping[str, ArrayLike], systems: Sequence[str], intervals: Mapping[str, ArrayLike] | None = None,
     statistic: str = "Kendall's τ-b", title: str = "Agreement with the judgements within each system",
 ) -> Figure:  # fmt: skip
-    """Bars with intervals: one panel for each measure, one bar for each system, all on one scale.
-
-    Args:
-        values: measure -> (s,) values, NaN where a system has none.
-        systems: names of the ``s`` systems.
-        intervals: measure -> (s, 2) lower and upper ends, NaN where there is none.
-        statistic: what the values are, for the axis.
-    """
+    """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one scale. ``values``:
+    measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper ends, NaN where there is none;
+    ``statistic``: what the values are, for the axis."""
     if not values:
         raise ValueError("Expected argument `values` to hold at least one measure, but got none.")
     names = check_systems(systems, len(systems))

@@ -1,8 +1,5 @@
 """Coherence measures of Steen & Markert 2022 that need no published checkpoint of their own; higher is more coherent.
-
-``scoring`` has them all by name, as ``estime coherence`` does. ``entity_graph`` needs nothing, ``bartscore`` takes any
-sequence-to-sequence model, ``classifier`` any encoder, which ``train`` fine-tunes on shuffled texts.
-"""
+``scoring`` has them all by name; ``train`` fine-tunes the encoder of ``classifier`` on shuffled texts."""
 
 from __future__ import annotations
 

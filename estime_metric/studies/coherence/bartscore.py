@@ -1,8 +1,5 @@
-"""BARTScore (Yuan, Neubig & Liu 2021): how probable is the summary, given its source, to a model that writes text?
-
-The score is the mean log-probability of the summary's tokens, special ones included, under a sequence-to-sequence model
-that reads the source, the direction that the toolbox paper takes. Zero or less; higher is better.
-"""
+"""BARTScore (Yuan, Neubig & Liu 2021): the mean log-probability of a summary's tokens, special ones included, under a
+sequence-to-sequence model that reads the source, the direction that the toolbox paper takes."""
 
 from __future__ import annotations
 
@@ -28,13 +25,11 @@ _TARGET_LIMITS = ("max_decoder_position_embeddings", "max_position_embeddings", 
 
 
 class BartScore:
-    """Scores summaries by their probability given their sources.
-
-    ``model`` is a sequence-to-sequence model of transformers, Hub name or folder (BART, Pegasus, T5 ...); ``device`` as
-    ``torch.device`` takes it, ``None``: CUDA if there is one; ``token_budget`` the most tokens of sources and summaries
-    in a forward pass, padding included; with ``truncate`` texts longer than the model's positions are cut, else
-    refused. Raises OSError where the model cannot be loaded, ValueError where it is another kind or lacks a weight.
-    """
+    """Scores summaries by their probability given their sources. ``model`` is a sequence-to-sequence model of
+    transformers, Hub name or folder (BART, Pegasus, T5 ...); ``device`` as ``torch.device`` takes it, ``None``: CUDA if
+    there is one; ``token_budget`` the most tokens of sources and summaries in a forward pass, padding included; with
+    ``truncate`` texts longer than the model's positions are cut, else refused. Raises OSError where the model cannot be
+    loaded, ValueError where it is another kind or lacks a weight."""
 
     def __init__(
         self, model: str = BARTSCORE_MODEL, *, device: str | None = None, token_budget: int = 8192,
@@ -49,11 +44,9 @@ class BartScore:
         self.target_limit = _limit(self.model.config, _TARGET_LIMITS)
 
     def score(self, predictions: Sequence[str], sources: Sequence[str]) -> NDArray[np.float64]:
-        """The score of each pair, float64 of shape (n,), zero or less, higher is better.
-
-        The token budget changes it by no more than rounding. An empty summary has its special tokens only. Raises
-        TypeError, ValueError as `check_pairs`, and ValueError for a text that is too long where ``truncate`` is False.
-        """
+        """The score of each pair, float64 of shape (n,), zero or less, higher is better. The token budget changes it by
+        no more than rounding. An empty summary has its special tokens only. Raises TypeError, ValueError as
+        `check_pairs`, and ValueError for a text that is too long where ``truncate`` is False."""
         predictions, sources = check_pairs(predictions, sources)
         tokenizer, cut = self.tokenizer, self.truncate
         targets = token_ids("predictions", predictions, tokenizer, self.target_limit, cut, key="text_target")

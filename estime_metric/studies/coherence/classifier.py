@@ -59,13 +59,10 @@ class TrainingOptions:
 
 
 class CoherenceClassifier:
-    """Scores texts by the log-odds of their being in order.
-
-    ``model`` is a folder or Hub name of a classifier that `save` wrote; or of an encoder (``"embedded-small"``: that of
-    the package), whose head is then new, from ``seed``, and knows nothing until it is trained, which ``trained`` says.
-    ``device`` and ``truncate`` are as in `BartScore`. Raises OSError where the model cannot be loaded, ValueError where
-    a weight of the encoder is missing.
-    """
+    """Scores texts by the log-odds of their being in order. ``model`` is a folder or Hub name of a classifier that
+    `save` wrote; or of an encoder (``"embedded-small"``: that of the package), whose head is then new, from ``seed``,
+    and knows nothing until it is trained, which ``trained`` says. ``device`` and ``truncate`` are as in `BartScore`.
+    Raises OSError where the model cannot be loaded, ValueError where a weight of the encoder is missing."""
 
     def __init__(self, model: str | Path, *, device: str | None = None, truncate: bool = False, seed: int = 0) -> None:
         self.device = choose_device(device)
@@ -81,11 +78,8 @@ class CoherenceClassifier:
         self.limit: int | None = _limit(self.model, self.tokenizer)
 
     def score(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float64]:
-        """The log-odds of each text's being in its original order, float64 of shape (n,), higher is more coherent.
-
-        ``batch_size`` changes a score by no more than rounding. ValueError for a text that is too long without
-        ``truncate``.
-        """
+        """The log-odds of each text's being in its original order, float64 of shape (n,), higher is more coherent;
+        ``batch_size`` changes no more than rounding. ValueError for a text that is too long without ``truncate``."""
         rows = self.encode(texts)
         scores = np.full(len(rows), np.nan)
         order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
@@ -114,10 +108,8 @@ class CoherenceClassifier:
 
 
 def shuffled_pairs(texts: Sequence[str], shuffles: int = 1, seed: int = 0) -> list[tuple[str, list[str]]]:
-    """Each text that has another order, with so many shuffled forms, some equal where it has few orders.
-
-    Its own sentences are joined as those of the shuffled forms, so that nothing but their order tells the two apart.
-    """
+    """Each text that has another order, with so many shuffled forms, some equal where it has few orders; its own
+    sentences are joined as theirs, so that nothing but their order tells the two apart."""
     pairs = []
     for index, text in enumerate(texts):
         forms = [shuffle_text(text, (seed, index, number)) for number in range(shuffles)]
@@ -133,11 +125,10 @@ def train_classifier(
 ) -> CoherenceClassifier:  # fmt: skip
     """Trains a coherence classifier on texts and their shuffled forms; returns that of the best epoch.
 
-    On the CPU the same seed gives the same classifier. ``texts`` are coherent, such as reference summaries; those of
-    fewer than two sentences are left out. ``model``, ``device`` and ``truncate`` are as in `CoherenceClassifier`.
-    ``on_epoch`` is called after each epoch with its number from 1, the mean loss in training, and F1 of the held-out
-    texts (NaN without). Raises TypeError, ValueError where fewer than two texts can be shuffled, or one is too long for
-    the encoder.
+    On the CPU the same seed gives the same classifier. ``texts`` are coherent; those of fewer than two sentences are
+    left out. ``model``, ``device`` and ``truncate`` are as in `CoherenceClassifier`. ``on_epoch`` is called after each
+    epoch with its number from 1, the mean loss in training, and F1 of the held-out texts (NaN without). Raises
+    TypeError, ValueError where fewer than two texts can be shuffled, or one is too long for the encoder.
     """
     options = options or TrainingOptions()
     pairs = shuffled_pairs(check_texts("texts", texts), options.shuffles, options.seed)

@@ -1,9 +1,6 @@
-"""The entity graph (Guinaudeau & Strube 2013): sentences are linked where they speak of the same entities.
-
-A text is a directed graph of its sentences, each edge from an earlier to a later one. Entities are found by
-`content_words`, which needs no data, by `nouns`, which takes a tagger, or by any callable sentence -> {entity: weight};
-the paper weighs roles: subject 3, object 2, other 1.
-"""
+"""The entity graph (Guinaudeau & Strube 2013): a directed graph of the sentences of a text, linked where they speak of
+the same entities. Any callable sentence -> {entity: weight} finds these; the paper weighs subject 3, object 2, other
+1."""
 
 from __future__ import annotations
 

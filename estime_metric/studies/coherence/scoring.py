@@ -21,13 +21,11 @@ MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")
 
 @dataclass(frozen=True)
 class CoherenceOptions:
-    """What the measures need.
-
-    ``classifier``: folder or Hub name of a trained one (``python -m estime_metric.studies.coherence.train``).
-    ``bartscore_model``: Hub name or folder. ``tagger``: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``);
-    ``None``: content words. ``device``: ``None`` takes CUDA if there is one. ``truncate``: cut texts that are longer
-    than a model's positions, else they are refused. ``seed``: of the random baseline.
-    """
+    """What the measures need. ``classifier``: folder or Hub name of a trained one (``python -m
+    estime_metric.studies.coherence.train``). ``bartscore_model``: Hub name or folder. ``tagger``: ``"nltk"`` makes the
+    entity graph link nouns (extra ``nltk``); ``None``: content words. ``device``: ``None`` takes CUDA if there is one.
+    ``truncate``: cut texts that are longer than a model's positions, else they are refused. ``seed``: of the random
+    baseline."""
 
     classifier: str | Path | None = None
     bartscore_model: str = BARTSCORE_MODEL

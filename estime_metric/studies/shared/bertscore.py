@@ -1,8 +1,5 @@
-"""BERTScore (Zhang et al. 2020) with any encoder that ESTIME takes.
-
-``torchmetrics`` 1.9 pairs the texts of a batch wrongly: it sorts summaries and references by length, each for itself.
-For a single pair it agrees with this.
-"""
+"""BERTScore (Zhang et al. 2020) with any encoder that ESTIME takes; ``torchmetrics`` 1.9 pairs the texts of a batch
+wrongly, since it sorts summaries and references by length, each for itself."""
 
 from __future__ import annotations
 
@@ -26,12 +23,9 @@ BATCH = 32
 
 
 class BertScorer:
-    """An encoder that compares texts; EncoderUnavailableError where it cannot be loaded.
-
-    ``model`` is a Hub name, a folder or the name of an encoder of the package; ``layer`` a hidden layer (ValueError
-    where it has none such), 0 the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``;
-    ``device`` as in `EstimeConfig`.
-    """
+    """An encoder that compares texts; EncoderUnavailableError where it cannot be loaded. ``model`` is a Hub name, a
+    folder or an encoder of the package; ``layer`` a hidden layer (else ValueError), 0 the embedding layer's output,
+    ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``; ``device`` as in `EstimeConfig`."""
 
     def __init__(self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None) -> None:
         import torch
@@ -52,11 +46,10 @@ class BertScorer:
     ) -> dict[str, Floats]:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
-        Tokens are compared by the cosine of their embeddings, special tokens left out. Precision is the mean of the
-        best cosines of the summary's tokens, recall that of the reference's, F1 their harmonic mean; no weights by
-        inverse document frequency, no rescaling. A text without tokens has 0 in all three. ``combine`` and errors are
-        as in `rouge`; a text longer than the encoder can read is refused too (ValueError). ``advance`` gets the number
-        of summaries done.
+        Precision is the mean of the best cosines of the summary's tokens, recall that of the reference's, F1 their
+        harmonic mean; no special tokens, no weights by inverse document frequency, no rescaling. A text without tokens
+        has 0 in all three. The rest is as in `rouge`; a text longer than the encoder can read is refused too
+        (ValueError).
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
         pairs = each(summaries, references, combine, advance)

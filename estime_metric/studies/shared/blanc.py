@@ -34,13 +34,11 @@ PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXX
 
 
 class BlancScorer:
-    """BLANC with one encoder.
-
-    ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its name), or ``"embedded-small"``;
-    ``kind`` one of `KINDS`; ``device`` for example ``"cuda"``, the CPU where left out; ``options`` those of
-    ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError
-    where the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and bad options.
-    """
+    """BLANC with one encoder. ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its
+    name), or ``"embedded-small"``; ``kind`` one of `KINDS`; ``device`` for example ``"cuda"``, the CPU where left out;
+    ``options`` those of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or
+    ``nltk``, OSError where the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and
+    bad options."""
 
     def __init__(self, model: str, *, kind: str = "help", device: str | None = None, **options: Any) -> None:
         check_choice("kind", kind, KINDS)
@@ -61,11 +59,8 @@ class BlancScorer:
         self.signature = f"BLANC|{kind}|blanc {version('blanc')}|model:{named}|sentences:{name_of_split}{shown}"
 
     def score(self, summaries: Sequence[str], sources: Sequence[str], *, advance: Advance | None = None) -> Floats:
-        """BLANC of each summary, float64 between -1 and 1; higher is better.
-
-        A source that comes several times in a row is prepared once; ``advance`` is called with the number of summaries
-        done.
-        """
+        """BLANC of each summary, float64 between -1 and 1; higher is better. A source that comes several times in a row
+        is prepared once; ``advance`` is called with the number of summaries done."""
         texts, originals = check_pairs(list(summaries), list(sources), "summaries", "sources")
         scores: list[float] = []
         for source, group in groupby(zip(originals, texts, strict=True), key=itemgetter(0)):
@@ -96,11 +91,9 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
 
 
 def load_package() -> ModuleType:
-    """The module ``blanc.blanc``; ImportError where it is not installed.
-
-    ``blanc`` 0.3.4 imports names that ``transformers`` 5 no longer has: ``AdamW``, for which ``torch.optim.AdamW``
-    stands in (the same rule), and in another module a model, which is why its ``__init__`` is passed over.
-    """
+    """The module ``blanc.blanc``; ImportError where it is not installed. ``blanc`` 0.3.4 imports names that
+    ``transformers`` 5 lacks: ``AdamW``, for which torch's stands in, and a model in a module which its ``__init__``
+    loads: it is passed over."""
     if (known := sys.modules.get("blanc.blanc")) is not None:
         return known
     found = importlib.util.find_spec("blanc")

@@ -13,10 +13,9 @@ PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
 def estime_block(scorer: EstimeScorer, *, every_measure: bool = False, progress: bool = False) -> Block:
     """ESTIME with one unit, all layers in one pass; the measures that the configuration names become rows as well.
 
-    With ``layers="all"`` only the default layer (of an encoder of 24 blocks also those of the paper's rows) stands in
-    the main tables. With ``every_measure`` all measures of quality become rows; the scorer has to compute them.
-    ``progress`` is the scorer's own bar. The encoder is loaded here; EncoderUnavailableError, ValueError as
-    `EstimeScorer`.
+    With ``layers="all"`` only the default layer (of an encoder of 24 blocks also the paper's) stands in the main
+    tables. With ``every_measure`` all measures of quality become rows; the scorer has to compute them. ``progress`` is
+    the scorer's own bar. The encoder is loaded here; EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
     signature, info = scorer.signature, scorer.encoder.info
     config = info.resolve(scorer.config)

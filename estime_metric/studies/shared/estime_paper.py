@@ -1,7 +1,6 @@
-"""Tables 1, 2 and 3 of the ESTIME paper as printed: Vasilyev & Bohannon 2021, published version, sections 3.1, 3.2, 4.
+"""Tables 1, 2 and 3 of the ESTIME paper as printed (Vasilyev & Bohannon 2021, sections 3.1, 3.2, 4), not measured here.
 
-The preprint prints the same numbers, without ESTIME-21. Nothing here was measured by this package. The paper's
-spellings of one measure (BERTScore, BERTscore) are made one.
+The preprint prints the same numbers, without ESTIME-21. The paper's spellings of one measure are made one.
 """
 
 from __future__ import annotations
@@ -40,15 +39,10 @@ ROUGE-1         0.137  0.067   0.302  0.220   0.184  0.134   0.080  0.046   0.69
 ROUGE-2         0.129  0.063   0.245  0.177   0.146  0.105   0.063  0.036   0.779  0.600
 ROUGE-3         0.149  0.073   0.251  0.180   0.160  0.116   0.066  0.038   0.888  0.717
 """
-
-
-def _read(line: str) -> tuple[str, tuple[Printed, ...]]:
-    name, *cells = line.split()
-    pairs = zip(cells[::2], cells[1::2], strict=True)
-    return name, tuple(Printed(float(rho), float(tau)) for rho, tau in pairs)
-
-
-_PRINTED = dict(map(_read, _ROWS.strip().splitlines()))
+_PRINTED: dict[str, tuple[Printed, ...]] = {}
+for _name, *_cells in map(str.split, _ROWS.strip().splitlines()):
+    _numbers = [float(cell) for cell in _cells]
+    _PRINTED[_name] = tuple(map(Printed, _numbers[::2], _numbers[1::2]))
 #: Row -> a correlation for each of `QUALITIES`, summary level.
 TABLE_1: dict[str, tuple[Printed, ...]] = {name: row[:4] for name, row in _PRINTED.items()}
 #: Row -> the correlation with consistency, system level.

@@ -1,7 +1,5 @@
-"""Scores that were computed elsewhere, beside ours: a table with a row for each summary and a column for each measure.
-
-The format is what ``estime score -o`` writes where the input names document and system; rows may stand in any order.
-"""
+"""Scores that were computed elsewhere, beside ours: a row for each summary in any order, a column for each measure, as
+``estime score -o`` writes them where the input names document and system."""
 
 from __future__ import annotations
 
@@ -15,6 +13,7 @@ import pandas as pd
 from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.meta.checks import Floats, listed
+from estime_metric.meta.grid import cell_names
 from estime_metric.meta.reading import read_table
 from estime_metric.studies.shared import estime_paper
 from estime_metric.studies.shared.scoring import OWN, Block, Measure, Summaries
@@ -33,11 +32,9 @@ _PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.T
 
 def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
     """A block of measures for each file, CSV, JSON Lines or Parquet, whose names without the ending have to differ.
-
     ``lower`` are columns of which less is better, in any of the files; those of ESTIME are known. Raises OSError for a
     file that cannot be read, ImportError for Parquet without pyarrow, TypeError and ValueError as `own_block`, and
-    where no file has a column of ``lower``.
-    """
+    where no file has a column of ``lower``."""
     paths, lower = [Path(file) for file in files], list(lower)
     names = [path.stem for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -49,19 +46,19 @@ def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[B
 
 
 def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ()) -> Block:
-    """Scores of a table as measures of a benchmark.
+    """Scores of a table as measures of a benchmark; the block's notes name summaries without a score and rows of no
+    summary.
 
     Args:
         table: a row for each summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column of numbers for each
-            measure. Columns of text and those in `NO_SCORES` are no measures. An empty cell is a missing score, NaN;
-            the block's notes name such summaries, and rows of no summary.
-        name: follows the measures' names in tables, and before the names of their columns.
+            measure, with NaN for a missing score. Columns of text and those in `NO_SCORES` are no measures.
+        name: follows the measures' names in tables, and precedes the names of their columns.
         lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are known.
 
     Raises:
         TypeError: a column holds both numbers and text.
-        ValueError: no column of documents, systems or scores, a summary twice, an infinite score, or ``lower`` names no
-            column of scores.
+        ValueError: no column of documents, systems or scores, a summary twice, an infinite score, or an unknown
+            ``lower``.
     """
     keys = _keys(table, name)
     names = (one for one in table.columns if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:"))
@@ -140,18 +137,14 @@ def _measure(column: str, name: str, lower: bool) -> Measure:
 
 def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
     """Which summaries lack a score, and which rows are of no summary."""
-
-    def named(keys: Iterable[tuple[str, str]]) -> str:
-        return listed([f"({document}, {system})" for document, system in keys])
-
     keys = pd.MultiIndex.from_tuples(data.keys)
     found = scores.reindex(keys)
     there = keys.isin(scores.index)
     if not there.all():
-        yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {named(keys[~there])}."
+        yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {cell_names(keys[~there])}."
     for column in scores:
         if len(empty := keys[there & found[column].isna()]):
-            yield f"{name}: no value of {column} for {len(empty)} summaries: {named(empty)}."
+            yield f"{name}: no value of {column} for {len(empty)} summaries: {cell_names(empty)}."
     strange = scores.index[~scores.index.isin(keys)]
     documents, systems = (strange.get_level_values(level) for level in (0, 1))
     new_document, new_system = ~documents.isin(data.documents), ~systems.isin(data.systems)
@@ -159,4 +152,4 @@ def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
         if len(names):
             yield f"{name}: unknown {kind}, left out: {listed(names.unique())}."
     if len(rest := strange[~new_document & ~new_system]):
-        yield f"{name}: rows of no summary, left out: {named(rest)}."
+        yield f"{name}: rows of no summary, left out: {cell_names(rest)}."

@@ -16,10 +16,8 @@ Record = dict[str, Any]
 
 
 def read_records(path: Path, fields: Sequence[str], limit: int | None = None) -> list[Record]:
-    """The first rows (``None``: all) of a file of JSON Lines, JSON or CSV, each with some fields.
-
-    Raises OSError where it cannot be read, ValueError for a damaged row or one that lacks a field.
-    """
+    """The first rows (``None``: all) of a file of JSON Lines, JSON or CSV, each with some fields. Raises OSError where
+    it cannot be read, ValueError for a damaged row or one that lacks a field."""
     rows = []
     for number, row in islice(files.read_rows(path), limit):
         if isinstance(row, str):

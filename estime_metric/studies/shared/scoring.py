@@ -32,12 +32,9 @@ Advance = Callable[[int], object]
 
 
 class Summaries(Protocol):
-    """The summaries of a benchmark.
-
-    ``origin``: where they come from; ``digest``: changes with any text, name or judgement; ``documents``, ``systems``:
-    names, each once, in order. Of each summary: ``keys`` (document and system), ``summaries`` (its text) and
-    ``source_of_each``. ``key_names``: what the parts of a key are called in tables.
-    """
+    """The summaries of a benchmark: ``documents`` and ``systems``, names, each once, in order; of each summary ``keys``
+    (document and system), its text and ``source_of_each``; ``key_names``, what the parts of a key are called in tables;
+    ``origin``, where they come from; ``digest``, which changes with any text, name or judgement."""
 
     key_names: tuple[str, str]
 
@@ -92,12 +89,10 @@ Data = TypeVar("Data", bound=Summaries)
 
 @dataclass(frozen=True)
 class Measure:
-    """A column of scores, and its row in the tables.
-
-    ``label`` is its name there, with ``(-)`` in front where ``lower_is_better`` has it negated before it is correlated;
-    ``section`` is one of `SECTIONS` or the study's own. ``layer`` and ``unit`` are those of a measure of ESTIME; one
-    that is not ``main`` stands in the table of layers alone.
-    """
+    """A column of scores, and its row in the tables. ``label`` is its name there, with ``(-)`` in front where
+    ``lower_is_better`` has it negated before it is correlated; ``section`` is one of `SECTIONS` or the study's own.
+    ``layer`` and ``unit`` are those of a measure of ESTIME; one that is not ``main`` stands in the table of layers
+    alone."""
 
     column: str
     label: str
@@ -134,11 +129,9 @@ def published_block(name: str, section: str, signature: str, scores: Mapping[str
 
 @dataclass
 class Scores(Generic[Data]):
-    """The scores of every measure that could be computed, of all the ``measures`` that were asked for.
-
-    ``values``: column -> float64 of shape (summaries,); by block ``signatures``, ``problems`` (why it could not be
-    computed), ``notes`` (what a reader has to know) and ``reused``, those whose scores come from an earlier run.
-    """
+    """The scores of every measure that could be computed, of all the ``measures`` that were asked for. ``values``:
+    column -> float64 of shape (summaries,); by block ``signatures``, ``problems`` (why it could not be computed),
+    ``notes`` (what a reader has to know) and ``reused``, those whose scores come from an earlier run."""
 
     data: Data
     measures: tuple[Measure, ...] = ()
@@ -200,15 +193,10 @@ class Scores(Generic[Data]):
         folder.mkdir(parents=True, exist_ok=True)
         measures = {one.column: {"label": one.label, "lower_is_better": one.lower_is_better} for one in self.known}
         run = {
-            "version": __version__,
-            "data": self.data.origin,
-            "digest": self.data.digest,
-            "documents": len(self.data.documents),
-            "systems": len(self.data.systems),
-            "signatures": self.signatures,
-            "problems": self.problems,
-            "measures": measures,
-        }
+            "version": __version__, "data": self.data.origin, "digest": self.data.digest,
+            "documents": len(self.data.documents), "systems": len(self.data.systems), "signatures": self.signatures,
+            "problems": self.problems, "measures": measures,
+        }  # fmt: skip
         files.write_text(folder / SCORES, self.to_pandas().to_csv(index=False))
         files.write_text(folder / RUN, json.dumps(run, indent=1) + "\n")
 

@@ -56,18 +56,14 @@ def run(
     study: Study, data: Data, blocks: Sequence[Block], *, folder: Path | None = None, resume: bool = False,
     resamples: int = 1000, seed: int = 0, progress: bool = False,
 ) -> Found[Data]:  # fmt: skip
-    """Measures, analyzes, makes tables and plots.
+    """Measures, analyzes, makes tables and plots; raises OSError, ValueError as `measure`.
 
     Args:
         study: for example the module `estime_metric.studies.frank.study`.
         data, blocks: what is scored, in the form that the study reads, and the measures.
         folder: scores, tables and plots are written there; without matplotlib no plots, which ``Scores.problems`` says.
-        resume: scores in ``folder`` that were made of the same data with the same signature are taken from there.
+        resume, progress: as in `measure`.
         resamples, seed: bootstrap samples of the intervals, and the seed of the random numbers.
-        progress: bars on stderr.
-
-    Raises:
-        OSError, ValueError: as `measure`.
     """
     scores = measure(data, blocks, folder=folder, resume=resume, progress=progress)
     frames = study.analyze(scores, resamples=resamples, seed=seed)
@@ -159,11 +155,9 @@ def measure_table(
 
 
 def plot_intervals(panels: Mapping[str, pd.DataFrame], middle: float, caption: str, *, wider: float) -> Figure:
-    """Values with their intervals, a panel for each table, the first row of it on top.
-
-    ``panels``: title -> ``value``, ``low``, ``high`` and ``grey`` (the marker of a row drawn in grey, else empty) by
-    label, the same labels in all. A line stands at ``middle``; the figure is so many inches ``wider`` than a page.
-    """
+    """Values with their intervals, a panel for each table, the first row of it on top. ``panels``: title -> ``value``,
+    ``low``, ``high`` and ``grey`` (the marker of a row drawn in grey, else empty) by label, the same labels in all. A
+    line stands at ``middle``; the figure is so many inches ``wider`` than a page."""
     from estime_metric.meta.plots.style import COLOURS, GREY, LABEL, TICK, WIDTH, make_plain, new_figure, set_title
 
     labels = list(next(iter(panels.values())).index)[::-1]
