@@ -80,6 +80,9 @@ def agree(scores: Mapping[str, Sequence[npt.ArrayLike]], sampler: Sampler, seed:
         ``auc``, the chance that a clean summary scores higher than a corrupted one of any pair, ties half;
         ``preferred``, the same within pairs; ``p_value`` of the mean difference within pairs by approximate
         randomization, two-sided.
+
+    Raises:
+        TypeError, ValueError: the scores are no numbers, not finite, or of two lengths.
     """
     found: dict[str, dict[str, Any]] = {}
     first: Floats | None = None
@@ -114,7 +117,8 @@ def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> lis
     ``values``, (d, numbers), are of the numbers of errors ``numbers``; the first, usually 0, is the one to compare
     with. Returns for each: ``n_errors``; ``mean`` over the summaries; ``rise``, the mean difference to the same
     summaries with no error; ``step``, that to the next smaller number, 0 for the smallest; ``more_less_fewer``, the
-    share of summaries above the one without error less the share below, -1 to 1.
+    share of summaries above the one without error less the share below, -1 to 1. Raises ValueError where the shape
+    does not fit ``numbers``, or a value is not finite.
     """
     table = finite("values", values, 2)
     if table.shape[1] != len(numbers):
@@ -150,6 +154,9 @@ def detect(
         nothing to divide by: ``precision`` of the alarms that are near an error; ``recall`` of the checkable errors
         that have an alarm near, ``recall_of_all`` errors; of both ``NAME_by_chance`` and ``NAME_lift``; ``before``, the
         share of the same positions with an alarm near in the clean text; and ``gain``, ``recall_of_all`` less that.
+
+    Raises:
+        ValueError: the lengths differ, or an explanation is of another text.
     """
     if not len(corrupted) == len(explanations) == len(clean):
         raise ValueError(
