@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -51,6 +52,9 @@ def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
     same = EstimeConfig(window=200, margin=10, distance=4, token_budget=9, dtype="bfloat16")
     assert (given, given.signature()) == (same, same.signature())
     assert hash(given) == hash(same)
+    assert pickle.loads(pickle.dumps(given)) == same
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        given.window = 3  # type: ignore[misc]
     assert len({EstimeConfig(layers=layers) for layers in ([1, 2], (1, 2), (2, 1))}) == 2
 
 
@@ -80,6 +84,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"model": b"embedded"}, TypeError, "`model` to be a str, but got bytes"),
         ({"model": "  "}, ValueError, "`model` to be a name, but got '  '"),
         ({"revision": 3}, TypeError, "`revision` to be a str, but got int"),
+        ({"revision": ""}, ValueError, "`revision` to be a name, but got ''"),
         ({"layers": "21"}, TypeError, "`layers` to be an integer or several, but got '21'"),
         ({"layers": 2.0}, TypeError, "`layers` to be an integer or several, but got 2.0"),
         ({"layers": True}, TypeError, "`layers` to be an integer or several, but got True"),
@@ -92,6 +97,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"window": True, "margin": 0}, TypeError, "`window` to be an integer, but got True"),
         ({"window": 0, "margin": 0}, ValueError, "`window` to be at least 1, but got 0"),
         ({"window": 100}, ValueError, r"`window` to be more than twice `margin` \(50\), but got 100"),
+        ({"margin": 225}, ValueError, r"`window` to be more than twice `margin` \(225\), but got 450"),
         ({"margin": -1}, ValueError, "`margin` to be at least 0, but got -1"),
         ({"distance": 0}, ValueError, "`distance` to be at least 1, but got 0"),
         ({"distance": None}, TypeError, "`distance` to be an integer, but got None"),
@@ -104,6 +110,7 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"layers": torch.tensor(True)}, TypeError, "`layers` to be an integer or several, but got "),
         ({"measures": 3}, TypeError, "`measures` to be a name or several, but got 3"),
         ({"measures": ["soft", 3]}, ValueError, "`measures` to be one of .*, but got 3"),
+        ({"token_budget": 1e4}, TypeError, "`token_budget` to be an integer, but got 10000.0"),
         ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
     ],
 )
@@ -117,6 +124,10 @@ def test_options_are_laid_over_a_configuration() -> None:
     laid = EstimeConfig.from_options(base, {"distance": 6})
     assert (laid.window, laid.distance, base.distance) == (200, 6, 4)
     assert EstimeConfig.from_options(None, {}) == EstimeConfig()
+    with pytest.raises(TypeError, match=r"an option among .*window.*, but got `windows`"):
+        EstimeConfig.from_options(None, {"windows": 3})
+    with pytest.raises(ValueError, match="`distance` to be at least 1, but got 0"):
+        EstimeConfig.from_options(base, {"distance": 0})
     with pytest.raises(TypeError, match="`config` to be an EstimeConfig, but got dict"):
         EstimeConfig.from_options({"window": 450}, {})  # type: ignore[arg-type]
 

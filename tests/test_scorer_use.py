@@ -37,6 +37,8 @@ def test_it_loads_when_asked_or_at_first_use(bert_folder: str, tmp_path) -> None
 
 
 def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
+    with pytest.raises(TypeError, match=r"an option among .*, but got `windows`"):
+        estime(["a"], ["a"], windows=3)  # type: ignore[call-arg]
     scorer = EstimeScorer(model=str(tmp_path / "not-there"))
     for score, predictions, sources, message in (
         (scorer.score, "a", ["a"], "`predictions` to be a list of strings, but got one bare str"),

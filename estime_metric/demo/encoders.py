@@ -67,6 +67,8 @@ class Encoders:
             RefusedError: a text is too long, or the encoder cannot be loaded.
             ValueError: there is no such unit or layer.
         """
+        for summary in summaries:  # before the encoder is loaded
+            self.limits.check_pair(source, summary)
         scorer = self.scorer(setting.model, setting.unit)
         config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
         self.check(scorer, source, *summaries)

@@ -72,6 +72,7 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], message: str) 
 #: command, options beside those that work, what is said
 REFUSED = [
     ("score", "--layers 9", "`layers` to lie within 0..4"),
+    ("score", "--unit sentence", "`unit` to be one of token, word, but got 'sentence'"),
     ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
     ("score", "--source-column text", "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
     ("score", "--summary-column text", "name the right one with --summary-column."),
@@ -102,6 +103,13 @@ REFUSED = [
     ("meta-evaluate", "--lower rouge", "--lower and --higher to name measures (alarms, soft), but got 'rouge'"),
     ("meta-evaluate", "--system-column model", "'table.csv' to have a column of systems, but its columns are doc"),
     ("meta-evaluate", "--document-column a,b,c", "one or two names of columns, but got 'a,b,c'"),
+    ("meta-evaluate", "--measures rouge", "to have a column 'rouge', but its columns are document, system, text, "),
+    ("meta-evaluate", "--measures text", "column 'text' of `scores` to hold numbers, but got 'a' at (d0, s0)"),
+    ("meta-evaluate", "--levels document", "`levels` to be one of summary, system, pairwise, intra_system, but got 'd"),
+    ("meta-evaluate", "--methods tau", "`methods` to be one of"),
+    ("meta-evaluate", "--resample rows", "`resample` to be one of documents, systems, both"),
+    ("meta-evaluate", "--significance t-test", "`test` to be one of permutation, bootstrap, williams, but got 't-te"),
+    ("meta-evaluate", "--significance williams --methods pearson", "`level` to be one of system, summary, but got 'pa"),
     ("meta-evaluate", "--significance williams", "`method` to be one of pearson, spearman, but got 'kendall_b'"),
     ("meta-evaluate", "-o table.xlsx", "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'"),
     ("meta-evaluate", "-o t.csv --significance bootstrap", "a folder, since --significance makes a second table"),

@@ -108,6 +108,8 @@ def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path]
     table[["doc", "system", "alarms", "soft"]].to_csv(folder / "both.csv", index=False)
     run(folder, judgements, "--judgements", "fluency", "--levels", "system", "-n", 5, "--higher", "mine", "-o", out)
     assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "mine"]
+    refused = run(folder, judgements, "--measures", "my", status=2).stderr.replace("\n", " ")
+    assert "(both.alarms, both.soft, mine), but got my" in refused
 
 
 def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) -> None:

@@ -273,6 +273,8 @@ def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
         encoders.explain(["a cat", "a " * 12], "a", name)
     with pytest.raises(ValueError, match="lone surrogate"):
         encoders.explain(["a \ud800"], "a", name)
+    with pytest.raises(RefusedError, match="The summary has 5,001 characters"):  # before the encoder is loaded
+        Encoders(["no/such/folder"]).explain(["a " * 2500 + "a"], "a", Setting("no/such/folder", "token", 1))
 
 
 def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name() -> None:

@@ -80,8 +80,11 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str
     for layers in ([0], [3, 1]):
         single = load(folder, layers=layers)
         assert single.depth == max(layers)
-        for of in (encoder, single):
-            assert_close(of.encode(texts, layers), [states[layers] for states in found])
+        assert_close(single.encode(texts, layers), [states[layers] for states in found])
+    few = encoder.encode(texts[:2], LAYERS)
+    for layers in ([0], [1, 3], [4, 0, 2]):
+        for one, several in zip(encoder.encode(texts[:2], layers), few, strict=True):
+            assert torch.equal(one, several[layers])
 
 
 def test_the_budget_is_kept_and_changes_nothing(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ WRONG_TYPE: list[tuple[Callable[[], object], str]] = [
     (lambda: correlate([["a", "b"]], ONE), "`scores` to hold numbers"),
     (lambda: m.bias_matrix(A, A, "ab"), "sequence of names"),
     (lambda: m.paired_bootstrap([1, 2], ["x", "y"]), "`second` to hold numbers"),
+    (lambda: m.approximate_randomization([1, 2], ["x", "y"]), "`second` to hold numbers"),
     (lambda: m.shuffle_texts("A. B."), "`texts` to be a list of strings, but got one bare str"),
     (lambda: m.williams(0.9, 0.8, 0.9, 9.0), "`n` to be an int"),
     (lambda: m.bootstrap(FIRST, n=1.5), "`n` to be an integer, but got 1.5"),
@@ -44,6 +45,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: calibrate([1, 2], [1, 1]), "both 0 and 1, but got no 0"),
     (lambda: calibrate([1, 2, 3], [1, 0, 2]), "to hold 0 and 1, but got 2"),
     (lambda: calibrate([1, 1], [1, 0]), "`scores` to hold different numbers"),
+    (lambda: calibrate([1, NAN], [1, 0]), "`scores` to be finite, but got nan at index"),
     (lambda: m.break_ties([[0.0, 1e-5]]), "`scale` to be below the least step between two scores, 1e-05, but"),
     (lambda: m.break_ties([[0.0, 1.0]], scale=0.0), "`scale` to be positive, but got 0"),
     (lambda: m.mean_over_noise(lambda scores: 0.0, [[0.0]], runs=0), "`runs` to be at least 1, but got 0"),
@@ -54,6 +56,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: m.correlation_with_length(ONE, ONE, "tau"), "`method` to be one of .* but got 'tau'"),
     (lambda: m.agreement_by_length_difference(ONE, ONE, ONE, pairs=0), "`pairs` to be at least 1, but got 0"),
     (lambda: m.shuffle_accuracy([1, 2], [1]), r"`originals` and `shuffled` .* got \(2,\) and \(1,\)"),
+    (lambda: m.shuffle_accuracy([1, NAN], [1, 2]), r"`originals` to be finite, but got nan at index \(1,\)"),
     (lambda: m.accuracy_by_length_difference([1], [0], [1, 2]), "`originals` and `lengths` to be of one shape"),
     (lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], width=0), "`width` to be positive, but got 0"),
     (lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], pairs=0), "`pairs` to be at least 1, but got 0"),
@@ -65,7 +68,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: m.williams_test(FIRST, FIRST, method="kendall_b"), "`method` to be one of pearson, spearman, but got"),
     (lambda: permutation_test(swap="cells"), f"`swap` to be one of {', '.join(m.SWAPS)}"),
     (lambda: permutation_test(alternative="better"), "`alternative` to be one of two-sided, gr"),
-    (lambda: m.compare_all([FIRST], test="sign"), "`test` to be one of permutation, bootstrap, williams, but"),
+    (lambda: m.compare_all([FIRST], test="sign"), "one of permutation, bootstrap, williams, but got 'sign'"),
     (lambda: m.bootstrap(FIRST, resample="rows"), "`resample` to be one of documents, systems, both"),
     (lambda: m.bootstrap(FIRST, n=0), "`n` to be at least 1"),
     (lambda: m.bootstrap(FIRST, confidence=95), "`confidence` to lie between 0 and 1"),
@@ -80,6 +83,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: plots.plot_layers({}, [1], "τ"), "at least one curve"),
     (lambda: plots.plot_layers({"a": [1.0]}, [1, 2], "τ"), "2 values of 'a', one for each layer"),
     (lambda: plots.plot_scores(np.empty((0, 2)), np.empty((0, 2)), ["A", "B"], "m", "j"), "at least one summary"),
+    (lambda: plots.plot_length_curves({}), "at least one curve"),
     (lambda: plots.plot_lengths(np.empty((0, 1)), ["A"]), "at least one summary"),
 ]
 
@@ -87,6 +91,7 @@ for _test in (m.paired_bootstrap, m.approximate_randomization):
     WRONG_VALUE += [
         (partial(_test, [], []), "at least one example"),
         (partial(_test, [1, 2], [1]), r"of one shape, but got \(2,\) and \(1,\)"),
+        (partial(_test, [1, NAN], [1, 2]), r"`first` to be finite, but got nan at index \(1,\)"),
         (partial(_test, [1, 2], [1, 3], n=0), "`n` to be at least 1"),
     ]
 for _compare in (m.permutation_test, m.bootstrap_difference, m.williams_test):

@@ -91,6 +91,8 @@ def test_what_is_not_there_is_named(paths: tuple[Path, Path], options: dict, mes
 
 def test_missing_summaries_are_dropped_and_columns_named_on_either_side(paths: tuple[Path, Path]) -> None:
     SCORES.iloc[:-1].to_csv(paths[0], index=False)
+    with pytest.raises(ValueError, match=r"'alarms' is missing for \(d2, s1\)"):
+        read_grids(*paths, measures=["alarms"])
     grid = read_grids(*paths, measures=["alarms"], missing="drop")[0]
     assert (grid.documents, grid.dropped) == (("d0", "d1"), ("document with a gap in 'alarms': d2",))
     SCORES.rename(columns={"doc": "title"}).to_csv(paths[0], index=False)

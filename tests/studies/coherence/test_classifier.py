@@ -145,6 +145,9 @@ def test_the_training_script(bert_folder: str, tmp_path: Path, capsys: pytest.Ca
     assert "`epochs` to be at least 1, but got 0" in capsys.readouterr().err
     assert train.main([*given[:5], "--field", "text"]) == 2
     assert "line 1 of texts.jsonl.gz to have 'text', but it is missing" in capsys.readouterr().err
+    (tmp_path / "bad.jsonl").write_text('{"summary": "A. B."}\n{"summary": 3}\n')
+    assert train.main([str(tmp_path / "bad.jsonl"), *given[1:]]) == 2
+    assert "line 2 of bad.jsonl to have a str, but got int as 'summary'" in capsys.readouterr().err
     (tmp_path / "bad.jsonl").write_text("{\n")
     assert train.main([str(tmp_path / "bad.jsonl"), *given[1:]]) == 2
     assert "line 1 of bad.jsonl to be a record, but it is not JSON" in capsys.readouterr().err
