@@ -119,7 +119,7 @@ def agree(scorer: EstimeScorer, naive: Naive, pairs: Pairs) -> None:
 @pytest.fixture(scope="module")
 def few(pairs: Pairs) -> Pairs:
     """Pairs with short and middling sources, and one whose tokens do not all occur in the source."""
-    return [*[pair for number, pair in enumerate(pairs) if number % 3 < 2][:6], (SUMMARY, SOURCE)]
+    return [*[pair for number, pair in enumerate(pairs) if number % 3 < 2][:4], (SUMMARY, SOURCE)]
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ def test_all_layers_of_every_family(folder: str) -> None:
     for layer in (0, 1, BLOCKS):
         alone = EstimeScorer(model=folder, layers=layer).score([SUMMARY], [SOURCE])
         assert result.values(layer=layer).item() == alone.values().item()
-        encoder, _ = MaskedEncoder.load(EstimeConfig(model=folder, layers=layer))  # not one that others hold
-        assert encoder._taps.kept == max(layer, 1)  # the blocks above are not run
+    encoder, _ = MaskedEncoder.load(EstimeConfig(model=folder, layers=0))  # not one that others hold
+    assert (encoder.depth, encoder._taps.kept) == (0, 1)  # the blocks above are not run
 
 
 # Appendix D: other encoders

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from estime_metric import embedded
 from tests.command import run_command
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,6 +97,7 @@ def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("page", here("sh", "bash", "shell"), ids=name)
 def test_commands(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(embedded.PATHS, "embedded", embedded.SMALL)  # what they print is not looked at
     write_samples(tmp_path)
     for block in blocks(page):
         if block.runs_here and block.language in ("sh", "bash", "shell"):

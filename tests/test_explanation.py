@@ -35,7 +35,7 @@ ODD_CHARACTERS = (
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_verdicts_add_up_to_the_score(kind_folder: str, pairs: Pairs, unit: str) -> None:
-    texts = [*pairs, ("Zebra.", "Nothing alike"), ("", pairs[0][1]), (pairs[0][0], ""), ("  ", "\n")]
+    texts = [*pairs[:9], ("Zebra.", "Nothing alike"), ("", pairs[0][1]), (pairs[0][0], ""), ("  ", "\n")]
     texts.append((ODD_CHARACTERS[1], ODD_CHARACTERS[0]))
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
     result = scorer.score(*split(texts))
@@ -60,6 +60,7 @@ def test_where_no_word_is_shared_the_score_is_that_of_the_scorer(encoder_folder:
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_it_changes_no_score_and_cache_and_company_change_nothing(bert_folder: str, pairs: Pairs, unit: str) -> None:
+    pairs = pairs[:9]
     scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
     before = scorer.score(*split(pairs)).values("alarms").tolist()
     shown = scorer.explain_pairs(*split([*pairs, *pairs[:3]]))
@@ -69,7 +70,7 @@ def test_it_changes_no_score_and_cache_and_company_change_nothing(bert_folder: s
         found = [structure(each) for each in cached.explain_pairs(*split(pairs))]
         assert found == [structure(each) for each in shown[:-3]]
     assert cached.score(*split(pairs)).values("alarms").tolist() == before
-    for index in (0, 5, 11):
+    for index in (0, 5, 8):
         assert structure(scorer.explain(*pairs[index])) == structure(shown[index])
     assert shown[:3] == shown[-3:]
     assert [(each.prediction, each.source) for each in shown] == [*pairs, *pairs[:3]]
@@ -96,7 +97,7 @@ def test_tokens_have_the_evidence_that_loops_find(kind_folder: str, pairs: Pairs
     oracle = Oracle(kind_folder, **SHORT, normalize=normalize)
     scorer = EstimeScorer(model=kind_folder, layers=2, normalize=normalize, **SHORT)
     seen = set()
-    for summary, source in [pairs[1], pairs[9], pairs[14]]:
+    for summary, source in [pairs[1], pairs[9], pairs[13]]:
         shown = scorer.explain(summary, source)
         naive = list(verdicts_by_loops(oracle, summary, source, layer=2))
         assert [(unit.start, unit.end) for unit in shown.units] == spans(oracle, summary)
@@ -244,7 +245,7 @@ def _scorer(folder: str, unit: str) -> EstimeScorer:
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", ["bert", "roberta", "albert"])
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(
     summary=st.text(st.characters(exclude_categories=["Cs"]), max_size=25),
     source=st.text(st.sampled_from("abc é.,'-\u0301\u200d\U0001f469\u05d0\n"), max_size=25),

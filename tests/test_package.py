@@ -1,29 +1,129 @@
-"""The package as it is imported: light, without side effects, with every public name."""
+"""The package in a process of its own: what importing, scoring and unloading leave behind, and what settings change.
+
+Each of these processes takes seconds to import torch, so one answers all questions.
+"""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from estime_metric import embedded
 from tests.command import run_python
 
+SCRIPT = """
+    import json, logging, os, sys, warnings
 
-def test_importing_is_light_and_has_no_side_effects_and_every_public_name_is_there() -> None:
-    run = run_python("""
-        import logging, os, sys, warnings
-        levels = {name: logging.getLogger(name).level for name in ("", "transformers", "torch")}
-        handlers, environment, filters = list(logging.root.handlers), dict(os.environ), list(warnings.filters)
-        import estime_metric
-        dir(estime_metric), estime_metric.__version__, estime_metric.EstimeConfig
-        heavy = {"torch", "transformers", "numpy", "pandas", "tqdm", "cyclopts"} & set(sys.modules)
-        assert not heavy, heavy
-        assert levels == {name: logging.getLogger(name).level for name in levels}
-        assert handlers == logging.root.handlers
-        assert environment == dict(os.environ)
-        assert filters == warnings.filters
-        for name in estime_metric.__all__:
-            assert getattr(estime_metric, name) is not None, name
-        assert set(estime_metric.__all__) <= set(dir(estime_metric))
-        try:
-            estime_metric.no_such_name
-        except AttributeError as error:
-            print(error)
-    """, PYTHONWARNINGS="error")  # fmt: skip
-    assert (run.stdout, run.stderr) == ("module 'estime_metric' has no attribute 'no_such_name'\n", "")
+    told = {}
+    levels = {name: logging.getLogger(name).level for name in ("", "transformers", "torch")}
+    handlers, environment, filters = list(logging.root.handlers), dict(os.environ), list(warnings.filters)
+    import estime_metric
+    dir(estime_metric), estime_metric.__version__, estime_metric.EstimeConfig
+    heavy = {"torch", "transformers", "numpy", "pandas", "tqdm", "cyclopts"}
+    told["imported"] = sorted(heavy & set(sys.modules))
+    assert levels == {name: logging.getLogger(name).level for name in levels}
+    assert handlers == logging.root.handlers
+    assert environment == dict(os.environ)
+    assert filters == warnings.filters
+    for name in estime_metric.__all__:
+        assert getattr(estime_metric, name) is not None, name
+    assert set(estime_metric.__all__) <= set(dir(estime_metric))
+    try:
+        estime_metric.no_such_name
+    except AttributeError as error:
+        told["missing"] = str(error)
+
+    small = estime_metric.EstimeScorer(model="embedded-small", device="cpu")
+    text = ["The cat sat."]
+    small.score(text, text)
+    heavy = ("transformers", "huggingface_hub", "torch._dynamo", "sympy", "pandas", "scipy")
+    told["imported for a score"] = [name for name in heavy if name in sys.modules]
+
+    def memory():
+        with open("/proc/self/statm") as pages:
+            return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+    if os.path.exists("/proc/self/statm"):
+        before = memory()
+        estime_metric.estime(text, text, model="embedded", device="cpu")
+        told["held"] = memory() - before
+        estime_metric.unload_encoders()
+        told["left"] = memory() - before
+
+        from estime_metric.engine.memory import return_memory
+        warnings.simplefilter("ignore", RuntimeWarning)  # bfloat16 is slower on some processors
+        half = estime_metric.EstimeScorer(model="embedded-small", layers=1, distance=1, device="cpu", dtype="bfloat16")
+        for length in range(50, 110):
+            if length == 70:
+                return_memory()
+                before = memory()
+            half.score(["a cat"], ["cat " * length])
+        return_memory()
+        told["grown"] = memory() - before
+
+    import torch
+    from estime_metric.engine.precision import inference_context
+    new = hasattr(torch.backends, "fp32_precision")
+
+    def inside():
+        with inference_context(torch.device("cuda", 0)):
+            if new:
+                assert torch.backends.cudnn.conv.fp32_precision == "ieee"
+                return torch.backends.cuda.matmul.fp32_precision in ("ieee", "none")
+            return not torch.backends.cuda.matmul.allow_tf32
+
+    assert inside()
+    torch.backends.cuda.matmul.allow_tf32 = True
+    assert inside() and torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.set_float32_matmul_precision("high")
+    assert inside() and torch.get_float32_matmul_precision() == "high"
+    torch.set_float32_matmul_precision("highest")
+    told["winners"] = []
+    if new:  # once it was used, the old interface raises for good
+        for setting in (torch.backends.cuda.matmul, torch.backends.cudnn, torch.backends):
+            setting.fp32_precision = "tf32"
+            assert inside() and setting.fp32_precision == "tf32"
+            setting.fp32_precision = "none"
+        source = ["A cat slept in the sun while a dog barked at the gate."]
+        for setting in (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul, torch.backends):
+            for value in ("tf32", "ieee"):
+                setting.fp32_precision = value
+                told["winners"].append(small.score(["A dog slept."], source).values("winners").item())
+                assert setting.fp32_precision == value, (setting, value)
+                setting.fp32_precision = "none"
+    print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    run = run_python(SCRIPT, PYTHONWARNINGS="error")
+    assert run.stderr == ""
+    return json.loads(run.stdout)
+
+
+def test_importing_is_light_and_has_no_side_effects_and_every_public_name_is_there(told: dict[str, Any]) -> None:
+    assert told["imported"] == []
+    assert told["missing"] == "module 'estime_metric' has no attribute 'no_such_name'"
+
+
+def test_no_score_waits_for_imports_that_it_does_not_need(told: dict[str, Any]) -> None:
+    assert told["imported for a score"] == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
+def test_unloading_gives_the_memory_back_and_shapes_take_none(told: dict[str, Any]) -> None:
+    weights = 4 * (embedded.BASE / "model.safetensors").stat().st_size / 1e6  # int8 on disk, float32 in memory
+    assert told["held"] > 0.8 * weights
+    assert told["left"] < 0.3 * weights
+    assert told["grown"] < 100  # MB
+
+
+def test_products_are_in_float32_whatever_either_interface_of_torch_is_told(told: dict[str, Any]) -> None:
+    """Without a GPU the settings of CUDA can be read all the same."""
+    assert len(told["winners"]) in (0, 6)  # 0 with torch before 2.9
+    assert len(set(told["winners"])) <= 1

@@ -117,7 +117,7 @@ def test_what_a_budget_changes_was_counted(dtype: str) -> None:
     summaries, sources = zip(*hostile_pairs(6), strict=True)
     results = [
         EstimeScorer(
-            model="embedded-small", device="cpu", dtype=dtype, token_budget=budget, layers=(3, 6),
+            model="embedded-small", device="cpu", dtype=dtype, token_budget=budget, layers=(3, 6), distance=2,
             measures=("soft", "coherence", "alarms_alltokens"),
         ).score(summaries, sources)
         for budget in (100, 8_000)

@@ -124,9 +124,9 @@ def by_source(pairs: Pairs, documents: int, each: int) -> dict[str, list[str]]:
 
 @pytest.mark.slow
 def test_equal_on_summeval(released_estime: MakeEstime, random_folder: str, small_folder: str, summeval: Pairs) -> None:
-    compare(released_estime(), ours(random_folder), by_source(summeval, 4, 12), pairs=45, most=2)
-    short = by_source(sorted(summeval, key=lambda pair: len(pair[1])), 3, 3)
-    compare(released_estime(4, small_folder), ours("embedded-small", 4), short, pairs=9, most=1)
+    compare(released_estime(), ours(random_folder), by_source(summeval, 2, 6), pairs=12, most=0)
+    short = by_source(sorted(summeval, key=lambda pair: len(pair[1])), 1, 4)
+    compare(released_estime(4, small_folder), ours("embedded-small", 4), short, pairs=4, most=0)
 
 
 @pytest.mark.parametrize("setting", [(60, 10, 3), (110, 40, 8), (450, 50, 16), (200, 5, 1)])
@@ -136,7 +136,7 @@ def test_it_equals_the_released_code_at_other_settings(
     window, margin, distance = setting
     estime = released_estime(3, input_size_max=window, margin=margin, distance_word_min=distance)
     scorer = ours(random_folder, 3, window=window, margin=margin, distance=distance)
-    compare(estime, scorer, by_source(pairs, 3, 4), pairs=12, most=2)
+    compare(estime, scorer, by_source(pairs, 2, 4), pairs=8, most=1)
 
 
 def test_accents_and_ligatures_are_decomposed_as_there(released_estime: MakeEstime, word_scorer: EstimeScorer) -> None:

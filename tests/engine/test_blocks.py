@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,14 @@ from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
 PROBE = torch.tensor([[2, 4, 4, 3]])
 
 
-def whole(folder: str) -> nn.Module:
+@cache
+def _loaded(folder: str) -> nn.Module:
     return transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model.eval()
+
+
+def whole(folder: str) -> nn.Module:
+    """A copy of the model of its own."""
+    return copy.deepcopy(_loaded(folder))
 
 
 def twins(family: str, **changes: object) -> list[nn.Module]:
@@ -122,7 +129,7 @@ def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: s
         if ignored:
             run = model.forward
             model.forward = lambda run=run, attention_mask=None, **named: run(**named)
-        for first in range(1_000, 6_000, 1_000):
+        for first in (1_000, 4_000):
             assert taps.takes_padding(torch.arange(first, first + 24)[None], 0) is not ignored
 
 

@@ -179,6 +179,7 @@ def test_keys_tell_all_parts_apart() -> None:
 def test_the_second_time_only_summaries_are_encoded(
     bert_folder: str, pairs: Pairs, tmp_path: Path, encoded: list[list[Any]], unit: str
 ) -> None:
+    pairs = pairs[:9]
     preds, sources = [summary for summary, _ in pairs], [source for _, source in pairs]
     options = {"model": bert_folder, "unit": unit, "layers": [2, 4]}
     expected = EstimeScorer(**options).score(preds, sources)
@@ -196,7 +197,7 @@ def test_the_second_time_only_summaries_are_encoded(
 
 @pytest.mark.slow
 def test_no_configuration_takes_the_embeddings_of_another(bert_folder: str, pairs: Pairs) -> None:
-    preds, sources = [summary for summary, _ in pairs], [source for _, source in pairs]
+    preds, sources = [summary for summary, _ in pairs[:9]], [source for _, source in pairs[:9]]
     cache = SourceCache(memory_bytes=10**8)
     tags = {"tagger": lambda words: [word[0] for word in words], "drop_tags": {"t"}}
     for options in ({}, {"layers": [2, 4]}, {"unit": "word"}, {"unit": "word", **tags}, {"distance": 4}):

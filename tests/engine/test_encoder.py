@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from estime_metric.engine.encoder import MaskedEncoder, choose_device
 from estime_metric.engine.masking import MaskedText, plan_token_windows
 from estime_metric.engine.store import STORE
 from estime_metric.engine.text import tokenize
-from tests.command import run_python
 from tests.families import BLOCKS, SENTENCES, WIDTH
 
 LAYERS = list(range(BLOCKS + 1))
@@ -46,7 +44,7 @@ def masked_texts(encoder: MaskedEncoder, texts: list[str]) -> list[MaskedText]:
     return made
 
 
-TEXTS = [SENTENCES[0], " ".join(SENTENCES[:8]), "", " ".join(SENTENCES[8:10]), "cat", " ".join(SENTENCES[10:])]
+TEXTS = [SENTENCES[0], " ".join(SENTENCES[:4]), "", " ".join(SENTENCES[8:10]), "cat", " ".join(SENTENCES[10:16])]
 
 
 def assert_close(one: list[torch.Tensor], another: list[torch.Tensor], tolerance: float = 1e-4) -> None:
@@ -77,10 +75,9 @@ def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str
                     expected = hidden[layer][0, 1 + position - window.start]
                     torch.testing.assert_close(states[index, row], expected, rtol=1e-4, atol=1e-4)
         assert seen == set(range(text.wanted))
-    for layers in ([0], [3, 1]):
-        single = load(folder, layers=layers)
-        assert single.depth == max(layers)
-        assert_close(single.encode(texts, layers), [states[layers] for states in found])
+    single = load(folder, layers=[3, 1])
+    assert single.depth == 3
+    assert_close(single.encode(texts, [3, 1]), [states[[3, 1]] for states in found])
     few = encoder.encode(texts[:2], LAYERS)
     for layers in ([0], [1, 3], [4, 0, 2]):
         for one, several in zip(encoder.encode(texts[:2], layers), few, strict=True):
@@ -234,33 +231,6 @@ def test_a_lack_of_memory_while_loading_is_called_so(bert_folder: str, monkeypat
         left = number
         with pytest.raises(MemoryError, match="not enough memory on cpu for the encoder"):
             load(bert_folder)
-
-
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
-def test_memory_does_not_grow_with_the_number_of_shapes() -> None:
-    script = """
-        import resource
-        from pathlib import Path
-        from estime_metric import EstimeScorer
-        from estime_metric.engine.memory import return_memory
-
-        def memory():
-            return_memory()
-            return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
-
-        scorer = EstimeScorer(model="embedded-small", layers=1, device="cpu", dtype="bfloat16")
-        words = ["cat"] * 400
-
-        def score(lengths):
-            for length in lengths:
-                scorer.score(["a cat"], [" ".join(words[:length])])
-
-        score(range(50, 70))
-        before = memory()
-        score(range(70, 110))
-        print(memory() - before)
-    """
-    assert float(run_python(script, PYTHONWARNINGS="ignore").stdout) < 100  # MB
 
 
 def test_the_default_budget_is_that_of_the_device(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,11 @@ import transformers
 from docs.training.export import quantize, write_int8
 from estime_metric import EncoderUnavailableError, EstimeConfig
 from estime_metric.config import default_layer
+from estime_metric.engine import loading
 from estime_metric.engine.loading import load_pretrained, location, read_int8, revision_of
 from tests.command import run_python
 from tests.families import BLOCKS, FAMILIES, POSITIONS, WIDTH, make_tokenizer, save_encoder
+from tests.local_hub import COMMIT, LocalHub, serve
 
 
 @pytest.fixture
@@ -206,7 +208,9 @@ def test_layers_out_of_range_and_windows_too_long_are_refused(bert_folder: str, 
 
 
 @pytest.mark.slow
-def test_a_load_says_nothing_and_changes_no_log_level(encoder_folder) -> None:
+def test_a_load_says_nothing_changes_no_log_level_and_a_branch_and_its_commit_are_one_copy(
+    encoder_folder: Callable[[str], str], tmp_path: Path
+) -> None:
     script = """
         import logging, sys, warnings
         import torch, transformers
@@ -220,14 +224,22 @@ def test_a_load_says_nothing_and_changes_no_log_level(encoder_folder) -> None:
             return levels, transformers.logging.get_verbosity(), bars
         before = state()
         import estime_metric
-        for folder in sys.argv[1:]:
-            scorer = estime_metric.EstimeScorer(model=folder, layers=0, distance=100)
+        commit, *folders = sys.argv[1:]
+        for folder in folders:
+            scorer = estime_metric.EstimeScorer(model=folder, layers=0, distance=1)
             scorer.score(["The cat sat on the mat."], ["A dog saw the cat on the mat " * 100])
-        if before != state():
-            print(before, state())
+        assert before == state(), (before, state())
+        print("from the Hub", file=sys.stderr)
+        named = [estime_metric.EstimeScorer(model="user/bert", revision=name) for name in (None, "main", commit)]
+        assert all(scorer.encoder is named[0].encoder for scorer in named)
+        print({scorer.signature.split("|")[1] for scorer in named})
     """
-    run = run_python(script, *map(encoder_folder, FAMILIES), HF_HUB_OFFLINE="1")
-    assert (run.stdout, run.stderr) == ("", "")
+    folders = map(encoder_folder, FAMILIES)
+    with serve(LocalHub({"user/bert": Path(encoder_folder("bert"))}, {})) as hub:
+        where = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path)}
+        run = run_python(script, COMMIT, *folders, **where)
+    assert run.stdout == f"{{'model:user/bert@{COMMIT}'}}\n"
+    assert run.stderr.startswith("from the Hub\n")
 
 
 def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> None:
@@ -267,12 +279,16 @@ def test_too_little_memory_to_load_is_said(bert_folder: str, error: Exception) -
         load(bert_folder)
 
 
-@pytest.mark.slow
-def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
+def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd) -> None:
     """Left alone, `transformers` asks again and again; each attempt here would be counted by the server."""
-    script = "import estime_metric; estime_metric.EstimeScorer(model='user/none').signature"
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
+        endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
+        template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+        changes = {"ENDPOINT": endpoint, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_CACHE": str(tmp_path)}
+        for name, value in (*changes.items(), ("HF_HUB_OFFLINE", False)):
+            monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+        loading._hub_answers.cache_clear()
         attempts: list[object] = []
         done = threading.Event()
 
@@ -284,12 +300,12 @@ def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
 
         thread = threading.Thread(target=count)
         thread.start()
-        endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
-        run = run_python(script, status=1, HF_HUB_OFFLINE="0", HF_HOME=str(tmp_path), HF_ENDPOINT=endpoint)
+        with pytest.raises(EncoderUnavailableError, match="The encoder 'user/none' cannot be loaded"):
+            load("user/none")
         done.set()
         thread.join()
-    assert "EncoderUnavailableError: The encoder 'user/none' cannot be loaded" in run.stderr
-    assert "Retrying" not in run.stderr
+    loading._hub_answers.cache_clear()
+    assert "Retrying" not in capfd.readouterr().err
     assert 1 <= len(attempts) <= 2
 
 

@@ -12,35 +12,11 @@ import torch
 from estime_metric import EstimeScorer
 from estime_metric.engine import precision, store
 from estime_metric.engine.precision import inference_context
-from tests.command import run_python
 
 CPU = torch.device("cpu")
 
-new_interface = pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
 
-
-@pytest.mark.slow
-@new_interface
-def test_scores_after_the_new_interface_was_used() -> None:
-    """In a process of its own: once the new interface was used, the old one raises for good."""
-    script = """
-        import torch
-        from estime_metric import EstimeScorer
-        scorer = EstimeScorer(model="embedded-small", device="cpu")
-        source = "A cat slept in the sun while a dog barked at the gate."
-        for setting in (torch.backends.cuda.matmul, torch.backends.mkldnn.matmul, torch.backends):
-            for value in ("tf32", "ieee"):
-                setting.fp32_precision = value
-                print(scorer.score(["A dog slept."], [source]).values("winners").item())
-                assert setting.fp32_precision == value, (setting, value)
-                setting.fp32_precision = "none"
-    """
-    scores = run_python(script).stdout.split()
-    assert len(scores) == 6
-    assert len(set(scores)) == 1
-
-
-@new_interface
+@pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
 def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
     """The first to enter, as threads do, is the first to leave, while the second is still inside."""
     matmul = torch.backends.mkldnn.matmul
@@ -58,34 +34,6 @@ def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
     finally:
         matmul.fp32_precision = before
     assert seen == ["ieee", "ieee", "ieee", "bf16"]
-
-
-def test_products_of_cuda_are_in_float32_in_both_interfaces() -> None:
-    """In a process of its own, as above; without a GPU the settings can be read all the same."""
-    script = """
-        import torch
-        from estime_metric.engine.precision import inference_context
-
-        def inside():
-            with inference_context(torch.device("cuda", 0)):
-                if hasattr(torch.backends, "fp32_precision"):
-                    assert torch.backends.cudnn.conv.fp32_precision == "ieee"
-                    return torch.backends.cuda.matmul.fp32_precision in ("ieee", "none")
-                return not torch.backends.cuda.matmul.allow_tf32
-
-        assert inside()
-        torch.backends.cuda.matmul.allow_tf32 = True
-        assert inside() and torch.backends.cuda.matmul.allow_tf32
-        torch.backends.cuda.matmul.allow_tf32 = False
-        torch.set_float32_matmul_precision("high")
-        assert inside() and torch.get_float32_matmul_precision() == "high"
-        torch.set_float32_matmul_precision("highest")
-        if hasattr(torch.backends, "fp32_precision"):
-            for setting in (torch.backends.cuda.matmul, torch.backends.cudnn, torch.backends):
-                setting.fp32_precision = "tf32"
-                assert inside() and setting.fp32_precision == "tf32"
-    """
-    run_python(script)
 
 
 def test_of_several_cuda_devices_the_right_one_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from estime_metric import EncoderUnavailableError, embedded
+from estime_metric import EncoderUnavailableError
 from estime_metric.engine import encoder as encoder_module
 from estime_metric.engine.encoder import MaskedEncoder
 from estime_metric.engine.store import MOST_HELD, EncoderStore
-from tests.command import run_python
 from tests.engine.test_encoder import TEXTS, config, masked_texts
 from tests.families import BLOCKS
-from tests.local_hub import COMMIT, LocalHub, serve
 
 
 @pytest.fixture
@@ -93,51 +91,11 @@ def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> Non
     assert other() is None
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
-def test_unloading_gives_the_memory_back() -> None:
-    script = """
-        import resource
-        from pathlib import Path
-        import estime_metric
-
-        def memory():
-            pages = Path("/proc/self/statm").read_text().split()[1]
-            return int(pages) * resource.getpagesize() / 1e6
-
-        text = ["The cat sat."]
-        estime_metric.estime(text, text, model="embedded-small", device="cpu")
-        before = memory()
-        estime_metric.estime(text, text, model="embedded", device="cpu")
-        held = memory()
-        estime_metric.unload_encoders()
-        print(held - before, memory() - before)
-    """
-    held, left = map(float, run_python(script).stdout.split())
-    weights = 4 * (embedded.BASE / "model.safetensors").stat().st_size / 1e6  # int8 on disk, float32 in memory
-    assert held > 0.8 * weights
-    assert left < 0.3 * weights
-
-
 def test_a_changed_folder_is_loaded_anew(store: EncoderStore, bert_folder: str, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(bert_folder, tmp_path / "model"))
     first = get(store, str(folder), layers=[2])
     shutil.copy(bert_folder + "/model.safetensors", folder / "new").replace(folder / "model.safetensors")
     assert get(store, str(folder), layers=[2]) is not first
-
-
-@pytest.mark.slow
-def test_a_branch_and_its_commit_are_one_copy(tmp_path: Path, bert_folder: str) -> None:
-    script = """
-        from estime_metric import EstimeConfig, EstimeScorer
-        scorers = [EstimeScorer(model="user/bert", revision=revision) for revision in (None, "main", %r)]
-        first = scorers[0].encoder
-        assert all(scorer.encoder is first for scorer in scorers)
-        print({scorer.signature.split("|")[1] for scorer in scorers})
-    """
-    with serve(LocalHub({"user/bert": Path(bert_folder)}, {})) as hub:
-        run = run_python(script % COMMIT, HF_HUB_OFFLINE="0", HF_ENDPOINT=hub.url, HF_HOME=str(tmp_path))
-    assert run.stdout == f"{{'model:user/bert@{COMMIT}'}}\n"
 
 
 def test_threads_share_one_load_and_agree(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
