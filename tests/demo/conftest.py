@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from tests.browser import chromium, find_browser
-from tests.demo.serving import COMMAND, Server, free_port, serving
+from tests.browser import chromium
 
+ROOT = Path(__file__).resolve().parents[2]
 ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
 SOURCE = (
     "A grey cat sat on the mat while two dogs slept behind the house. In the evening the cat went out to hunt mice."
@@ -27,6 +35,8 @@ HOSTILE = (
 #: No text of a visitor may show up in what the demo prints; each test's texts are among these.
 SECRETS: list[str] = [SUMMARY, "grey cat sat", "window.hit", "Morgenrot", "zebrafinch"]
 
+Opener = Callable[..., Any]
+
 
 def expected_soon() -> Any:
     """Playwright's ``expect``, patient; tests that ask for it are skipped where the demo or a browser is missing."""
@@ -36,53 +46,92 @@ def expected_soon() -> Any:
     return expect
 
 
+@dataclass
+class Demo:
+    """Where a demo is served, the file that has what it prints, a browser, and what went wrong in its pages."""
+
+    url: str
+    printed: Path
+    browser: Any
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, context: Any, size: tuple[int, int], theme: str) -> Any:
+        page = context.new_page()
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.set_default_timeout(30_000)
+        page.on("console", lambda message: self.problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("dialog", lambda dialog: (self.problems.append(dialog.message), dialog.dismiss()))
+        own = (self.url, "data:", "blob:")
+        page.on("request", lambda request: None if request.url.startswith(own) else self.problems.append(request.url))
+        page.goto(f"{self.url}?__theme={theme}")
+        expected_soon()(page.locator("#explained .estime-alarm").first).to_be_visible()
+        return page
+
+
 @pytest.fixture(scope="module")
-def context() -> Iterator[Any]:
-    """Of all pages, so that each after the first has the page's scripts from the cache."""
-    with chromium() as browser:
-        yield browser.new_context()
-
-
-@pytest.fixture(scope="session")
-def server(bert_folder: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """``estime demo`` with a second encoder on offer; at the end it must have printed no text of a visitor."""
-    find_browser()
-    arguments = [*COMMAND, "--model", "embedded-small", "--model", bert_folder]
-    port = free_port()
-    with serving([*arguments, "--port", str(port)], tmp_path_factory.mktemp("demo"), port) as server:
-        yield server
-    printed = server.printed.read_text()
+def demo(bert_folder: str, scorer: EstimeScorer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """``estime demo`` with a second encoder, without network; at the end it must have printed no text of a visitor."""
+    folder = tmp_path_factory.mktemp("demo")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    arguments = ["--no-browser", "--port", str(port), "--model", "embedded-small", "--model", bert_folder]
+    environment = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(folder),
+        "GRADIO_TEMP_DIR": str(folder / "files"),
+    }
+    with chromium() as browser, (folder / "printed.txt").open("wb") as stream:
+        command = [sys.executable, "-c", "from estime_metric.cli import app; app()", "demo", *arguments]
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT)
+        demo = Demo(f"http://127.0.0.1:{port}/", folder / "printed.txt", browser)
+        try:
+            scorer.load()  # while the demo starts
+            wait_for(demo, process)
+            yield demo
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+    printed = demo.printed.read_text()
     assert "Running on local URL" in printed
     assert not [secret for secret in SECRETS if secret in printed]
 
 
-Opener = Callable[..., Any]
+def wait_for(demo: Demo, process: subprocess.Popen[bytes], seconds: float = 180) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert process.poll() is None, demo.printed.read_text()
+        try:
+            with urllib.request.urlopen(demo.url, timeout=5) as response:
+                assert response.status == 200
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"the demo did not start: {demo.printed.read_text()}")
+
+
+@pytest.fixture(scope="module")
+def context(demo: Demo) -> Any:
+    """Of the first page of each test, so that it has the page's scripts from the cache."""
+    return demo.browser.new_context()
 
 
 @pytest.fixture
-def opened(context: Any, server: Server) -> Iterator[Opener]:
+def opened(demo: Demo, context: Any) -> Iterator[Opener]:
     """Opens the page; at the end nothing may have gone wrong in it, and no other host may have been asked."""
     pages: list[Any] = []
-    problems: list[str] = []
 
     def open_page(size: tuple[int, int] = DESK, theme: str = "light") -> Any:
         # Another visitor has a browser of its own, with connections of its own.
-        page = (context.browser.new_context() if pages else context).new_page()
-        page.set_viewport_size({"width": size[0], "height": size[1]})
-        pages.append(page)
-        page.set_default_timeout(30_000)
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
-        own = (server.url, "data:", "blob:")
-        page.on("request", lambda request: None if request.url.startswith(own) else problems.append(request.url))
-        page.goto(f"{server.url}?__theme={theme}")
-        expected_soon()(page.locator("#explained .estime-alarm").first).to_be_visible()
-        return page
+        pages.append(demo.open(demo.browser.new_context() if pages else context, size, theme))
+        return pages[-1]
 
     yield open_page
     for page in pages:
         page.close()
+    problems, demo.problems[:] = [*demo.problems], []
     assert not problems
 
 
@@ -91,7 +140,7 @@ def page(opened: Opener) -> Any:
     return opened()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def scorer() -> EstimeScorer:
     return EstimeScorer(model="embedded-small")
 
