@@ -225,8 +225,7 @@ def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Enco
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["token", "word"])
-@pytest.mark.parametrize("layer", [1, 5])
+@pytest.mark.parametrize(("unit", "layer"), [("token", 1), ("word", 5)])
 def test_explanations_are_those_of_a_scorer_of_that_layer(encoders: Encoders, unit: str, layer: int) -> None:
     scorer = EstimeScorer(model="embedded-small", unit=unit, layers=layer)
     for _ in range(2):  # the second time the source's embeddings are cached

@@ -208,13 +208,13 @@ def brightness(colour: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("system", "host", "dark"),
+    ("system", "hosts"),
     [
-        ("light", "dark", True), ("light", "gradio-container", False), ("dark", "gradio-container", False),
-        ("dark", "gradio-container dark", True), ("dark", "", True),
+        ("light", {"dark": True, "gradio-container": False}),
+        ("dark", {"gradio-container": False, "gradio-container dark": True, "": True}),
     ],
-)  # fmt: skip
-def test_light_or_dark_as_around_it(opened: Opened, example: Explanation, system: str, host: str, dark: bool) -> None:
+)
+def test_light_or_dark_as_around_it(opened: Opened, example: Explanation, system: str, hosts: dict[str, bool]) -> None:
     page = opened(example, color_scheme=system)
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert brightness(ground) > 200 if system == "light" else brightness(ground) < 60
@@ -225,6 +225,7 @@ def test_light_or_dark_as_around_it(opened: Opened, example: Explanation, system
         document.body.className = "";
         document.body.append(box);
     }"""
-    page.evaluate(move, host)
-    ink = page.locator(".estime-text").first.evaluate("(element) => getComputedStyle(element).color")
-    assert (brightness(ink) > 128) == dark
+    for host, dark in hosts.items():
+        page.evaluate(move, host)
+        ink = page.locator(".estime-text").first.evaluate("(element) => getComputedStyle(element).color")
+        assert (brightness(ink) > 128) == dark, host

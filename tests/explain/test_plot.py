@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,13 +41,19 @@ def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
     assert axes.get_title(loc="left") == f"{example.alarms} alarms of {example.overlap} tokens checked"
 
 
-def test_hostile_and_empty_texts_are_drawn(hostile: Explanation, empty: Explanation) -> None:
+def draws(shown: Explanation, kind: str) -> bool:
     """Characters that the font lacks or that look like formulas neither fail nor warn."""
-    for shown in (hostile, empty):
-        for kind in ("png", "svg"):
-            stream = io.BytesIO()
-            plot_alarms(shown, title="$\\frac{ \U0001f469 नम").savefig(stream, format=kind)
-            assert len(stream.getvalue()) > 1000
+    stream = io.BytesIO()
+    plot_alarms(shown, title="$\\frac{ \U0001f469 नम").savefig(stream, format=kind)
+    return len(stream.getvalue()) > 1000
+
+
+def test_hostile_texts_are_drawn(hostile: Explanation) -> None:
+    assert all(draws(hostile, kind) for kind in ("png", "svg"))
+
+
+def test_empty_texts_are_drawn(empty: Explanation) -> None:
+    assert draws(empty, "svg")
 
 
 def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> None:
@@ -63,7 +70,8 @@ def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> No
 
 
 @pytest.mark.slow
-def test_it_touches_no_window_and_importing_it_brings_no_matplotlib() -> None:
+def test_plots_touch_nothing_global_and_without_matplotlib_the_extra_is_named(tmp_path: Path) -> None:
+    """These and those of the meta-evaluation, in a fresh process."""
     run = run_python("""
             import sys
             from estime_metric.explain import plot_alarms
@@ -71,10 +79,21 @@ def test_it_touches_no_window_and_importing_it_brings_no_matplotlib() -> None:
             from estime_metric.explanation import Explanation
             plot_alarms(Explanation("", "", (), "token", 1, ""))
             assert "matplotlib.pyplot" not in sys.modules
-            sys.modules["matplotlib"] = sys.modules["matplotlib.figure"] = None
+            import matplotlib
+            before = dict(matplotlib.rcParams)
+            from estime_metric.meta import plots
+            plots.save(plots.plot_layers({"a": [1.0, 2.0]}, [1, 2], "x"), sys.argv[1])
+            assert not getattr(sys.modules.get("matplotlib.pyplot"), "get_fignums", list)()
+            assert dict(matplotlib.rcParams) == before
+            for name in [name for name in sys.modules if name.startswith(("matplotlib", "estime_metric.meta.plots"))]:
+                del sys.modules[name]
+            sys.modules["matplotlib"] = None
             try:
                 plot_alarms(Explanation("", "", (), "token", 1, ""))
             except ImportError as error:
                 print(error)
-    """, PYTHONWARNINGS="error")  # fmt: skip
-    assert (run.stdout, run.stderr) == ("Plots need matplotlib: pip install 'estime-metric[meta]'.\n", "")
+            import estime_metric.meta.plots
+    """, tmp_path / "x", status=1, PYTHONWARNINGS="error")  # fmt: skip
+    missing = "Plots need matplotlib: pip install 'estime-metric[meta]'.\n"
+    assert run.stdout == missing
+    assert run.stderr.endswith(f"ImportError: {missing}")

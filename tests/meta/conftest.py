@@ -33,7 +33,7 @@ def coherence() -> Callable[[str], Grid]:
     """measure -> its published scores of SummEval beside the experts' coherence; 16 systems."""
     if not PUBLISHED.is_dir():
         pytest.skip("the published scores are looked for in shared/data/coherence_scores beside the repository")
-    judgements = read_table(SUMMEVAL / "summeval.jsonl", ("doc_id", "system"))
+    judgements = read_table(SUMMEVAL / "summeval.jsonl", ("doc_id", "system"))[["doc_id", "system", "coherence"]]
 
     def grid(measure: str) -> Grid:
         scores = read_table(PUBLISHED / f"{measure}.csv", ("doc", "system"))

@@ -38,7 +38,7 @@ tables = arrays.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6).fla
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(tables, st.booleans())
 def test_agrees_with_loops_over_pairs(values: tuple[np.ndarray, np.ndarray], all_documents: bool) -> None:
     scores, judgements = values

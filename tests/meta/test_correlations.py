@@ -40,20 +40,35 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
             correlate(scores, judgements, level=level, method=method)
     else:
         assert correlate(scores, judgements, level=level, method=method) == pytest.approx(expected, **EXACT)
-    groups = [oracle.of_group(x, y, method) for x, y in oracle.groups(scores, judgements, level, method)]
+    groups = oracle.groups(scores, judgements, level, method)
+    values = [oracle.of_group(x, y, method) for x, y in groups]
     found = group_values(scores, judgements, level=level, method=method)
-    np.testing.assert_allclose(found, groups, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found, values, rtol=0, atol=1e-12)
+    if method not in ("kendall_a", "accuracy"):
+        known = [(x, y, value) for (x, y), value in zip(groups, values, strict=True) if not np.isnan(value)]
+        assert [value for *_, value in known] == pytest.approx(
+            [oracle.by_scipy(x, y, method) for x, y, _ in known], **EXACT
+        )
+
+
+@pytest.fixture(scope="module")
+def judged() -> dict[str, dict[str, float]]:
+    """Document -> system -> its coherence, read by hand."""
+    cells = defaultdict(dict)
+    for line in (SUMMEVAL / "summeval.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        cells[row["doc_id"]][row["system"]] = row["coherence"]
+    return cells
 
 
 @pytest.mark.parametrize(
     "measure", sorted(path.stem for path in PUBLISHED.glob("*.csv") if "components" not in path.stem)
 )
-def test_published_measures_on_sixteen_systems(measure: str, coherence: Callable[[str], Grid]) -> None:
-    """The join and the statistics against files read by hand and scipy."""
-    judged, scored = defaultdict(dict), defaultdict(dict)
-    for line in (SUMMEVAL / "summeval.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        judged[row["doc_id"]][row["system"]] = row["coherence"]
+def test_published_measures_on_sixteen_systems(
+    measure: str, coherence: Callable[[str], Grid], judged: dict[str, dict[str, float]]
+) -> None:
+    """The join and the statistics against files read by hand."""
+    scored = defaultdict(dict)
     for row in csv_rows(PUBLISHED / f"{measure}.csv"):
         scored[row["doc"]][row["system"]] = float(row["score"])
     systems = sorted(next(iter(judged.values())))
@@ -62,11 +77,10 @@ def test_published_measures_on_sixteen_systems(measure: str, coherence: Callable
     y = np.array([[judged[document][system] for system in systems] for document in judged])
     grid = coherence(measure)
     assert grid.dropped == ("system without judgements: M23_dynamicmix",)
-
-    fast = [(level, method) for level, method in EVERY if method not in ("kendall_a", "accuracy")]
-    for level, method in (*fast, ("pairwise", "accuracy"), ("system", "accuracy")):
-        found = correlate(grid.scores, grid.judgements, level=level, method=method)
-        assert found == pytest.approx(oracle.value(x, y, level, method), **EXACT), (level, method)
+    for level, method in EVERY:
+        if level != "summary" or method in ("spearman", "pearson") or measure in ("bartscore", "human"):
+            found = correlate(grid.scores, grid.judgements, level=level, method=method)
+            assert found == pytest.approx(oracle.value(x, y, level, method), **EXACT), (level, method)
 
 
 def test_a_tied_prediction_is_wrong_and_a_tied_judgement_is_not_asked() -> None:

@@ -17,7 +17,7 @@ sentences = st.lists(st.sampled_from(["It rained.", "Nobody came!", "Why not?", 
 scores = st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0, 2.0])] * 2), min_size=1, max_size=30)
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(sentences, st.integers(0, 50))
 def test_a_shuffled_text_holds_the_same_sentences_in_another_order(parts: list[str], seed: int) -> None:
     text = " ".join(parts)
@@ -70,7 +70,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
     assert split_sentences(text) == expected
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(scores)
 def test_accuracy_agrees_with_a_loop(pairs: list[tuple[float, float]]) -> None:
     wins = sum(1.0 if one > other else 0.5 if one == other else 0.0 for one, other in pairs)
@@ -79,7 +79,7 @@ def test_accuracy_agrees_with_a_loop(pairs: list[tuple[float, float]]) -> None:
     assert shuffle_accuracy(shuffled, originals) == pytest.approx(1 - wins / len(pairs))
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(scores, st.data())
 def test_curve_by_difference_agrees_with_loops(pairs: list[tuple[float, float]], data: st.DataObject) -> None:
     size = len(pairs)
