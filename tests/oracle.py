@@ -28,6 +28,7 @@ class Checked:
     least_winners: int  # the same, with dot products that nearly equal s(i) left out
     most_winners: int  # or counted in
     near_tie: bool  # whether rounding may change the verdict
+    dots: np.ndarray  # with each source token
 
     @property
     def alarm(self) -> bool:
@@ -143,5 +144,5 @@ class Oracle:
                 above = others > same
                 counts = (above.sum(), (above & ~near).sum(), (above | near).sum())
                 tie = bool((near & (others == best)).any())
-                verdicts[layer].checked.append(Checked(i, same, best, *map(int, counts), near_tie=tie))
+                verdicts[layer].checked.append(Checked(i, same, best, *map(int, counts), tie, dots))
         return verdicts

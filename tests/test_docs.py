@@ -55,10 +55,6 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
-def here(*languages: str) -> list[Path]:
-    return [page for page in PAGES if any(one.runs_here and one.language in languages for one in blocks(page))]
-
-
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
@@ -82,29 +78,22 @@ def test_pages_that_are_run_elsewhere_are_named_there(page: str, test: str) -> N
     assert any(Path(page).name in file.read_text(encoding="utf-8") for file in tests)
 
 
-@pytest.mark.parametrize("page", here("python", "py"), ids=name)
-def test_python(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if any(one.runs_here for one in blocks(page))], ids=name)
+def test_what_runs_here(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(embedded.PATHS, "embedded", embedded.SMALL)  # no number of it is shown
     write_samples(tmp_path)
     scope: dict[str, object] = {"__name__": "page"}
-    for block in blocks(page):
-        if block.runs_here and block.language in ("python", "py"):
+    for block in [block for block in blocks(page) if block.runs_here]:
+        if block.language in ("python", "py"):
             code = "\n" * block.line + block.code  # so that an error names the line of the page
             exec(compile(code, str(page), "exec"), scope)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", here("sh", "bash", "shell"), ids=name)
-def test_commands(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(embedded.PATHS, "embedded", embedded.SMALL)  # what they print is not looked at
-    write_samples(tmp_path)
-    for block in blocks(page):
-        if block.runs_here and block.language in ("sh", "bash", "shell"):
-            for line in block.code.replace("\\\n", " ").splitlines():
-                if words := shlex.split(line, comments=True):
-                    assert words[0] == "estime", f"line {block.line}: say above the block what runs {words[0]}"
-                    run_command(*words[1:], columns=120)
+            continue
+        for line in block.code.replace("\\\n", " ").splitlines():
+            if words := shlex.split(line, comments=True):
+                assert words[0] == "estime", f"line {block.line}: say above the block what runs {words[0]}"
+                run_command(*words[1:], columns=120)
 
 
 def write_samples(folder: Path) -> None:

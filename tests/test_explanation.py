@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
@@ -99,45 +99,29 @@ def test_tokens_have_the_evidence_that_loops_find(kind_folder: str, pairs: Pairs
     seen = set()
     for summary, source in [pairs[1], pairs[9], pairs[13]]:
         shown = scorer.explain(summary, source)
-        naive = list(verdicts_by_loops(oracle, summary, source, layer=2))
+        checked = {one.position: one for one in oracle.score(summary, source, [2])[2].checked}
         assert [(unit.start, unit.end) for unit in shown.units] == spans(oracle, summary)
-        for unit, (verdict, same, other, dots) in zip(shown.units, naive, strict=True):
-            if not nearly_equal(same, other):
-                assert unit.verdict == verdict
+        positions = spans(oracle, source)
+        for number, unit in enumerate(shown.units):
+            assert (unit.verdict == "absent") == (number not in checked)
             if unit.verdict == "absent":
                 assert (unit.same, unit.margin) == (None, None)
                 continue
+            same, other = checked[number].same, checked[number].other
+            if not nearly_equal(same, other):
+                assert unit.verdict == ("alarm" if checked[number].alarm else "match")
             assert unit.same.similarity == pytest.approx(same, rel=1e-3, abs=1e-3)
             assert unit.best.similarity == pytest.approx(max(same, other), rel=1e-3, abs=1e-3)
             assert unit.margin == pytest.approx(same - other, rel=1e-3, abs=2e-3)
             assert (unit.margin < 0) == (unit.verdict == "alarm")
             assert (unit.best == unit.same) == (unit.verdict == "match")
             for position, expected in ((unit.best, max(same, other)), (unit.same, same)):
-                found = [dot for at, dot in dots if at == (position.start, position.end)]
-                assert min(abs(dot - expected) for dot in found) <= 1e-3 * max(1, abs(expected))
+                at = [span == (position.start, position.end) for span in positions]
+                assert np.abs(checked[number].dots[at] - expected).min() <= 1e-3 * max(1, abs(expected))
             if unit.end - unit.start > 1:  # some tokenizers give a blank the position of the letter behind it
                 assert source[unit.same.start : unit.same.end].lower() == summary[unit.start : unit.end].lower()
             seen.add(unit.verdict)
     assert seen == {"match", "alarm"}
-
-
-def verdicts_by_loops(oracle: Oracle, summary: str, source: str, layer: int) -> Iterator[tuple]:
-    """Verdict, s(i), o(i) and the dot product with each position of the source, token by token."""
-    ids, source_ids = oracle.tokens(summary), oracle.tokens(source)
-    checked = {
-        i for i, token in enumerate(ids) if token in source_ids and token not in oracle.tokenizer.all_special_ids
-    }
-    taken = oracle.embeddings(ids, checked)
-    of_source = oracle.source_embeddings(source)[:, layer]
-    positions = spans(oracle, source)
-    for i, token in enumerate(ids):
-        if i not in checked:
-            yield "absent", np.nan, np.nan, []
-            continue
-        dots = [float(np.dot(row, taken[i][layer])) for row in of_source]
-        same = max(dot for dot, other in zip(dots, source_ids, strict=True) if other == token)
-        other = max((dot for dot, other in zip(dots, source_ids, strict=True) if other != token), default=-np.inf)
-        yield "alarm" if other > same else "match", same, other, list(zip(positions, dots, strict=True))
 
 
 def spans(oracle: Oracle, text: str) -> list[tuple[int, int]]:

@@ -189,26 +189,21 @@ def test_candidates_are_scored_as_pairs_and_sources_encoded_once(scorer: EstimeS
     assert sorted(masked) == [index for index, token in enumerate(summary) if token in known]
 
 
-@pytest.mark.parametrize("source", ["", "!!!"])
-def test_nothing_in_common_is_zero(scorer: EstimeScorer, source: str) -> None:
+def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(scorer: EstimeScorer, pairs) -> None:
     summaries = ["", "  \n", "...", "The cat sat."]
-    result = scorer.score_candidates(summaries, source)
-    for layer in (1, 3):
-        for measure in ("alarms", "winners", "overlap"):
-            assert result.values(measure, layer).tolist() == [0.0] * 4
-    assert result.unchecked == [0, 1, 2, 3]
-    assert result.values("tokens", 1).tolist() == [len(token_ids(scorer, summary)) for summary in summaries]
-
-
-def test_the_empty_among_others_disturb_nobody(scorer: EstimeScorer, pairs: Pairs) -> None:
+    for result in (scorer.score_candidates(summaries, source) for source in ("", "!!!")):
+        for layer in (1, 3):
+            for measure in ("alarms", "winners", "overlap"):
+                assert result.values(measure, layer).tolist() == [0.0] * 4
+        assert result.unchecked == [0, 1, 2, 3]
+        assert result.values("tokens", 1).tolist() == [len(token_ids(scorer, summary)) for summary in summaries]
     empty = [("", pairs[0][1]), (pairs[0][0], ""), ("", ""), ("...", "!!!")]
     result = scorer.score(*split([empty[0], *pairs[:3], *empty[1:], *pairs[3:6]]))
     assert_same(scorer.score(*split(pairs[:6])), EstimeResult(result._statistics[[1, 2, 3, 7, 8, 9]], result.config))
     assert result.unchecked == [0, 4, 5, 6]
-
-
-def test_a_source_of_one_token_raises_no_alarm_and_punctuation_is_checked(scorer: EstimeScorer) -> None:
-    result = scorer.score(["cat cat cat", "..."], ["cat", "The cat sat. ..."])
+    result = scorer.score(
+        ["cat cat cat", "..."], ["cat", "The cat sat. ..."]
+    )  # one token alone; punctuation is checked
     assert result.values("overlap", 1).tolist() == [3.0, 3.0]
     assert (result.values("alarms", 1)[0], result.values("winners", 1)[0]) == (0, 0)
     assert result.unchecked == []
@@ -243,10 +238,3 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
         last = max(position for window in summary.windows for position in window.masked)
         assert last == len(summary.ids) - 1 > 2000
     assert scorer.score([f"the {one}"] * 2, [text, source]).values("overlap").tolist() == [1, 2]
-
-
-def test_a_word_longer_than_a_window_is_scored(encoder_folder: Callable[[str], str]) -> None:
-    scorer = EstimeScorer(model=encoder_folder("roberta"), layers=[1], device="cpu", **SHORT)
-    word = " supercalifragilistic" + "supercalifragilistic" * 30
-    result = scorer.score([word], [f"the{word} sat"])
-    assert result.values("overlap").item() == result.values("tokens").item() > 200

@@ -147,9 +147,6 @@ def test_accents_and_ligatures_are_decomposed_as_there(released_estime: MakeEsti
     assert result.values("overlap").tolist() == [10]  # all but the accented word, which has no 's
 
 
-# Rules that are the same there
-
-
 SOURCE = "The Turkey trade deal, signed in March, ended a long dispute between the two neighbours."
 
 
@@ -182,9 +179,6 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(word
     result = word_scorer.score([composed, decomposed], [decomposed, composed])
     assert result.values("overlap").tolist() == [3, 3]
     assert len(set(result.values("alarms").tolist())) == 1
-
-
-# Differences
 
 
 @pytest.mark.filterwarnings("ignore:The encoder .* does not seem to know the language:RuntimeWarning")
@@ -270,9 +264,6 @@ def test_parts_of_speech_are_left_out_on_both_sides(released_estime: MakeEstime,
     # There, only words of the source are left out: the summary's determiners still count as words, and as alarms.
     assert theirs["alarms_adjusted"] == theirs["alarms"] * 5 / 3
     assert theirs["alarms_alltokens"] >= result.values("alarms_alltokens").item() + 2
-
-
-# Beside the released code
 
 
 def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(random_folder: str, word_scorer: EstimeScorer) -> None:

@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 from estime_metric import EstimeScorer
 from estime_metric.engine.statistics import CHUNK, _order, _tau_c, automaton_of, cosine_sum, fragment_lengths
 from estime_metric.engine.words import split_words
-from estime_metric.measures import ALARM_WEIGHT, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
+from estime_metric.measures import (
+    ALARM_WEIGHT,
+    BASE_MEASURES,
+    FURTHER_MEASURES,
+    MEASURES,
+    RECOMMENDED,
+    STATISTICS,
+    compute,
+)
 from tests.families import SENTENCES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,23 +40,26 @@ PAIR = row(
     alarms=3, winners=7, ties=1, overlap=8, tokens=10, alarms_alltokens=5, cosines=6.5, coherence=0.25,
     copied=6, copied_squares=14,
 )  # fmt: skip
-#: Its value, and that of a summary without units; each measure has its line.
+#: Four words of which the source has none; three begin with its tokens, so they are alarms.
+FOREIGN = row(tokens=4, alarms=3)
+#: The value of each measure for `PAIR`, a summary without units, and `FOREIGN`.
 BY_HAND = {
-    "alarms": (3, 0), "inconsistency": ((2 + ALARM_WEIGHT * 3) / 10, 1), "alarm_rate": (3 / 8, math.nan),
-    "alarms_adjusted": (3 * 10 / 8, 0), "winners": (7, 0), "unsupported": (3 + 2, 0), "unsupported_rate": (0.5, 1),
-    "overlap": (8, 0), "tokens": (10, 0), "coverage": (0.8, 0), "blank": (0, 1), "copied": (0.6, 0),
-    "copied_density": (1.4, 0), "alarms_alltokens": (5, 0), "soft": (0.65, 0), "coherence": (0.25, 0),
+    "alarms": (3, 0, 3), "inconsistency": ((2 + ALARM_WEIGHT * 3) / 10, 1, 1),
+    "alarm_rate": (3 / 8, math.nan, math.nan), "alarms_adjusted": (3 * 10 / 8, 0, 4), "winners": (7, 0, 0),
+    "unsupported": (3 + 2, 0, 4), "unsupported_rate": (0.5, 1, 1), "overlap": (8, 0, 0), "tokens": (10, 0, 4),
+    "coverage": (0.8, 0, 0), "blank": (0, 1, 0), "copied": (0.6, 0, 0), "copied_density": (1.4, 0, 0),
+    "alarms_alltokens": (5, 0, 0), "soft": (0.65, 0, 0), "coherence": (0.25, 0, 0),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
-    stacked = torch.stack([PAIR, row()]).expand(3, 2, -1)
+    stacked = torch.stack([PAIR, row(), FOREIGN]).expand(2, 3, -1)
     values = compute(measure, stacked)
     assert values.dtype == torch.float64
-    assert values.shape == (3, 2)
+    assert values.shape == (2, 3)
     assert values[0].tolist() == pytest.approx(BY_HAND[measure], abs=1e-12, nan_ok=True)
-    assert compute(measure, stacked[:0]).shape == (0, 2)
+    assert compute(measure, stacked[:0]).shape == (0, 3)
 
 
 def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() -> None:
@@ -60,15 +71,6 @@ def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() ->
     for name in ("", "alarm", "ESTIME", "ties", "Alarms"):
         with pytest.raises(ValueError, match=rf"argument `measure` to be one of alarms, .*, but got {name!r}"):
             compute(name, PAIR)
-
-
-@pytest.mark.parametrize("alarms", [0, 3, 4])  # with the unit word, those whose first token the source lacks are alarms
-def test_without_overlap_every_unit_is_unsupported_and_there_is_no_alarm_rate(alarms: int) -> None:
-    foreign = row(tokens=4, alarms=alarms)
-    assert compute("alarms", foreign).item() == alarms
-    assert math.isnan(compute("alarm_rate", foreign).item())
-    names = ("alarms_adjusted", "unsupported", "unsupported_rate", "inconsistency", "coverage")
-    assert [compute(name, foreign).item() for name in names] == [4, 4, 1, 1, 0]
 
 
 def test_the_page_has_a_row_for_each_measure_with_what_its_entry_says() -> None:
@@ -237,7 +239,10 @@ def test_the_measures_of_a_pair(bert_folder: str, unit: str) -> None:
         assert result["copied"][row].item() == pytest.approx(sum(lengths) / tokens)
         assert result["copied_density"][row].item() == pytest.approx(sum(n * n for n in lengths) / tokens)
     assert (result["copied"] <= result["coverage"]).all()
+    assert result.measures == (*BASE_MEASURES, "copied", "copied_density")
+    assert list(result.to_pandas().columns) == ["pair", "layer", *result.measures]
     assert result["copied"][0] == 1
     assert (result["copied"][1] == 1) == (unit == "word")  # an unknown token is never checked, so never copied
-    with pytest.raises(ValueError, match="`measures` to name 'copied'"):
-        EstimeScorer(model=bert_folder).score([], [])["copied"]
+    for name in FURTHER_MEASURES:
+        with pytest.raises(ValueError, match=f"argument `measures` to name '{name}' when scoring"):
+            EstimeScorer(model=bert_folder).score([], [])[name]
