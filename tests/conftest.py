@@ -58,9 +58,7 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], 
     return folder
 
 
-@pytest.fixture(
-    params=[name if name in TOKENIZERS[:2] else pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES]
-)
+@pytest.fixture(params=[*TOKENIZERS[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES[2:])])
 def family(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

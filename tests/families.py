@@ -127,9 +127,7 @@ _ROBERTA = {
     "cls_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>"
 }  # fmt: skip
 _MPNET = {**_ROBERTA, "unk_token": "[UNK]"}
-_ALBERT = {
-    "pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"
-}  # fmt: skip
+_ALBERT = {**_BERT, "pad_token": "<pad>", "unk_token": "<unk>"}
 
 #: family -> how to train its tokenizer, its special tokens, its tokenizer's class on the Hub.
 _TOKENIZERS = {

@@ -139,21 +139,14 @@ def test_tau_c_takes_each_layer_by_itself() -> None:
         assert kendall_tau_c(torch.zeros(3, length, dtype=torch.int64)).tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize(("units", "sources", "layers"), [(1, 1, 1), (5, 9, 2), (30, 4, 3)])
-def test_the_sum_of_cosines_is_the_naive_one(units: int, sources: int, layers: int) -> None:
-    summary, source = torch.randn(units, 7), torch.randn(sources, 7)
-    best_at = torch.randint(sources, (layers, units))
-    expected = [
-        sum(
-            float(summary[i] @ source[j]) / math.sqrt(float(summary[i] @ summary[i]) * float(source[j] @ source[j]))
-            for i, j in enumerate(best)
-        )
-        for best in best_at.tolist()
-    ]
-    assert cosine_sum(summary, source, best_at).tolist() == pytest.approx(expected, abs=1e-5)
-
-
-def test_the_sum_of_cosines_at_its_edges() -> None:
+def test_the_sum_of_cosines_is_the_naive_one() -> None:
+    for units, sources, layers in ((1, 1, 1), (5, 9, 2), (30, 4, 3)):
+        summary, source = torch.randn(units, 7).double(), torch.randn(sources, 7).double()
+        best_at = torch.randint(sources, (layers, units))
+        unit_summary, unit_source = (side / side.square().sum(1, keepdim=True).sqrt() for side in (summary, source))
+        expected = [sum(float(unit_summary[i] @ unit_source[j]) for i, j in enumerate(at)) for at in best_at.tolist()]
+        found = cosine_sum(summary.float(), source.float(), best_at)
+        assert found.tolist() == pytest.approx(expected, abs=1e-5)
     some, none = torch.randn(3, 4), torch.empty(0, 4)
     positions = torch.zeros(2, 3, dtype=torch.int64)
     assert cosine_sum(none, some, positions[:, :0]).tolist() == [0, 0]
