@@ -30,7 +30,7 @@ TEXTS = st.lists(
     st.tuples(st.sampled_from(PIECES) | st.sampled_from(" ".join(SENTENCES).split()), st.sampled_from(" \n\t")),
     max_size=14,
 ).map(lambda parts: "".join(part for pair in parts for part in pair).strip("\t"))
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_what_is_promised_holds_for_any_text(corruptors: dict[str, SubtleErrors]
 
 
 @pytest.mark.slow
-@settings(QUICK, max_examples=15)
+@settings(QUICK, max_examples=10)
 @given(texts=st.lists(TEXTS, max_size=4), text=TEXTS)
 def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], texts: list[str], text: str) -> None:
     corrupt = corruptors["bert"]
@@ -86,7 +86,7 @@ def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], 
     assert corrupt(texts[::-1]) == corrupt(texts)[::-1]
 
 
-@settings(QUICK, max_examples=20)
+@settings(QUICK, max_examples=12)
 @given(text=TEXTS, asked=st.integers(1, 3))
 def test_fewer_errors_are_the_first_of_more(corruptors: dict[str, SubtleErrors], text: str, asked: int) -> None:
     for order in ("sequential", "clean"):
@@ -181,8 +181,8 @@ def test_what_counts_as_a_whole_word() -> None:
 
 def test_the_seed_picks_other_words(bert_folder: str) -> None:
     text = " ".join(SENTENCES[:4])
-    found = {SubtleErrors(bert_folder, seed=seed)([text])[0].errors[0].clean_span for seed in range(8)}
-    assert len(found) > 3
+    found = {SubtleErrors(bert_folder, seed=seed)([text])[0].errors[0].clean_span for seed in range(5)}
+    assert len(found) > 2
     words = [WholeWord(i, (i, i + 1)) for i in range(6)]
     assert [word.position for word in shuffled(words, "abcdef", 0)] == [2, 5, 0, 1, 3, 4]  # recorded: never to change
 
@@ -200,7 +200,7 @@ def test_capitals_follow_the_original_where_the_tokenizer_ignores_them(bert_fold
 def test_a_cased_model_writes_its_own_capitals(encoder_folder: Callable[[str], str]) -> None:
     corrupt = SubtleErrors(encoder_folder("roberta"), n_errors=5)
     tokenizer = corrupt._head.tokenizer
-    for corrupted in corrupt(SENTENCES):
+    for corrupted in corrupt(SENTENCES[:6]):
         for error in corrupted.errors:
             before = corrupted.text[: error.span[0]]
             assert tokenizer.tokenize(before + error.replacement)[-1].lstrip("\u0120") == error.replacement
