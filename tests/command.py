@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import resource
+import socket
 import subprocess
 import sys
 import textwrap
@@ -73,6 +74,14 @@ def _command(arguments: list[str], said: str, environment: dict[str, object]) ->
     os.environ.update({name: str(value) for name, value in environment.items()})
     one_thread()
     cli.main(arguments)
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def one_thread() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +17,7 @@ lightning = pytest.importorskip("lightning")
 pytest.importorskip("torchmetrics")
 
 from estime_metric import estime  # noqa: E402
+from tests.command import FORKS, free_port, one_thread  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "docs" / "examples" / "lightning_seq2seq.py"
@@ -79,12 +79,12 @@ def arguments(folder: Path, encoder: str, *more: str) -> list[str]:
     return ["--accelerator", "cpu", "--folder", str(folder), "--encoder", encoder, *few, *more]
 
 
-def script(options: list[str]) -> dict[str, Any]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    run = subprocess.run([sys.executable, str(SCRIPT), *options], env=environment, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    printed: dict[str, Any] = json.loads(run.stdout.strip().splitlines()[-1])
-    return printed
+def as_torchrun(rank: int, port: int, options: list[str], said: Path) -> None:
+    """What one of two processes does that ``torchrun`` starts; what it found goes to a file."""
+    store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "test"}
+    os.environ.update(store, WORLD_SIZE="2", LOCAL_WORLD_SIZE="2", RANK=str(rank), LOCAL_RANK=str(rank))
+    one_thread()
+    said.write_text(json.dumps(runpy.run_path(str(SCRIPT))["main"](options)))
 
 
 @pytest.mark.slow
@@ -179,8 +179,16 @@ def test_precision_of_the_training_does_not_reach_the_encoder(
 @pytest.mark.slow
 def test_seven_examples_on_two_processes(example: ModuleType, bert_folder: str, tmp_path: Path) -> None:
     outcome = example.main(arguments(tmp_path, bert_folder, "--epochs", "1"))
-    both = script(arguments(tmp_path, bert_folder, "--validate", str(tmp_path / "last.ckpt"), "--devices", "2"))
-    for name in ("inconsistency", "alarms", "coverage", "tokens"):
-        assert both[f"val/{name}"] == pytest.approx(outcome[f"val/{name}"], rel=1e-6)
-    assert both["val/inconsistency"] > 0
-    assert both["signature"] == outcome["signature"]
+    options = arguments(tmp_path, bert_folder, "--validate", str(tmp_path / "last.ckpt"), "--devices", "2")
+    said, port = [tmp_path / f"{rank}.json" for rank in range(2)], free_port()
+    processes = [FORKS.Process(target=as_torchrun, args=(rank, port, options, said[rank])) for rank in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    for both in (json.loads(path.read_text()) for path in said):
+        for name in ("inconsistency", "alarms", "coverage", "tokens"):
+            assert both[f"val/{name}"] == pytest.approx(outcome[f"val/{name}"], rel=1e-6)
+        assert both["val/inconsistency"] > 0
+        assert both["signature"] == outcome["signature"]

@@ -20,7 +20,7 @@ from ray.cluster_utils import Cluster
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.integrations.ray import RayTeam, _BlockScorer, score_dataset
 from tests.command import run_command
-from tests.jobs.conftest import SHORT, rows, write_jsonl
+from tests.jobs.conftest import QUICK, rows, write_jsonl
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 
@@ -58,6 +58,7 @@ def cluster() -> Iterator[Cluster]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_worker_niceness", "0")  # else they starve beside other tests
         patch.setenv("RAY_health_check_period_ms", "500")  # finds a dead node within seconds
+        patch.setenv("RAY_health_check_failure_threshold", "3")
         cluster = Cluster(
             initialize_head=True,
             head_node_args={"num_cpus": 2, "object_store_memory": MEMORY, "include_dashboard": False},
@@ -82,13 +83,13 @@ def nodes_of_actors() -> set[str]:
 
 
 @pytest.mark.slow
-def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any, bert_folder: str) -> None:
-    scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
+def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any) -> None:
+    scorer = EstimeScorer(model="embedded-small", layers=1, distance=2, window=60, margin=10)  # quick, as `QUICK` is
     table = [*rows(200), {"id": -1, "source": "A cat.", "summary": None, "note": ""}]
     whole = {name: [row[name] for row in table[:-1]] for name in ("source", "summary")}
     expected = scorer.map_batch(whole)
     scored = score_dataset(
-        ray.data.from_items(table, override_num_blocks=10),
+        ray.data.from_items(table, override_num_blocks=4),
         scorer.config, num_cpus=0.5, concurrency=2, look_ahead=8,
     )  # fmt: skip
     found: list[dict[str, Any]] = []
@@ -107,14 +108,13 @@ def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any, bert
 
 @pytest.mark.slow
 def test_the_command_writes_the_file_of_one_process_while_a_node_dies(
-    cluster: Cluster, second: Any, bert_folder: str, tmp_path: Path
+    cluster: Cluster, second: Any, tmp_path: Path
 ) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(240))
     with table.open("a") as stream:
         stream.write("{bad\n")
     alone, together = tmp_path / "alone.csv", tmp_path / "together.csv"
-    arguments = ["-m", bert_folder, "-q", *SHORT]
-    run_command("score", table, "-o", alone, *arguments, status=1)
+    run_command("score", table, "-o", alone, *QUICK, status=1)
     lived: set[str] = set()
 
     def kill() -> None:
@@ -125,7 +125,7 @@ def test_the_command_writes_the_file_of_one_process_while_a_node_dies(
 
     killer = threading.Thread(target=kill)
     killer.start()
-    done = run_command("score", table, "-o", together, *arguments, "--ray", "--ray-cpus", "2", status=1)
+    done = run_command("score", table, "-o", together, *QUICK, "--ray", "--ray-cpus", "2", status=1)
     killer.join()
     assert second.node_id in lived
     assert together.read_bytes() == alone.read_bytes()
@@ -149,8 +149,8 @@ def test_an_error_is_raised_as_by_one_process(cluster: Cluster) -> None:
 
 
 @pytest.fixture(scope="module")
-def block_scorer(bert_folder: str) -> _BlockScorer:
-    return _BlockScorer(EstimeConfig(model=bert_folder, window=60, margin=10), "article", "text", "estime_", 2)
+def block_scorer() -> _BlockScorer:
+    return _BlockScorer(EstimeConfig(model="embedded-small", window=60, margin=10), "article", "text", "estime_", 2)
 
 
 def test_a_block_is_scored_in_chunks_that_divide_no_source(block_scorer: _BlockScorer) -> None:

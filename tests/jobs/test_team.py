@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric.jobs import Team
-from tests.command import run_command, start_command
+from tests.command import free_port, run_command, start_command
 from tests.jobs.conftest import QUICK, rows, write_jsonl
 
 
@@ -26,9 +25,7 @@ def torchrun(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def start_team(folder: Path, *arguments: object) -> list[BaseProcess]:
     """``estime ARGUMENTS`` on two processes, as ``torchrun`` starts them but for its own seconds."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": probe.getsockname()[1], "WORLD_SIZE": 2}
+    store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": 2}
     return [start_command(*arguments, said=folder / f"said{rank}.txt", RANK=rank, **store) for rank in range(2)]
 
 

@@ -4,42 +4,78 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
+import shlex
 import shutil
-import subprocess
 import sys
+from collections.abc import Callable
+from glob import glob
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import estime_metric
+from tests.command import FORKS, one_thread
 
 _BLOCK = re.compile(r'^```(\w+)(?: title="(.*?)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
-ROOT = Path(estime_metric.__file__).resolve().parents[1]
-PAGES = ROOT / "docs" / "harnesses"
+PAGES = Path(estime_metric.__file__).resolve().parents[1] / "docs" / "harnesses"
 
 
-def run_page(name: str, folder: Path, **environment: str) -> list[str]:
-    """Writes the blocks that have a title to files of that name, runs the others, Python and bash, in ``folder``.
-
-    The examples that the page links to are copied there.
-
-    The commands are those of this interpreter's environment, and so is the package: a reader has installed it.
+def run_page(name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str) -> list[str]:
+    """Writes the blocks that have a title to files of that name and runs the others, Python and commands, in
+    ``folder``, to which the examples that the page links to are copied; in a process of its own, after ``prepare``.
 
     Returns:
         What each block printed.
     """
-    path = [str(Path(sys.executable).parent), os.environ["PATH"]]
-    env = {**os.environ, "PATH": os.pathsep.join(path), "HF_HUB_OFFLINE": "1", "COLUMNS": "200", **environment}
-    env.pop("PYTHONPATH", None)
-    printed = []
     text = (PAGES / name).read_text(encoding="utf-8")
     for example in set(re.findall(r"\(\.\./(examples/\w+\.py)\)", text)):
         shutil.copy(PAGES.parent / example, folder)
+    blocks = []
     for language, title, block in _BLOCK.findall(text):
         if title:
             (folder / title).write_text(block, encoding="utf-8")
-            continue
-        command = {"python": [sys.executable, "-c"], "bash": ["bash", "-euo", "pipefail", "-c"]}[language]
-        done = subprocess.run([*command, block], cwd=folder, env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
-        printed.append(done.stdout)
+        else:
+            blocks.append((language, block))
+    process = FORKS.Process(target=_run, args=(blocks, folder, prepare, environment))
+    process.start()
+    process.join()
+    printed = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("printed*"))]
+    said = (folder / "said").read_text(encoding="utf-8")
+    assert process.exitcode == 0, "\n".join([blocks[len(printed) - 1][1], *printed[-1:], said])
+    assert len(printed) == len(blocks)
     return printed
+
+
+def _run(
+    blocks: list[tuple[str, str]], folder: Path, prepare: Callable[[], object], environment: dict[str, str]
+) -> None:
+    import huggingface_hub.constants
+
+    huggingface_hub.constants.HF_HUB_OFFLINE = True
+    os.environ.update({"HF_HUB_OFFLINE": "1", "COLUMNS": "200", **environment})
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    one_thread()
+    os.dup2(os.open("said", os.O_WRONLY | os.O_CREAT), 2)
+    prepare()
+    for number, (language, block) in enumerate(blocks):
+        sys.stdout.flush()
+        os.dup2(os.open(f"printed{number}", os.O_WRONLY | os.O_CREAT), 1)
+        if language == "python":
+            exec(block, {"__name__": "__main__"})
+            continue
+        words = shlex.split(block.replace("\\\n", " "))  # a single command, which needs nothing else of a shell
+        while "=" in words[0]:
+            os.environ.update([words.pop(0).split("=", 1)])
+        sys.argv = [found for word in words for found in sorted(glob(word)) or [word]]
+        try:
+            if sys.argv[0] == "python":
+                del sys.argv[0]
+                runpy.run_path(sys.argv[0], run_name="__main__")
+            else:
+                (command,) = entry_points(group="console_scripts", name=sys.argv[0])
+                sys.exit(command.load()())
+        except SystemExit as left:
+            if left.code:
+                raise

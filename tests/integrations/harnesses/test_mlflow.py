@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("mlflow")
 
 from estime_metric import EstimeScorer
 from tests.integrations.harnesses.pages import run_page
 
 
+def without_what_it_would_log() -> None:
+    """MLflow imports Lightning and a client of Databricks, if they are there, for what the page does not do."""
+    sys.modules.update({"pytorch_lightning": None, "databricks.sdk": None})  # type: ignore[dict-item]
+
+
+@pytest.mark.skipif(find_spec("mlflow") is None, reason="MLflow is not installed")
 def test_the_page(tmp_path: Path) -> None:
-    (printed,) = run_page("mlflow.md", tmp_path, MLFLOW_DISABLE_TELEMETRY="true")
+    (printed,) = run_page("mlflow.md", tmp_path, without_what_it_would_log, MLFLOW_DISABLE_TELEMETRY="true")
     summaries = ["The council closed the old iron bridge to cars.", "The council closed the months to cars."]
     article = (
         "The town council voted on Tuesday to close the old iron bridge to cars. Repairs will take eighteen months."
