@@ -16,6 +16,7 @@ run = partial(run_command, "benchmark", "frank", "-q")
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "new" / "out"
     shown = run(folder, "-m", bert_folder, "--resamples", 5, "-o", out, columns=100)
@@ -33,6 +34,7 @@ def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     judged = [row for row in made_rows() if row["split"] == "test"]
     table = pd.DataFrame({"document": [row["doc_id"] for row in judged], "system": [row["system"] for row in judged]})

@@ -94,6 +94,7 @@ def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_pairs_are_chosen_at_random_by_the_seed(table: Path, bert_folder: str, tmp_path: Path) -> None:
     chosen, options = set(), ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT]
     for seed in (0, 1):
@@ -120,6 +121,7 @@ def test_data_sets_of_the_hub_and_summeval(bert_folder: str, tmp_path: Path, mon
         assert "1 error, 2 pairs" in run(SUMMEVAL, "--pairs", 2, *options).stdout
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: str) -> None:
     table.write_text(table.read_text(encoding="utf-8") + "{bad\n", encoding="utf-8")
     options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1", *SHORT, "-o", table.parent / "out"]

@@ -59,6 +59,7 @@ def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, t
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_a_later_run_takes_up_the_scores_only_when_asked(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     options = [*quick(folder, bert_folder), "-q", "-o", out]
@@ -124,6 +125,7 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is not at hand")
+@pytest.mark.usefixtures("no_pictures")
 def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     run("--data", SUMMEVAL, "-m", "embedded-small", "--limit", 1, "-q", "-o", out, "--resamples", 20)
@@ -137,6 +139,7 @@ def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
 def test_further_measures_and_scores_of_files_are_rows(folder: Path, bert_folder: str, tmp_path: Path) -> None:
     data, path, out = read_folder(folder), tmp_path / "mine.csv", tmp_path / "out"
     pairs = zip(data.keys, data.summaries, strict=True)
