@@ -8,6 +8,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -48,14 +49,7 @@ def _seeds() -> None:
 def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """family -> the folder of its small random encoder, made once."""
     root = tmp_path_factory.mktemp("encoders")
-
-    def folder(family: str) -> str:
-        path = root / family
-        if not path.exists():
-            save_encoder(path, family)
-        return str(path)
-
-    return folder
+    return cache(lambda family: str(save_encoder(root / family, family)))
 
 
 @pytest.fixture(params=[*TOKENIZERS[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES[2:])])
@@ -122,14 +116,7 @@ def summeval_encoder(tmp_path_factory: pytest.TempPathFactory, summeval: list[tu
     """family -> the folder of a small random encoder whose tokenizer was trained on SummEval's sources."""
     root = tmp_path_factory.mktemp("summeval")
     texts = list(dict.fromkeys(source for _, source in summeval))
-
-    def folder(family: str) -> str:
-        path = root / family
-        if not path.exists():
-            save_encoder(path, family, make_tokenizer(family, texts, size=4000))
-        return str(path)
-
-    return folder
+    return cache(lambda family: str(save_encoder(root / family, family, make_tokenizer(family, texts, size=4000))))
 
 
 def _rows(name: str) -> list[dict]:

@@ -47,13 +47,12 @@ SCRIPT = """
             return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
     if os.path.exists("/proc/self/statm"):
+        from estime_metric.engine.memory import return_memory
         before = memory()
         estime_metric.estime(text, text, model="embedded", device="cpu")
         told["held"] = memory() - before
         estime_metric.unload_encoders()
         told["left"] = memory() - before
-
-        from estime_metric.engine.memory import return_memory
         warnings.simplefilter("ignore", RuntimeWarning)  # bfloat16 is slower on some processors
         half = estime_metric.EstimeScorer(model="embedded-small", layers=1, distance=1, device="cpu", dtype="bfloat16")
         for length in range(50, 110):

@@ -23,7 +23,10 @@ SECTIONS = Section("Reference-free", ROWS), Section("", (("#1", 1.0, 0.0005, 3),
 TABLE = Table("demo-1", "Ours & the paper's: 95% of a_b", COLUMNS, SECTIONS, ("A note with $ and \\.",))
 
 
-def test_markdown_has_a_line_a_row_and_the_same_number_of_cells_in_each() -> None:
+def test_markdown_has_a_line_a_row_and_the_same_number_of_cells_in_each(tmp_path: Path) -> None:
+    paths = write_table(TABLE, tmp_path / "new" / "folder")
+    assert [path.name for path in paths] == ["demo-1.md", "demo-1.csv", "demo-1.tex"]
+    assert paths[0].read_text(encoding="utf-8") == to_markdown(TABLE)
     lines = [line for line in to_markdown(TABLE).splitlines() if line.startswith("|")]
     assert len(lines) == 2 + 1 + 3
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {5}
@@ -85,9 +88,3 @@ def test_a_cell_is_shown_rounded() -> None:
     assert [show(cell, COLUMNS[1]) for cell in cells] == ["0.001", "-1.000", "0.000", "12", "x", "–", "–"]
     assert interval(-0.001, 0.999) == "[0.00, 1.00]"
     assert interval(float("nan"), 1.0) == "–"
-
-
-def test_three_files_are_written(tmp_path: Path) -> None:
-    paths = write_table(TABLE, tmp_path / "new" / "folder")
-    assert [path.name for path in paths] == ["demo-1.md", "demo-1.csv", "demo-1.tex"]
-    assert paths[0].read_text(encoding="utf-8") == to_markdown(TABLE)

@@ -52,6 +52,20 @@ def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:
             torch.testing.assert_close(state, expected[layer][attended], rtol=1e-4, atol=1e-4)
 
 
+def at(only: tuple[torch.Tensor, torch.Tensor]) -> ReadPositions:
+    """What a batch says of the positions that are read, counted one by one."""
+    rows = only[0].tolist()
+    slots = [rows[:number].count(row) for number, row in enumerate(rows)]
+    return ReadPositions(*only, torch.tensor(slots), max(slots) + 1)
+
+
+def scattered(attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Some of the positions that are attended to: several in the first window, one in the last."""
+    row, column = torch.nonzero(attended, as_tuple=True)
+    chosen = ((column % 8 == 3) & (row < 2)) | ((row == 2) & (column == 12))
+    return row[chosen], column[chosen]
+
+
 def blocks_of(model: nn.Module) -> nn.ModuleList:
     return next(module for module in model.modules() if isinstance(module, nn.ModuleList))
 
@@ -68,9 +82,20 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(family: str, folder: 
     assert taps.kept == kept
     gone = before - sum(weight.numel() for weight in model.parameters())
     assert gone == (0 if family in SHARED_WEIGHTS else (BLOCKS - kept) * a_block)  # one block's weights serve for all
-    assert_reads(taps, whole(folder), depth)
+    model = whole(folder)
+    assert_reads(taps, model, depth)
+    ids, attended = batch()
+    for given in (attended, None):  # at some positions alone
+        only = scattered(torch.ones_like(attended) if given is None else given)
+        mask = None if given is None else given.long()
+        expected = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        found = taps.read(ids, given, [depth, 0], lambda hidden, only=only: hidden[only], at(only))
+        for state, layer in zip(found, (depth, 0), strict=True):
+            torch.testing.assert_close(state, expected[layer][only], rtol=1e-4, atol=1e-4)
+    fits = family in ("bert", "roberta", "electra", "mpnet")  # blocks like BERT's or MPNet's
+    assert taps._fused == (depth > 0 and fits)
     runs: list[nn.Module] = []
-    for block in blocks_of(model):
+    for block in taps._list:
         block.register_forward_hook(lambda module, *_: runs.append(module))
     taps.read(PROBE, None, [depth], lambda hidden: hidden)
     assert len(runs) == depth
@@ -131,37 +156,6 @@ def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: s
             model.forward = lambda run=run, attention_mask=None, **named: run(**named)
         for first in (1_000, 4_000):
             assert taps.takes_padding(torch.arange(first, first + 24)[None], 0) is not ignored
-
-
-def at(only: tuple[torch.Tensor, torch.Tensor]) -> ReadPositions:
-    """What a batch says of the positions that are read, counted one by one."""
-    rows = only[0].tolist()
-    slots = [rows[:number].count(row) for number, row in enumerate(rows)]
-    return ReadPositions(*only, torch.tensor(slots), max(slots) + 1)
-
-
-def scattered(attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Some of the positions that are attended to: several in the first window, one in the last."""
-    row, column = torch.nonzero(attended, as_tuple=True)
-    chosen = ((column % 8 == 3) & (row < 2)) | ((row == 2) & (column == 12))
-    return row[chosen], column[chosen]
-
-
-@pytest.mark.parametrize("padded", [False, True])
-@pytest.mark.parametrize("depth", [1, BLOCKS])
-@torch.no_grad()
-def test_it_gives_the_hidden_states_of_the_whole_block(family: str, folder: str, depth: int, padded: bool) -> None:
-    ids, attended = batch()
-    if not padded:
-        attended[:] = True
-    mask = attended.long() if padded else None
-    expected = whole(folder)(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
-    only = scattered(attended)
-    taps = BlockTaps(whole(folder), BLOCKS, depth, PROBE)
-    found = taps.read(ids, attended if padded else None, [depth, 0], lambda hidden: hidden[only], at(only))
-    torch.testing.assert_close(found[0], expected[depth][only], rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(found[1], expected[0][only], rtol=1e-4, atol=1e-4)
-    assert taps._fused == (family in ("bert", "roberta", "electra", "mpnet"))  # blocks like BERT's or MPNet's
 
 
 @torch.no_grad()

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -171,40 +170,13 @@ def naive(summary: Sequence[object], source: Sequence[object]) -> list[int]:
     return lengths
 
 
-def published(summary: Sequence[object], source: Sequence[object]) -> list[int]:
-    """Fig. 3, line by line."""
-    lengths, i = [], 0
-    while i < len(summary):
-        longest, j = 0, 0
-        while j < len(source):
-            if summary[i] == source[j]:
-                i_, j_ = i, j
-                while i_ < len(summary) and j_ < len(source) and summary[i_] == source[j_]:
-                    i_, j_ = i_ + 1, j_ + 1
-                longest, j = max(longest, i_ - i), j_
-            else:
-                j += 1
-        lengths += [longest] if longest else []
-        i += max(longest, 1)
-    return lengths
-
-
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=14), st.lists(st.integers(0, 3), max_size=20))
 def test_the_fragments_are_the_longest_runs(summary: list[int], source: list[int]) -> None:
     assert fragment_lengths(summary, automaton_of(source)) == naive(summary, source)
-
-
-def test_on_texts_the_published_procedure_finds_the_same_but_where_a_source_repeats_itself() -> None:
-    words = " ".join(SENTENCES).split()
-    automaton = automaton_of(words)
-    rng = np.random.default_rng(0)
-    for _ in range(30):
-        cuts = rng.integers(0, len(words) - 9, size=3)
-        summary = [word for cut in cuts for word in words[cut : cut + rng.integers(1, 9)]]
-        assert fragment_lengths(summary, automaton) == published(summary, words)
-    assert fragment_lengths(["no", "no", "way"], automaton_of(["no", "no", "no", "way"])) == [3]
-    assert published(["no", "no", "way"], ["no", "no", "no", "way"]) == [2, 1]
+    assert fragment_lengths(["no", "no", "way"], automaton_of(["no", "no", "no", "way"])) == [
+        3
+    ]  # not 2 and 1, as Fig. 3
     assert fragment_lengths(["a", None, "b", "c"], automaton_of(["a", "b", "c"])) == [1, 2]  # None is never copied
 
 

@@ -20,7 +20,7 @@ from estime_metric import EstimeResult, EstimeScorer
 from estime_metric import scorer as scorer_module
 from estime_metric.engine import matching, store
 from estime_metric.engine.memory import bytes_per_position, default_budget, put, put_all
-from tests.families import SENTENCES
+from tests.families import FAMILIES, SENTENCES
 from tests.pretended_device import DEVICE, PretendedDevice, pretended_device
 
 #: Windows of several lengths, three layers with the last block among them, everything that can be measured.
@@ -98,7 +98,10 @@ def test_scores_are_those_of_the_cpu(setting: dict[str, Any], bert_folder: str, 
     assert found.values("alarms", found.layers[-1]).sum() > 0
 
 
-def assert_as_on_the_cpu(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["embedded", "embedded-small", *FAMILIES])
+def test_every_encoder_is_run_as_on_the_cpu(model: str, encoder_folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = encoder_folder(model) if model in FAMILIES else model
     setting = {"layers": (0, 4), "measures": ()}
     expected = on_cpu(model, **setting)
     result = expected.score(*FEW)
@@ -109,16 +112,6 @@ def assert_as_on_the_cpu(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taps, others = scorer.encoder._taps, expected.encoder._taps
     assert (taps.kept, taps._fused) == (others.kept, others._fused)
     assert scorer.encoder._takes_padding == expected.encoder._takes_padding
-
-
-def test_encoders_of_all_families(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_as_on_the_cpu(folder, monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ["embedded", "embedded-small"])
-def test_encoders_that_ship(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert_as_on_the_cpu(model, monkeypatch)
 
 
 @pytest.mark.slow
