@@ -4,7 +4,6 @@ measures at once, against one by one."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -75,15 +74,6 @@ def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> Non
         assert bootstrap_difference(first, again, level=level, method=method, n=100).p_value == 1
     if level in ("system", "summary"):
         assert williams_test(first, again, level=level).p_value == 1
-
-
-def test_published_measures(coherence: Callable[[str], Grid]) -> None:
-    """The human score agrees better than any machine's; two of the best machines cannot be told apart on 16 systems."""
-    human, best, gruen = (coherence(name) for name in ("human", "ccl-roberta-large-ours-cnndm", "gruen"))
-    assert permutation_test(human, best, level="summary", method="kendall_b", n=100).p_value == 1 / 101
-    found = bootstrap_difference(best, gruen, level="system", method="kendall_b")
-    assert found.low < 0 < found.high
-    assert found.p_value > 0.3
 
 
 def _student(x: float, freedom: int) -> float:
