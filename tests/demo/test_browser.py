@@ -257,7 +257,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: Es
         writer = csv.writer(stream)
         writer.writerow(["id", "article", "summary"])
         hit = "<img src=x onerror='window.hit=1'>"
-        writer.writerows([hit, row["source"], row["summary"]] for row in ROWS)
+        writer.writerows([hit, row["source"], row["summary"]] for row in ROWS[:3])
         writer.writerows([["x", HOSTILE, HOSTILE], ["no summary", HOSTILE]])
     page.get_by_role("tab", name="Score a file").click()
     page.locator("#file input[type=file]").set_input_files(table)
@@ -267,16 +267,16 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: Es
     expect(page.locator("#scored .demo-notice")).to_contain_text(refused)
     page.locator("#source-column input, #source-column textarea").fill("article")
     page.locator("#score").click()
-    expect(page.locator("#scored tbody tr")).to_have_count(9)
-    expect(page.locator("#scored .demo-verdict")).to_contain_text("9 of 10 rows scored, 1 skipped.")
-    expect(page.locator("#scored")).to_contain_text("line 11: column 'summary' should hold a text, but holds nothing")
+    expect(page.locator("#scored tbody tr")).to_have_count(4)
+    expect(page.locator("#scored .demo-verdict")).to_contain_text("4 of 5 rows scored, 1 skipped.")
+    expect(page.locator("#scored")).to_contain_text("line 6: column 'summary' should hold a text, but holds nothing")
     with page.expect_download() as waiting:
         page.locator("#download").click()
     waiting.value.save_as(tmp_path / "scores.csv")
     assert waiting.value.suggested_filename == "scores.csv"
     with (tmp_path / "scores.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    texts = [(row["summary"], row["source"]) for row in ROWS] + [(HOSTILE, HOSTILE)]
+    texts = [(row["summary"], row["source"]) for row in ROWS[:3]] + [(HOSTILE, HOSTILE)]
     result = scorer.score([summary for summary, _ in texts], [source for _, source in texts])
     for measure in ("alarms", "overlap", "tokens"):
         assert [float(row[measure]) for row in rows] == result.values(measure).tolist()
