@@ -50,7 +50,7 @@ def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
 
 
 @pytest.mark.slow
-def test_writes_tables_and_pictures(folder: Path) -> None:
+def test_writes_tables_and_pictures(folder: Path, request: pytest.FixtureRequest) -> None:
     out = folder / "out"
     shown = run_command("benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 2)
     tables = ("table1", "table3", "table3-intervals", "table4", "lengths")
@@ -70,6 +70,7 @@ def test_writes_tables_and_pictures(folder: Path) -> None:
     assert "[0.08, 0.26]" in intervals  # printed for BAS, τ_intra
     assert "table3-intervals.md" in shown.stdout
     out = folder / "other"
+    request.getfixturevalue("no_pictures")
     run_command("benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 0, "--seed", 1)
     assert not (out / "table1.md").exists()
     assert (out / "table3-intervals.md").read_text(encoding="utf-8") != intervals

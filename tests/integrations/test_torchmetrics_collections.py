@@ -33,15 +33,14 @@ def variants(folder: str, other: str) -> dict[str, ESTIME]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("alarm_free_start", [True, False])
 def test_configurations_never_share_a_state(
-    bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs, alarm_free_start: bool
+    bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs
 ) -> None:
+    """Though the numbers of the first batch, which has no alarm, are equal in most."""
     metrics = variants(bert_folder, encoder_folder("electra"))
     collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
     assert collection._enable_compute_groups
-    first = [("", pairs[0][1]), ("", "")] if alarm_free_start else pairs[:2]
-    for batch in (first, pairs[2:5], pairs[5:9]):
+    for batch in ([("", pairs[0][1]), ("", "")], pairs[2:5], pairs[5:9]):
         collection.update(**named(batch))
         for metric in metrics.values():
             metric.update(**named(batch))

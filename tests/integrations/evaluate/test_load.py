@@ -134,14 +134,13 @@ def test_load_from_a_hub_and_by_name_in_other_processes(
     hub = LocalHub(models={"someone/small-bert": Path(bert_folder)}, spaces={"someone/estime": SCRIPT.parent})
     there, here = ("someone/estime", "someone/small-bert"), ("estime", bert_folder)
     with serve(hub):
-        (loaded,) = load_elsewhere([there], pairs[3], tmp_path, HF_ENDPOINT=hub.url)
+        loaded, online = load_elsewhere([there, here], pairs[3], tmp_path, HF_ENDPOINT=hub.url)
     assert f"|model:someone/small-bert@{COMMIT}|" in loaded["signature"]
     answered = {path for _, path, status in hub.requests if status == 200}
     assert "/spaces/someone/estime/resolve/main/estime.py" in answered
     assert {path.rsplit("/", 1)[-1] for path in answered} >= {"config.json", "tokenizer.json", "model.safetensors"}
     # Both are in the caches now.
     again, offline = load_elsewhere([there, here], pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="1")
-    (online,) = load_elsewhere([here], pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="0")
     assert again == loaded
     assert offline == online
     expected = estime([pairs[3][0]], [pairs[3][1]], model=bert_folder)
