@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +41,3 @@ def metric(bert_folder: str) -> Any:
 def texts(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
     """Six pairs as keyword arguments."""
     return {"predictions": [summary for summary, _ in pairs[:6]], "sources": [source for _, source in pairs[:6]]}
-
-
-@pytest.fixture
-def rouge(evaluate_home: Path) -> Callable[[], Any]:
-    """Loads the real ROUGE: from the script that ESTIME_TEST_ROUGE names, or as `evaluate` finds it."""
-    import evaluate
-
-    path = os.environ.get("ESTIME_TEST_ROUGE", "rouge")
-    try:
-        evaluate.load(path)
-    except (OSError, ImportError) as error:
-        pytest.skip(f"ROUGE cannot be loaded: {error}")
-    return lambda: evaluate.load(path)

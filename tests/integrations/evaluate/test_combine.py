@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,8 +64,3 @@ def test_combined_by_evaluate_itself(metric: Estime, texts: dict, gold: list[str
     for summary, source, reference in zip(*texts.values(), gold, strict=True):
         both.add(prediction=summary, reference=reference, sources=source)
     assert both.compute() == alone(metric, texts, gold, other)
-
-
-def test_combined_with_rouge(metric: Estime, texts: dict, gold: list[str], rouge: Callable[[], Any]) -> None:
-    scores = combine([rouge(), metric]).compute(**texts, references=gold)
-    assert scores == alone(metric, texts, gold, rouge())

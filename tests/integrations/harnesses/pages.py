@@ -14,6 +14,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import estime_metric
+from estime_metric import embedded
 from tests.command import FORKS, one_thread
 
 _BLOCK = re.compile(r'^```(\w+)(?: title="(.*?)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
@@ -24,6 +25,7 @@ PAGES = Path(estime_metric.__file__).resolve().parents[1] / "docs" / "harnesses"
 def run_page(name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str) -> list[str]:
     """Writes the blocks that have a title to files of that name and runs the others, Python and commands, in
     ``folder``, to which the examples that the page links to are copied; in a process of its own, after ``prepare``.
+    The encoder ``embedded`` is the small one there.
 
     Returns:
         What each block printed.
@@ -52,6 +54,7 @@ def _run(
 ) -> None:
     import huggingface_hub.constants
 
+    embedded.PATHS["embedded"] = embedded.SMALL
     huggingface_hub.constants.HF_HUB_OFFLINE = True
     os.environ.update({"HF_HUB_OFFLINE": "1", "COLUMNS": "200", **environment})
     os.chdir(folder)

@@ -49,7 +49,7 @@ def test_the_page(tmp_path: Path) -> None:
     (file,) = (tmp_path / "results").rglob("results_*.json")
     found = json.loads(file.read_text(encoding="utf-8"))["results"]["given"]
     documents = json_rows(tmp_path / "documents.jsonl")
-    result = EstimeScorer(model="embedded").score(
+    result = EstimeScorer(model="embedded-small").score(
         [document["summary"] for document in documents], [document["article"] for document in documents]
     )
     assert found["blank,estime"] == 0
@@ -60,4 +60,4 @@ def test_the_page(tmp_path: Path) -> None:
         assert found[f"{name}_stderr,estime"] > 0
     lines = [line.split(maxsplit=2) for line in shown.splitlines()]
     assert [float(alarms) for alarms, _, _ in lines] == result.values("alarms").tolist()
-    assert {signature for _, _, signature in lines} == {result.signature}
+    assert {signature for _, _, signature in lines} == {result.signature.replace("embedded-small", "embedded")}
