@@ -39,6 +39,11 @@ def test_the_items_are_the_same(most: int) -> None:
     variable.set(7)  # the thread has the context of the caller
     assert list(ahead_of(META, (number + variable.get() for number in count([], most)))) == list(range(7, 7 + most))
     assert not threads()
+    items = ahead_of(META, count([], fail_at=most))  # an error comes after the items before it
+    assert [next(items) for _ in range(most)] == list(range(most))
+    with pytest.raises(KeyError, match=str(most)):
+        next(items)
+    assert not threads()
 
 
 def test_one_item_is_made_ahead_and_no_more() -> None:
@@ -64,14 +69,6 @@ def test_one_item_is_made_ahead_and_no_more() -> None:
     made.clear()
     assert next(ahead_of(torch.device("cpu"), count(made))) == 0
     assert (made, threads()) == ([0], [])
-
-
-def test_an_error_comes_after_the_items_before_it() -> None:
-    items = ahead_of(META, count([], fail_at=3))
-    assert [next(items) for _ in range(3)] == [0, 1, 2]
-    with pytest.raises(KeyError, match="3"):
-        next(items)
-    assert not threads()
 
 
 @pytest.fixture
