@@ -253,7 +253,8 @@ def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None
 def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
     options = ("--matching", 1, "--batch", 1600)
     whole = run(folders, tmp_path / "whole", *options)
-    run(folders, tmp_path / "halves", *options, "--pause-after", 0)
+    for _ in range(2):
+        run(folders, tmp_path / "halves", *options, "--pause-after", 0)
     run(folders, tmp_path / "halves", *options)
     assert same(weights(tmp_path / "halves"), whole)
     assert not same(run(folders, tmp_path / "plain", "--batch", 1600), whole)
