@@ -26,7 +26,7 @@ from estime_metric import EstimeScorer
 from estime_metric.engine.loading import load_pretrained
 from tests.families import SENTENCES, make_tokenizer, save_encoder
 
-STEPS = 4
+STEPS = 5
 
 
 @pytest.fixture(scope="module", params=["bert", "mpnet"])
