@@ -201,9 +201,8 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(sc
     result = scorer.score(*split([empty[0], *pairs[:3], *empty[1:], *pairs[3:6]]))
     assert_same(scorer.score(*split(pairs[:6])), EstimeResult(result._statistics[[1, 2, 3, 7, 8, 9]], result.config))
     assert result.unchecked == [0, 4, 5, 6]
-    result = scorer.score(
-        ["cat cat cat", "..."], ["cat", "The cat sat. ..."]
-    )  # one token alone; punctuation is checked
+    # A source of one token raises no alarm; punctuation is checked.
+    result = scorer.score(["cat cat cat", "..."], ["cat", "The cat sat. ..."])
     assert result.values("overlap", 1).tolist() == [3.0, 3.0]
     assert (result.values("alarms", 1)[0], result.values("winners", 1)[0]) == (0, 0)
     assert result.unchecked == []
