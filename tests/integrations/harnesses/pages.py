@@ -24,8 +24,8 @@ PAGES = Path(estime_metric.__file__).resolve().parents[1] / "docs" / "harnesses"
 
 def run_page(name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str) -> list[str]:
     """Writes the blocks that have a title to files of that name and runs the others, Python and commands, in
-    ``folder``, to which the examples that the page links to are copied; in a process of its own, after ``prepare``.
-    The encoder ``embedded`` is the small one there.
+    ``folder``, to which the examples that the page links to are copied; each in a process of its own, after
+    ``prepare``. The encoder ``embedded`` is the small one there.
 
     Returns:
         What each block printed.
@@ -39,18 +39,19 @@ def run_page(name: str, folder: Path, prepare: Callable[[], object] = dict, **en
             (folder / title).write_text(block, encoding="utf-8")
         else:
             blocks.append((language, block))
-    process = FORKS.Process(target=_run, args=(blocks, folder, prepare, environment))
-    process.start()
-    process.join()
-    printed = [path.read_text(encoding="utf-8") for path in sorted(folder.glob("printed*"))]
-    said = (folder / "said").read_text(encoding="utf-8")
-    assert process.exitcode == 0, "\n".join([blocks[len(printed) - 1][1], *printed[-1:], said])
-    assert len(printed) == len(blocks)
+    printed = []
+    for number, (language, block) in enumerate(blocks):
+        shown = folder / f"printed{number}"
+        process = FORKS.Process(target=_run, args=(language, block, folder, shown, prepare, environment))
+        process.start()
+        process.join()
+        printed.append(shown.read_text(encoding="utf-8"))
+        assert process.exitcode == 0, "\n".join([block, printed[-1], (folder / "said").read_text(encoding="utf-8")])
     return printed
 
 
 def _run(
-    blocks: list[tuple[str, str]], folder: Path, prepare: Callable[[], object], environment: dict[str, str]
+    language: str, block: str, folder: Path, shown: Path, prepare: Callable[[], object], environment: dict[str, str]
 ) -> None:
     import huggingface_hub.constants
 
@@ -58,27 +59,22 @@ def _run(
     huggingface_hub.constants.HF_HUB_OFFLINE = True
     os.environ.update({"HF_HUB_OFFLINE": "1", "COLUMNS": "200", **environment})
     os.chdir(folder)
-    sys.path.insert(0, str(folder))
+    root = str(PAGES.parents[1])  # behind the installed packages, so that ours is seen to be installed
+    sys.path[:] = [str(folder), *(path for path in sys.path if path not in ("", root)), root]
     one_thread()
-    os.dup2(os.open("said", os.O_WRONLY | os.O_CREAT), 2)
+    for stream, path in ((1, shown), (2, folder / "said")):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
     prepare()
-    for number, (language, block) in enumerate(blocks):
-        sys.stdout.flush()
-        os.dup2(os.open(f"printed{number}", os.O_WRONLY | os.O_CREAT), 1)
-        if language == "python":
-            exec(block, {"__name__": "__main__"})
-            continue
-        words = shlex.split(block.replace("\\\n", " "))  # a single command, which needs nothing else of a shell
-        while "=" in words[0]:
-            os.environ.update([words.pop(0).split("=", 1)])
-        sys.argv = [found for word in words for found in sorted(glob(word)) or [word]]
-        try:
-            if sys.argv[0] == "python":
-                del sys.argv[0]
-                runpy.run_path(sys.argv[0], run_name="__main__")
-            else:
-                (command,) = entry_points(group="console_scripts", name=sys.argv[0])
-                sys.exit(command.load()())
-        except SystemExit as left:
-            if left.code:
-                raise
+    if language == "python":
+        exec(block, {"__name__": "__main__"})
+        return
+    words = shlex.split(block.replace("\\\n", " "))  # a single command, which needs nothing else of a shell
+    while "=" in words[0]:
+        os.environ.update([words.pop(0).split("=", 1)])
+    sys.argv = [found for word in words for found in sorted(glob(word)) or [word]]
+    if sys.argv[0] == "python":
+        del sys.argv[0]
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    else:
+        (command,) = entry_points(group="console_scripts", name=sys.argv[0])
+        sys.exit(command.load()())
