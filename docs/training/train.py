@@ -92,11 +92,11 @@ def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace) -> T
     if isinstance(group, Batch):
         (states,) = model.states(group, -1)
         return _sampled(model, states, group.targets, args.heads)
-    layer = args.matching_layer or -1
-    of_summaries, summaries = model.states(group.summaries, -1, layer)
-    of_sources, sources = model.states(group.sources, -1, layer)
+    of_summaries, *summaries = model.states(group.summaries, -1, *args.matching_layer)
+    of_sources, *sources = model.states(group.sources, -1, *args.matching_layer)
     loss: Tensor = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets, args.heads)
-    loss = loss + args.matching * matching_loss(summaries, sources, group)
+    for summary_states, source_states in zip(summaries, sources, strict=True):
+        loss = loss + args.matching * matching_loss(summary_states, source_states, group)
     return loss
 
 
@@ -334,7 +334,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--long", type=float, default=0.2, help="share of the run, at its end, with long blocks")
     parser.add_argument("--heads", type=int, default=600, help="masked positions of a batch that the head sees")
     parser.add_argument("--matching", type=float, default=0.0, help="weight of the loss that matches pairs; 0: none")
-    parser.add_argument("--matching-layer", type=int, help="layer whose states are matched; left out: the topmost")
+    parser.add_argument(
+        "--matching-layer", type=int, nargs="+", default=[-1], help="layers that are matched; left out: the topmost"
+    )
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate of the body; the head has ten times")
     parser.add_argument("--warmup", type=int, default=20, help="steps of warm-up")
     parser.add_argument("--decay", type=float, default=0.7, help="share of the run in which the learning rate falls")

@@ -77,10 +77,7 @@ class Encoders:
         return [replace(explanation, signature=config.signature()) for explanation in explanations]
 
     def check(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
-        """Refuses a text of too many characters, or of too many tokens for the encoder of ``scorer`` (RefusedError), or
-        with a lone surrogate."""
-        for summary in summaries:
-            self.limits.check_pair(source, summary)
+        """Refuses a text of too many tokens for the encoder of ``scorer`` (RefusedError), or with a lone surrogate."""
         info = scorer.encoder.info
         most = self.limits.tokens_for(info.blocks, info.width)
         for name, text in (("source", source), *(("summary", summary) for summary in summaries)):

@@ -116,6 +116,7 @@ class Handlers:
                 break
             source, summary = pair.sources[0], pair.summaries[0]
             try:
+                limits.check_pair(source, summary)
                 self.encoders.check(scorer, source, summary)
                 result = scorer.score([summary], [source])
             except ValueError as error:

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         options = TrainingOptions(**{option.name: getattr(given, option.name) for option in fields(TrainingOptions)})
-        texts = [row[given.field] for row in read_records(given.texts, (given.field,), given.limit, str)]
+        texts = [row[given.field] for row in read_records(given.texts, (given.field,), given.limit, kind=str)]
         classifier = train_classifier(
             texts, given.model, options, device=given.device, truncate=given.truncate, on_epoch=_report
         )
