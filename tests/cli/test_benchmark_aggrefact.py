@@ -31,11 +31,3 @@ def test_word_by_word(cliff: Path, bert_folder: str, tmp_path: Path) -> None:
     rows = csv_rows(out / "words.csv")
     assert [row["flagged words"] for row in rows[:3]] == ["alarms", "absent", "both"]
     assert (out / "words-curve.png").exists()
-
-
-def test_what_cannot_be_measured_ends_with_status_2(cliff: Path, tmp_path: Path) -> None:
-    for arguments, said in (
-        ((tmp_path / "none",), "to hold aggre_fact_final.csv"),
-        ((cliff, "--words", "--split", "valid"), "`split` to be one of val, test"),
-    ):
-        assert said in run_command("benchmark", "aggrefact", *arguments, "-q", status=2).stderr

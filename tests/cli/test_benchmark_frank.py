@@ -48,14 +48,3 @@ def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, 
     assert "mine: no row for 1 of 15 summaries" in " ".join(shown.stdout.split())
     best = csv_rows(out / "frank-differences.csv")
     assert next(row for row in best if row["measure"] == "(-)errors [mine]")["all r less"] == "0.0"
-
-
-def test_what_cannot_be_measured_ends_with_status_2(folder: Path, bert_folder: str, tmp_path: Path) -> None:
-    for arguments, said in (
-        ((tmp_path / "none",), "to hold frank.jsonl"),
-        ((folder, "--split", "train"), "`split` to be one of valid, test"),
-        ((folder, "--resume"), "--resume needs --output"),
-        ((folder, "--scores", tmp_path / "no.csv"), "no.csv"),
-        ((folder, "-m", "./no-such-folder"), "no-such-folder"),
-    ):
-        assert said in run(*arguments, status=2).stderr

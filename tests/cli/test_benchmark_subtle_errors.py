@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.measures import HIGHER_IS_BETTER
-from tests.command import Ran, csv_rows, json_rows, run_command
+from tests.command import Ran, csv_rows, json_rows, run_command, write_jsonl
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
@@ -23,10 +21,8 @@ run = partial(run_command, "benchmark", "subtle-errors")
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    path = tmp_path / "clean.jsonl"
     rows = [{"source": " ".join(SENTENCES[k : k + 4]), "summary": SENTENCES[k]} for k in range(5)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return write_jsonl(tmp_path / "clean.jsonl", rows)
 
 
 def section(text: str, title: str) -> list[list[str]]:
@@ -44,9 +40,8 @@ def section(text: str, title: str) -> list[list[str]]:
 def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
     """The command's output on the four faithful example pairs, and its folder."""
     root = tmp_path_factory.mktemp("real")
-    rows = json_rows(EXAMPLES)
-    path = root / "faithful.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows if row["verdict"] == "faithful"), encoding="utf-8")
+    rows = [row for row in json_rows(EXAMPLES) if row["verdict"] == "faithful"]
+    path = write_jsonl(root / "faithful.jsonl", rows)
     return run(path, "-m", "embedded-small", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
 
 
@@ -131,16 +126,6 @@ def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: s
     assert "Scores of the earlier run: ESTIME by token" in run(*options, "--resume", status=1).stdout
 
 
-def test_refusals_are_one_line(table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    shown = run(table, "-m", bert_folder, "--generator", "nobody/nothing", *SHORT, status=2)
-    assert re.match(r"error: The encoder 'nobody/nothing' cannot be loaded", shown.stderr.splitlines()[-1])
-    assert "Give a FILE or --dataset" in run(table, "--dataset", "x", status=2).stderr
-    assert "documents.jsonl" in run(tmp_path, "-m", bert_folder, status=2).stderr
-    table.write_text("")
-    assert "There is no pair" in run(table, "-m", bert_folder, status=2).stderr
-
-
 @pytest.mark.slow
 def test_few_pairs_have_no_interval_and_scores_of_files_join(
     table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -149,7 +134,7 @@ def test_few_pairs_have_no_interval_and_scores_of_files_join(
     run(*options, "-o", tmp_path / "first")
     rows = json_rows(tmp_path / "first" / "pairs.jsonl")
     scored = [{**row, "size": len(row["summary"])} for row in rows][:0:-1]  # the first is missing
-    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scored), encoding="utf-8")
+    write_jsonl(tmp_path / "mine.jsonl", scored)
     monkeypatch.setitem(sys.modules, "estime_metric.meta.plots", None)  # as if there were no matplotlib
     out = tmp_path / "out"
     shown = run(*options, "--scores", tmp_path / "mine.jsonl", "--lower", "size", "-o", out, status=1)

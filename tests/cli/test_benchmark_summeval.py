@@ -12,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.studies.summeval.data import read_folder
-from tests.command import csv_rows, run_command, run_python
+from tests.command import csv_rows, run_command, run_python, write_jsonl
 from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS
 from tests.studies.summeval.conftest import folder, hub_rows
@@ -79,8 +79,7 @@ def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path:
     pytest.importorskip("datasets")
     hub = tmp_path / "hub"
     hub.mkdir()
-    rows = hub_rows(read_folder(folder))
-    (hub / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_jsonl(hub / "test.jsonl", hub_rows(read_folder(folder)))
     shown = run("--dataset", hub, "-m", bert_folder, "--bertscore-model", "none", "--resamples", 5, "-q")
     assert "The data do not name the systems" in shown.stdout
 
@@ -94,24 +93,6 @@ def test_what_cannot_be_measured_is_said(folder: Path, bert_folder: str, monkeyp
     assert re.search(r"^ *ROUGE-1 +here", shown.stdout, re.MULTILINE)
     assert "BLEU: BLEU needs sacrebleu: pip install 'estime-metric[meta]'." in shown.stderr
     assert "BERTScore: The encoder './no-such-folder' cannot be loaded" in shown.stderr
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["-m", "./no-such-folder"], "cannot be loaded"),
-        (["--unit", "token,token"], "`units` to name each unit once, but got token, token"),
-        (["-l", "99"], "`layers` to lie within"),
-        (["--references", "min"], "`combine` to be one of mean, max, first"),
-        (["--resume"], "--resume needs --output"),
-        (["--dataset", "x"], "not both"),
-        (["--data", "nothing"], "documents.jsonl"),
-    ],
-)
-def test_nonsense_is_refused_before_scoring(options: list[str], message: str, folder: Path, bert_folder: str) -> None:
-    shown = run(*quick(folder, bert_folder), "-q", *options, status=2)
-    assert message in shown.stderr
-    assert "ESTIME" not in shown.stdout
 
 
 @pytest.mark.slow

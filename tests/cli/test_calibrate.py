@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from estime_metric.meta.detection import calibrate
-from tests.command import csv_rows, json_rows, run_command
+from tests.command import csv_rows, json_rows, run_command, write_jsonl
 
 
 @pytest.fixture
@@ -20,9 +19,7 @@ def judged(tmp_path: Path) -> Path:
         {"inconsistency": round(0.4 * float(rng.random()) + 0.2 * (not label), 3), "label": bool(label), "mine": index}
         for index, label in enumerate(labels)
     ]
-    path = tmp_path / "judged.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_jsonl(tmp_path / "judged.jsonl", rows)
 
 
 def test_scores_of_a_file(judged: Path, tmp_path: Path) -> None:
@@ -42,15 +39,6 @@ def test_texts_are_scored_where_there_is_no_score(bert_folder: str, tmp_path: Pa
     source = "Anna bought the red boat. Peter sold the old house."
     summaries = {"Anna bought the red boat.": 1, "Nobody knows anything about zebras.": 0}
     rows = [{"source": source, "summary": text, "label": label} for text, label in summaries.items()]
-    path = tmp_path / "judged.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)))
-    shown = run_command("calibrate", path, "-m", bert_folder, "-q")
+    shown = run_command("calibrate", write_jsonl(tmp_path / "judged.jsonl", rows), "-m", bert_folder, "-q")
     assert "2 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
     assert "fewer than 10 summaries of a class" in shown.stderr
-
-
-def test_what_cannot_be_calibrated_ends_with_status_2(judged: Path, tmp_path: Path) -> None:
-    assert "column 'verdict'" in run_command("calibrate", judged, "--label", "verdict", status=2).stderr
-    assert "column 'no'" in run_command("calibrate", judged, "--score", "no", status=2).stderr
-    (tmp_path / "old.png").write_text("mine")
-    assert "old.png exists" in run_command("calibrate", judged, "-o", tmp_path / "old.png", status=2).stderr

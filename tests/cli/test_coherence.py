@@ -11,7 +11,7 @@ import pytest
 from estime_metric.files import read_signature
 from estime_metric.studies.coherence.classifier import CoherenceClassifier
 from estime_metric.studies.coherence.entity_graph import entity_graph
-from tests.command import csv_rows, json_rows, run_command
+from tests.command import csv_rows, json_rows, run_command, write_jsonl
 
 TEXTS = ["The bridge is old. The mayor closed the bridge. The mayor left.", "Bees fly. [/red]\x1b[2J The sun is far."]
 run = partial(run_command, "coherence")
@@ -19,10 +19,8 @@ run = partial(run_command, "coherence")
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    path = tmp_path / "summaries.jsonl"
     rows = [{"summary": text, "id": f"e{number}"} for number, text in enumerate(TEXTS)]
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
+    return write_jsonl(tmp_path / "summaries.jsonl", rows)
 
 
 def test_the_screen_shows_every_score(table: Path) -> None:
@@ -51,12 +49,12 @@ def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
 
 
 def test_rows_without_a_summary_are_named_and_columns_of_the_user_not_replaced(table: Path) -> None:
-    table.write_text(table.read_text() + '\n{"text": 1}\n{bad')
+    table.write_text(table.read_text() + '{"text": 1}\n{bad')
     shown = run(table, status=1)
     assert "skipped line 3: column 'summary' should hold a text, but holds None" in shown.stderr
     assert "skipped line 4: is not JSON" in shown.stderr
     assert "2 summaries scored, 2 rows skipped" in shown.stdout
-    table.write_text(json.dumps({"summary": "A text.", "entity_graph": 7}))
+    write_jsonl(table, [{"summary": "A text.", "entity_graph": 7}])
     assert "no column 'entity_graph' in summaries.jsonl" in run(table, status=2).stderr
 
 

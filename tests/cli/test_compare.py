@@ -13,16 +13,11 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.comparison import DEFAULT_MEASURES, compare_rows
 from estime_metric.meta import approximate_randomization
-from tests.command import json_rows, run_command
+from tests.command import json_rows, run_command, write_jsonl
 from tests.comparison.test_verdicts import SOURCES, A, B
 
 SHORT = ["--window", "60", "--margin", "10"]
 run = partial(run_command, "compare")
-
-
-def write(path: Path, rows: list[dict]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
 
 
 def scored(path: Path, alarms: list[int], **further: list) -> Path:
@@ -32,7 +27,7 @@ def scored(path: Path, alarms: list[int], **further: list) -> Path:
         | {"signature": "ESTIME|model:x|layers:5|version:0"}
         for index, value in enumerate(alarms)
     ]
-    return write(path, rows)
+    return write_jsonl(path, rows)
 
 
 @pytest.fixture
@@ -57,9 +52,9 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
 
 
 def test_broken_rows_and_those_without_a_partner_are_named(files: tuple[Path, Path], tmp_path: Path) -> None:
-    files[0].write_text(files[0].read_text() + "\n{bad\n" + json.dumps({"id": "e9"}))
+    files[0].write_text(files[0].read_text() + "{bad\n" + json.dumps({"id": "e9"}))
     rows = json_rows(files[1])
-    write(files[1], [*rows[:0:-1], {**rows[0], "id": "stranger"}])
+    write_jsonl(files[1], [*rows[:0:-1], {**rows[0], "id": "stranger"}])
     said = run(*files, "-o", tmp_path / "out.jsonl", status=1).stderr
     assert "a.jsonl line 9: is not JSON" in said
     assert "a.jsonl line 10: has no signature" in said
@@ -70,10 +65,10 @@ def test_broken_rows_and_those_without_a_partner_are_named(files: tuple[Path, Pa
 
 
 def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> None:
-    bare = write(tmp_path / "bare.jsonl", [{"text": "x"}])
+    bare = write_jsonl(tmp_path / "bare.jsonl", [{"text": "x"}])
     said = run(bare, files[0], status=2).stderr
     assert re.search("Expected a column 'source' in bare.jsonl, but its columns are text.*--source-column", said)
-    said = run(files[0], write(tmp_path / "empty.csv", []), status=2).stderr
+    said = run(files[0], write_jsonl(tmp_path / "empty.csv", []), status=2).stderr
     assert "empty.csv to hold scores or pairs, but it holds neither: it is empty" in said
 
 
@@ -81,7 +76,7 @@ def test_without_the_extra_it_says_so_at_once(files: tuple[Path, Path], monkeypa
     for name in [name for name in sys.modules if name.startswith(("estime_metric.meta", "estime_metric.comparison"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    write(files[0], [{"source": "A cat.", "summary": "A cat."}])
+    write_jsonl(files[0], [{"source": "A cat.", "summary": "A cat."}])
     shown = run(files[0], files[1], "-m", "nobody/nothing", status=2)
     assert "pip install 'estime-metric[meta]'" in shown.stderr
 
@@ -92,7 +87,7 @@ def pairs(tmp_path: Path) -> tuple[Path, Path]:
     one = [{"source": source, "summary": source[:22], "id": index} for index, source in enumerate(SOURCES)]
     two = [{"source": source, "summary": "The sun fell on the dog and the river slept.", "id": 9} for source in SOURCES]
     two.insert(0, {"source": "Nobody.", "summary": "Nobody."})
-    return write(tmp_path / "one.jsonl", one), write(tmp_path / "two.jsonl", two)
+    return write_jsonl(tmp_path / "one.jsonl", one), write_jsonl(tmp_path / "two.jsonl", two)
 
 
 def test_pairs_are_scored_and_matched_by_source(pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path) -> None:
@@ -111,14 +106,14 @@ def test_pairs_are_scored_and_matched_by_source(pairs: tuple[Path, Path], bert_f
 
 def test_one_column_can_hold_both_texts(bert_folder: str, tmp_path: Path) -> None:
     rows = [{"text": source} for source in SOURCES]
-    paths = [write(tmp_path / f"{name}.jsonl", rows) for name in ("one", "two")]
+    paths = [write_jsonl(tmp_path / f"{name}.jsonl", rows) for name in ("one", "two")]
     columns = ["--source-column", "text", "--summary-column", "text"]
     assert "2 summaries, 0 blank" in run(*paths, *columns, "-m", bert_folder, "-q", *SHORT).stdout
 
 
 def test_a_scored_file_beside_pairs_of_its_settings(pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path) -> None:
     rows = [{"source": source, "summary": "The sun fell.", "id": index} for index, source in enumerate(SOURCES)]
-    with_ids = write(tmp_path / "two.jsonl", rows)
+    with_ids = write_jsonl(tmp_path / "two.jsonl", rows)
     options = ["-m", bert_folder, "-q", *SHORT]
     run_command("score", with_ids, "-o", tmp_path / "scores.csv", *options)
     found = []
@@ -133,7 +128,7 @@ def test_a_scored_file_beside_pairs_of_its_settings(pairs: tuple[Path, Path], be
 def test_two_columns_of_one_table_are_compared_without_further_options(bert_folder: str, tmp_path: Path) -> None:
     """Neither file of scores holds the source; the lines of the table tell which rows belong together."""
     rows = [{"source": source, "short": source[:22], "mixed": "The sun fell on the dog."} for source in SOURCES]
-    table = write(tmp_path / "table.jsonl", rows)
+    table = write_jsonl(tmp_path / "table.jsonl", rows)
     for name in ("short", "mixed"):
         out = tmp_path / f"{name}.csv"
         run_command("score", table, "--summary-column", name, "-o", out, "-m", bert_folder, "-q", *SHORT)

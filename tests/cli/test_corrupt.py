@@ -9,21 +9,16 @@ from pathlib import Path
 import pytest
 
 from estime_metric.studies.subtle_errors import SubtleErrors
-from tests.command import csv_rows, json_rows, run_command
+from tests.command import csv_rows, json_rows, run_command, write_jsonl
 from tests.families import SENTENCES
 
 run = partial(run_command, "corrupt")
 
 
-def write(path: Path, summaries: list[str]) -> Path:
-    rows = [{"source": f"Source {index}.", "summary": text} for index, text in enumerate(summaries)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    return write(tmp_path / "clean.jsonl", list(SENTENCES[:3]))
+    rows = [{"source": f"Source {index}.", "summary": text} for index, text in enumerate(SENTENCES[:3])]
+    return write_jsonl(tmp_path / "clean.jsonl", rows)
 
 
 def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
@@ -58,9 +53,8 @@ def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: P
 
 
 def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "short.jsonl", [SENTENCES[0], "the.", "..."])
-    with path.open("a", encoding="utf-8") as stream:
-        stream.write('{"source": "x"}\n')
+    rows = [{"source": "x", "summary": text} for text in (SENTENCES[0], "the.", "...")]
+    path = write_jsonl(tmp_path / "short.jsonl", [*rows, {"source": "x"}])
     out = tmp_path / "out.jsonl"
     shown = run(path, "-o", out, "-m", bert_folder, "-q", status=1)
     assert "line 2: too few whole words, 1 of 3 errors put in" in shown.stderr

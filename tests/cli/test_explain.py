@@ -11,7 +11,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.examples import PATH as EXAMPLES
-from tests.command import json_rows, run_command
+from tests.command import json_rows, run_command, write_jsonl
 
 SHORT = ["--window", "60", "--margin", "10"]
 SOURCE = "The cat sat on the mat while the dog slept."
@@ -27,14 +27,10 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def example(row: int) -> tuple[str, str]:
-    pair = json.loads(EXAMPLES.read_text(encoding="utf-8").splitlines()[row - 1])
-    return pair["summary"], pair["source"]
-
-
 @pytest.mark.slow
 def test_an_example_is_explained_offline_on_the_screen() -> None:
-    shown = EstimeScorer(model="embedded-small").explain(*example(2))
+    pair = json_rows(EXAMPLES)[1]
+    shown = EstimeScorer(model="embedded-small").explain(pair["summary"], pair["source"])
     text = " ".join(run("--example").stdout.split())
     assert f"{shown.alarms} alarms tokens whose best match" in text
     assert "rust in twelve[8] of its four[9] main beams" in text
@@ -90,15 +86,7 @@ def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path
     assert [json.loads(line) for line in screen.splitlines()] == rows
 
 
-def test_one_kind_of_input_is_asked_for_and_has_to_be_there(tmp_path: Path) -> None:
-    for given in ("", "--summary x", "--source x", "--example --summary x --source y", "f.jsonl --example"):
-        assert "Give exactly one of FILE" in " ".join(run(*given.split(), status=2).stderr.split())
-    assert "--row with a FILE" in run("--summary", "x", "--source", "y", "--row", "1", status=2).stderr
-    assert "nothing.jsonl" in run(tmp_path / "nothing.jsonl", "-m", "embedded-small", status=2).stderr
-
-
 def test_a_screen_is_not_flooded(tmp_path: Path, bert_folder: str) -> None:
-    path = tmp_path / "many.jsonl"
-    path.write_text("\n".join([json.dumps({"source": SOURCE, "summary": "A dog."})] * 11))
+    path = write_jsonl(tmp_path / "many.jsonl", [{"source": SOURCE, "summary": "A dog."}] * 11)
     assert "at most 10 pairs for the screen, but got 11" in run(path, "-m", bert_folder, *SHORT, status=2).stderr
     run(path, "-m", bert_folder, "-o", tmp_path / "many.html", *SHORT)

@@ -20,7 +20,7 @@ FOLDERS = [
 ]  # fmt: skip
 FILES = {
     "score --example": "out.jsonl", "explain --example": "out.html", "corrupt a.jsonl": "out.csv",
-    "compare a.csv b.csv": "out.csv", "calibrate a.csv": "out.csv", "coherence a.csv": "out.parquet",
+    "compare a.csv b.csv": "out.csv", "calibrate a.csv": "out.png", "coherence a.csv": "out.parquet",
     "meta-evaluate a.csv b.csv": "out.md",
 }  # fmt: skip
 

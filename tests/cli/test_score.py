@@ -35,18 +35,14 @@ def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarm
     assert [row["verdict"] for row in rows] == ["faithful", "unfaithful"] * 4
     for good, bad in zip(rows[::2], rows[1::2], strict=True):
         assert good["alarm_rate"] < bad["alarm_rate"]
+    examples = json_rows(EXAMPLES)
+    assert [set(row) for row in examples] == [{"source", "summary", "verdict", "note"}] * 8
+    assert [row["source"] for row in examples[::2]] == [row["source"] for row in examples[1::2]]
+    assert all(len(row["source"].split()) > 100 for row in examples)
     assert "8 pairs scored, 0 rows skipped" in shown.stdout
     signature = files.read_signature(out)
     assert signature in shown.stdout.splitlines()
     assert str(signature).startswith("ESTIME|model:embedded-small@sha256-")
-
-
-def test_the_examples_are_what_the_package_says() -> None:
-    rows = json_rows(EXAMPLES)
-    assert [set(row) for row in rows] == [{"source", "summary", "verdict", "note"}] * 8
-    for good, bad in zip(rows[::2], rows[1::2], strict=True):
-        assert good["source"] == bad["source"]
-        assert len(good["source"].split()) > 100
 
 
 def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str) -> None:
@@ -94,7 +90,6 @@ def test_a_missing_file_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
         said = run("score", tmp_path / name, "-m", "embedded-small", status=2).stderr
         assert said == f"error: No such file or directory: '{tmp_path / name}'\n"
     assert "FILE or --example" in run("score", status=2).stderr
-    assert "FILE or --example" in run("score", tmp_path / "x.jsonl", "--example", status=2).stderr
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import logging
 import re
 from pathlib import Path
@@ -16,6 +15,7 @@ from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers
 from estime_metric.demo.limits import TOKENS, WORK, Limits, RefusedError
 from estime_metric.explain.html import fragment
+from tests.command import write_jsonl
 
 SETTING = Setting("embedded-small", "token", 5)
 SOURCE = "The cat sat on the mat while the dog slept."
@@ -111,8 +111,7 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
     if ending == "csv":
         path.write_text(f'source,summary,line\n{SOURCE},"<b>The cat</b>",<i>7</i>\n{SOURCE}\n', encoding="utf-8")
     else:
-        rows = [{"source": SOURCE, "summary": "<b>The cat</b>", "line": "<i>7</i>"}, {"source": SOURCE}]
-        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        write_jsonl(path, [{"source": SOURCE, "summary": "<b>The cat</b>", "line": "<i>7</i>"}, {"source": SOURCE}])
     *_, (drawn, scores) = handlers.score_file(str(path), "source", "summary", SETTING, tmp_path)
     assert scores == tmp_path / f"scores.{ending}"
     for said in ("1 of 2 rows scored, 1 skipped", "Mean inconsistency", "coverage", "&lt;b&gt;The cat"):
@@ -136,10 +135,10 @@ def test_files_that_cannot_be_scored_get_a_message_and_low_coverage_is_said(hand
 
     assert "Choose a file first" in last(None)
     assert "Something went wrong (FileNotFoundError)" in last(tmp_path / "gone.csv")
-    path.write_text(json.dumps({"<b>source</b>": "x"}), encoding="utf-8")
+    write_jsonl(path, [{"<b>source</b>": "x"}])
     assert ("&lt;b&gt;source" in last(path), "<b>source" in last(path)) == (True, False)
     for summary, low in (("Zebras wander through Morocco.", True), ("The cat slept.", False)):
-        path.write_text(json.dumps({"source": SOURCE, "summary": summary}), encoding="utf-8")
+        write_jsonl(path, [{"source": SOURCE, "summary": summary}])
         assert ("Coverage is low" in last(path)) == low
     assert "The time for one file is over: 0 of 1 rows scored" in last(path, max_seconds=0)
     assert "<code>estime demo --max-pairs</code> raises this limit" in last(path, max_pairs=0)
@@ -148,17 +147,12 @@ def test_files_that_cannot_be_scored_get_a_message_and_low_coverage_is_said(hand
 # Files
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def limited(**limits: float) -> Handlers:
     return Handlers(Encoders(["embedded-small"], Limits(**limits)))  # type: ignore[arg-type]
 
 
 def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, handlers: Handlers) -> None:
-    pairs = handlers.read(write(tmp_path / "p.jsonl", PAIRS), " source ", "")
+    pairs = handlers.read(write_jsonl(tmp_path / "p.jsonl", PAIRS), " source ", "")
     steps = [(len(progress.rows), progress.done) for progress in handlers.score(pairs, SETTING)]
     assert steps == [(1, False), (2, False), (3, False), (4, False), (4, True)]
     *_, last = handlers.score(pairs, SETTING)
@@ -174,7 +168,7 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
     handlers = limited(max_summary_chars=30, max_tokens=12)
     rows = [*PAIRS[:1], {**PAIRS[0], "summary": "x" * 31}, {**PAIRS[0], "source": "a " * 13}, {"source": "x"}]
     rows += [{**PAIRS[0], "summary": "half \ud800"}, *PAIRS[2:3]]
-    pairs = handlers.read(write(tmp_path / "p.jsonl", rows), "source", "summary")
+    pairs = handlers.read(write_jsonl(tmp_path / "p.jsonl", rows), "source", "summary")
     *_, last = handlers.score(pairs, SETTING)
     assert [pair.line for pair in last.scored] == [1, 6]
     assert last.rows_in_file == 6
@@ -187,7 +181,7 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
 
 
 def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -> None:
-    path = write(tmp_path / "p.jsonl", PAIRS)
+    path = write_jsonl(tmp_path / "p.jsonl", PAIRS)
     with pytest.raises(RefusedError, match="The file has 4 pairs; this page takes up to 3"):
         limited(max_pairs=3).read(path, "source", "summary")
     with pytest.raises(RefusedError, match=r"The file has 0.0 MB; this page takes up to 0.0001 MB"):
@@ -195,7 +189,7 @@ def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -
     with pytest.raises(ValueError, match=r"Expected a column 'a' in p\.jsonl, but its columns are source, summary, id"):
         handlers.read(path, "a", "b")
     with pytest.raises(RefusedError, match=r"^There is no pair in the file\.$"):
-        handlers.read(write(tmp_path / "empty.jsonl", []), "source", "summary")
+        handlers.read(write_jsonl(tmp_path / "empty.jsonl", []), "source", "summary")
     with pytest.raises(RefusedError, match=r"This page reads files that end in \.jsonl"):
         handlers.read(tmp_path / "p.txt", "source", "summary")
 

@@ -19,8 +19,8 @@ from ray.cluster_utils import Cluster
 
 from estime_metric import EstimeConfig, EstimeScorer
 from estime_metric.integrations.ray import RayTeam, _BlockScorer, score_dataset
-from tests.command import run_command
-from tests.jobs.conftest import QUICK, rows, write_jsonl
+from tests.command import run_command, write_jsonl
+from tests.jobs.conftest import QUICK, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from estime_metric import files
+from tests.command import write_jsonl
 from tests.families import SENTENCES
 
 SHORT = ["--window", "60", "--margin", "10", "--look-ahead", "8"]
@@ -24,11 +24,6 @@ def rows(number: int) -> list[files.Row]:
         summary = f"{SENTENCES[index % len(SENTENCES)]} {index}"
         made.append({"id": index, "source": source, "summary": summary, "note": 'a "b",\nü'})
     return made
-
-
-def write_jsonl(path: Path, table: list[files.Row]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in table), encoding="utf-8")
-    return path
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.jobs import Job, estimate_job
-from tests.command import run_command
-from tests.jobs.conftest import SHORT, rows, write_jsonl
+from tests.command import run_command, write_jsonl
+from tests.jobs.conftest import SHORT, rows
 
 CAT, BIRD = "the cat sat on the mat.", "a bird sang."
 

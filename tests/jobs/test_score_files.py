@@ -20,8 +20,8 @@ import torch
 from estime_metric import EstimeResult, EstimeScorer, files
 from estime_metric.jobs import Job, Report, Totals, expand, score_files
 from estime_metric.jobs.inputs import WHOLE
-from tests.command import run_command, start_command
-from tests.jobs.conftest import QUICK, rows, write_jsonl
+from tests.command import run_command, start_command, write_jsonl
+from tests.jobs.conftest import QUICK, rows
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
 KILLS = int(os.environ.get("ESTIME_KILLS", "4"))

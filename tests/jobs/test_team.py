@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from estime_metric.jobs import Team
-from tests.command import free_port, run_command, start_command
-from tests.jobs.conftest import QUICK, rows, write_jsonl
+from tests.command import free_port, run_command, start_command, write_jsonl
+from tests.jobs.conftest import QUICK, rows
 
 
 def torchrun(*arguments: object) -> subprocess.CompletedProcess[str]:

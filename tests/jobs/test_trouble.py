@@ -13,8 +13,8 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, score_files
-from tests.command import full_disk, run_command
-from tests.jobs.conftest import QUICK, SHORT, rows, write_jsonl
+from tests.command import full_disk, run_command, write_jsonl
+from tests.jobs.conftest import QUICK, SHORT, rows
 
 
 @pytest.mark.parametrize(("ending", "size"), [("jsonl", 4_000), ("csv", 4_000), ("parquet", 4_000), ("jsonl", 10)])
