@@ -199,6 +199,6 @@ def save_encoder(
     tokenizer.save_pretrained(folder)
     stated = folder / "tokenizer_config.json"
     settings = json.loads(stated.read_text(encoding="utf-8"))
-    settings["tokenizer_class"] = _TOKENIZERS[family][2]
+    settings["tokenizer_class"] = _TOKENIZERS[family if family in _TOKENIZERS else "bert"][2]
     stated.write_text(json.dumps(settings, indent=2), encoding="utf-8")
     return folder

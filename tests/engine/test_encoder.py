@@ -1,12 +1,11 @@
-"""The encoder: right states, whatever surrounds it, bounded; encoders that are odd are refused by name, or exact."""
+"""The encoder: the right states whatever surrounds it, in bounded memory; odd encoders are exact or refused by name."""
 
 from __future__ import annotations
 
+import math
 import re
-import shutil
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,7 @@ from estime_metric.engine.encoder import MaskedEncoder, choose_device
 from estime_metric.engine.masking import MaskedText, plan_token_windows
 from estime_metric.engine.store import STORE
 from estime_metric.engine.text import tokenize
-from tests.families import BLOCKS, SENTENCES, WIDTH, make_tokenizer
+from tests.families import BLOCKS, SENTENCES, WIDTH, save_encoder
 from tests.oracle import Oracle
 
 LAYERS = list(range(BLOCKS + 1))
@@ -242,49 +241,40 @@ def test_the_default_budget_is_that_of_the_device(bert_folder: str, monkeypatch:
     assert bytes_per_position > 4 * WIDTH
 
 
-Change = Callable[[torch.nn.Module], object]
+def spoilt(bert_tokenizer: transformers.PreTrainedTokenizerFast, folder: Path, weight: str, value: float) -> str:
+    """The folder of a small BERT with one number of each row of a weight set to this value."""
+    save_encoder(folder, "bert", bert_tokenizer)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+    model.base_model.get_parameter(weight).data[..., 0] = value
+    model.save_pretrained(folder)
+    return str(folder)
 
 
-def spoilt(folder: str, path: Path, change: Change) -> str:
-    shutil.copytree(folder, path)
-    model = transformers.AutoModelForMaskedLM.from_pretrained(path)
-    with torch.no_grad():
-        change(model.base_model)
-    model.save_pretrained(path)
-    return str(path)
-
-
-def one_weight(model: torch.nn.Module) -> None:
-    model.encoder.layer[0].output.dense.weight[0, 0] = torch.nan
-
-
-def some_words(model: torch.nn.Module) -> None:
-    model.embeddings.word_embeddings.weight[40:, 0] = torch.inf
-
-
-def large(model: torch.nn.Module) -> None:
-    """Finite in float32, beyond the range of float16."""
-    model.encoder.layer[0].output.LayerNorm.weight.mul_(1e5)
+WORDS = "embeddings.word_embeddings.weight"
 
 
 @pytest.mark.parametrize(
-    ("change", "dtype", "way_out"),
+    ("weight", "value", "dtype", "way_out"),
     [
-        (one_weight, "bfloat16", ""), (some_words, "float32", ""),
-        (large, "float16", ", or they need `dtype` float32 or bfloat16"),
+        ("encoder.layer.0.output.dense.weight", math.nan, "bfloat16", ""),
+        (WORDS, math.inf, "float32", ""),
+        # Finite in float32, beyond the range of float16.
+        ("encoder.layer.0.output.LayerNorm.weight", 1e5, "float16", ", or they need `dtype` float32 or bfloat16"),
     ],
-)  # fmt: skip
-def test_the_encoder_is_named(bert_folder: str, tmp_path: Path, change: Change, dtype: str, way_out: str) -> None:
-    model = spoilt(bert_folder, tmp_path / "spoilt", change)
+)
+def test_an_encoder_of_states_that_are_not_finite_is_refused_by_name(
+    bert_tokenizer, tmp_path: Path, weight: str, value: float, dtype: str, way_out: str
+) -> None:
+    model = spoilt(bert_tokenizer, tmp_path / "spoilt", weight, value)
     said = f"'{model}' gave embeddings that are not finite in torch.{dtype}: its weights hold NaN or infinity{way_out}."
     with pytest.raises(FloatingPointError, match=re.escape(said)):
         EstimeScorer(model=model, dtype=dtype).score([SENTENCES[0]], [SENTENCES[0]])
-    if change is large:
+    if math.isfinite(value):
         assert EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]]).values("overlap").item() > 0
 
 
-def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, tmp_path: Path) -> None:
-    model = spoilt(bert_folder, tmp_path / "other", some_words)
+def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, bert_tokenizer, tmp_path: Path) -> None:
+    model = spoilt(bert_tokenizer, tmp_path / "other", WORDS, math.inf)
     scorer = EstimeScorer(model=bert_folder, measures="soft", soft_model=model)
     with pytest.raises(FloatingPointError, match=f"input embeddings of '{model}' are not finite"):
         scorer.score([SENTENCES[0]], [SENTENCES[0]])
@@ -293,29 +283,16 @@ def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, tmp
 #: family -> what its small configuration needs beside the common sizes.
 ODD: dict[str, dict[str, object]] = {
     "convbert": {"conv_kernel_size": 9, "head_ratio": 2, "num_groups": 1, "embedding_size": 32},
-    "fnet": {},
-    "xmod": {"languages": ["en_XX"], "default_language": "en_XX", "adapter_reduction_factor": 2}, "mra": {}, "yoso": {},
+    "xmod": {"languages": ["en_XX"], "default_language": "en_XX", "adapter_reduction_factor": 2},
+    "fnet": {}, "mra": {}, "yoso": {},
 }  # fmt: skip
-
-
-def save(folder: Path, family: str, **own: object) -> str:
-    tokenizer = make_tokenizer("bert")
-    config = transformers.AutoConfig.for_model(
-        family, vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
-        intermediate_size=64, max_position_embeddings=512, initializer_range=0.3, pad_token_id=tokenizer.pad_token_id,
-        type_vocab_size=4, **own,
-    )  # fmt: skip
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        transformers.AutoModelForMaskedLM.from_config(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
+SIZES: dict[str, object] = {"num_hidden_layers": 2, "type_vocab_size": 4}
 
 
 @pytest.mark.parametrize("family", ODD)
-def test_the_budget_changes_no_score(family: str, tmp_path: Path) -> None:
+def test_the_budget_changes_no_score_of_an_odd_encoder(family: str, tmp_path: Path, bert_tokenizer) -> None:
     """A budget of one window leaves nothing to pad; the default one pads what differs in length."""
-    folder = save(tmp_path, family, **ODD[family])
+    folder = str(save_encoder(tmp_path, family, bert_tokenizer, **SIZES, **ODD[family]))
     options = {"model": folder, "layers": 2, "device": "cpu", "window": 40, "margin": 8, "distance": 4}
     source = " ".join(SENTENCES[:4])
     summaries = [" ".join(sentence.split()[:k]) for k, sentence in enumerate(SENTENCES[:6], start=5)]
@@ -325,7 +302,8 @@ def test_the_budget_changes_no_score(family: str, tmp_path: Path) -> None:
     assert difference <= max(alone.ties(), together.ties())
 
 
-def test_blocks_that_take_no_input_of_an_ordinary_length_are_refused_by_name(tmp_path: Path) -> None:
-    model = save(tmp_path, "nystromformer", num_landmarks=16, segment_means_seq_len=64, conv_kernel_size=17)
+def test_blocks_that_take_no_input_of_an_ordinary_length_are_refused_by_name(tmp_path: Path, bert_tokenizer) -> None:
+    own = {"num_landmarks": 16, "segment_means_seq_len": 64, "conv_kernel_size": 17}
+    model = save_encoder(tmp_path, "nystromformer", bert_tokenizer, **SIZES, **own)
     with pytest.raises(ValueError, match=r"`model` to name a BERT-like encoder .* cannot"):
-        EstimeScorer(model=model, device="cpu").score(["The cat."], ["The cat sat."])
+        EstimeScorer(model=str(model), device="cpu").score(["The cat."], ["The cat sat."])

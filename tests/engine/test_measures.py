@@ -15,15 +15,7 @@ from hypothesis import strategies as st
 from estime_metric import EstimeScorer
 from estime_metric.engine.statistics import CHUNK, _order, _tau_c, automaton_of, cosine_sum, fragment_lengths
 from estime_metric.engine.words import split_words
-from estime_metric.measures import (
-    ALARM_WEIGHT,
-    BASE_MEASURES,
-    FURTHER_MEASURES,
-    MEASURES,
-    RECOMMENDED,
-    STATISTICS,
-    compute,
-)
+from estime_metric.measures import ALARM_WEIGHT, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
 from tests.families import SENTENCES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,6 +51,9 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
     assert values.shape == (2, 3)
     assert values[0].tolist() == pytest.approx(BY_HAND[measure], abs=1e-12, nan_ok=True)
     assert compute(measure, stacked[:0]).shape == (0, 3)
+    for alarms in (0, 4):  # where nothing overlaps, the number of alarms changes no other measure
+        alone = compute(measure, row(tokens=4, alarms=alarms)).item()
+        assert alone == pytest.approx(alarms if measure == "alarms" else BY_HAND[measure][2], nan_ok=True)
 
 
 def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() -> None:
@@ -174,9 +169,11 @@ def naive(summary: Sequence[object], source: Sequence[object]) -> list[int]:
 @given(st.lists(st.integers(0, 3), max_size=14), st.lists(st.integers(0, 3), max_size=20))
 def test_the_fragments_are_the_longest_runs(summary: list[int], source: list[int]) -> None:
     assert fragment_lengths(summary, automaton_of(source)) == naive(summary, source)
-    assert fragment_lengths(["no", "no", "way"], automaton_of(["no", "no", "no", "way"])) == [
-        3
-    ]  # not 2 and 1, as Fig. 3
+
+
+def test_fragments_where_a_source_repeats_itself_and_of_an_unknown_unit() -> None:
+    repeating = automaton_of(["no", "no", "no", "way"])
+    assert fragment_lengths(["no", "no", "way"], repeating) == [3]  # the published procedure finds 2 and 1
     assert fragment_lengths(["a", None, "b", "c"], automaton_of(["a", "b", "c"])) == [1, 2]  # None is never copied
 
 
@@ -197,17 +194,18 @@ def test_the_measures_of_a_pair(bert_folder: str, unit: str) -> None:
     sources = [source, source, "", source]
     result = scorer.score(summaries, sources)
     tokenizer = scorer.encoder.tokenizer
-    for row, (summary, text) in enumerate(zip(summaries, sources, strict=True)):
+    for number, (summary, text) in enumerate(zip(summaries, sources, strict=True)):
         names = [split_words(one) if unit == "word" else tokenizer.tokenize(one) for one in (summary, text)]
         lengths = naive([name for name in names[0] if name != "[UNK]"], names[1])
         tokens = max(1, len(names[0]))
-        assert result["copied"][row].item() == pytest.approx(sum(lengths) / tokens)
-        assert result["copied_density"][row].item() == pytest.approx(sum(n * n for n in lengths) / tokens)
+        assert result["copied"][number].item() == pytest.approx(sum(lengths) / tokens)
+        assert result["copied_density"][number].item() == pytest.approx(sum(n * n for n in lengths) / tokens)
     assert (result["copied"] <= result["coverage"]).all()
-    assert result.measures == (*BASE_MEASURES, "copied", "copied_density")
+    plain = EstimeScorer(model=bert_folder).score([], [])
+    assert result.measures == (*plain.measures, "copied", "copied_density")
     assert list(result.to_pandas().columns) == ["pair", "layer", *result.measures]
     assert result["copied"][0] == 1
     assert (result["copied"][1] == 1) == (unit == "word")  # an unknown token is never checked, so never copied
     for name in FURTHER_MEASURES:
         with pytest.raises(ValueError, match=f"argument `measures` to name '{name}' when scoring"):
-            EstimeScorer(model=bert_folder).score([], [])[name]
+            plain[name]
