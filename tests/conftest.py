@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import random
 import sys
@@ -16,14 +15,14 @@ import pytest
 import torch
 import transformers
 
-from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_pairs, make_tokenizer, save_encoder
+from tests.command import json_rows
+from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_pairs, save_encoder
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers: one thread each, in child processes too
     torch.set_num_threads(1)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 SUMMEVAL = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "summeval"
-
 
 _modules = 0  # that were there when the collector last looked at everything
 
@@ -105,20 +104,6 @@ def summeval() -> list[tuple[str, str]]:
     """All 1,600 pairs (summary, source) of SummEval, source by source."""
     if not (SUMMEVAL / "summeval.jsonl").is_file():
         pytest.skip("SummEval is not available: it is looked for in shared/data/summeval beside the repository")
-    sources = {row["doc_id"]: row["source"] for row in _rows("documents.jsonl")}
-    order = {name: index for index, name in enumerate(sources)}
-    rows = sorted(_rows("summeval.jsonl"), key=lambda row: order[row["doc_id"]])
-    return [(row["summary"], sources[row["doc_id"]]) for row in rows]
-
-
-@pytest.fixture(scope="session")
-def summeval_encoder(tmp_path_factory: pytest.TempPathFactory, summeval: list[tuple[str, str]]) -> Callable[[str], str]:
-    """family -> the folder of a small random encoder whose tokenizer was trained on sources of SummEval."""
-    root = tmp_path_factory.mktemp("summeval")
-    texts = list(dict.fromkeys(source for _, source in summeval))[:30]
-    return cache(lambda family: str(save_encoder(root / family, family, make_tokenizer(family, texts, size=4000))))
-
-
-def _rows(name: str) -> list[dict]:
-    with (SUMMEVAL / name).open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    sources = {row["doc_id"]: row["source"] for row in json_rows(SUMMEVAL / "documents.jsonl")}
+    summaries = json_rows(SUMMEVAL / "summeval.jsonl")
+    return [(row["summary"], source) for name, source in sources.items() for row in summaries if row["doc_id"] == name]

@@ -46,17 +46,18 @@ class Block:
         return self.language in LANGUAGES and ">>>" not in self.code and not self.note and not elsewhere
 
 
-def blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    name = page.relative_to(ROOT).as_posix()
-    return [
-        Block(name, text.count("\n", 0, found.start("code")), found["language"], found["code"], found["note"] or "")
-        for found in _BLOCK.finditer(text)
-    ]
-
-
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(
+            name(page), text.count("\n", 0, found.start("code")), found["language"], found["code"], found["note"] or ""
+        )
+        for found in _BLOCK.finditer(text)
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

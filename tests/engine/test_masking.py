@@ -1,4 +1,4 @@
-"""Masking: what the schedules promise, beside naive copies of the sources' loops; windows to batches, to their rows."""
+"""Masking: schedules that keep their promises, as naive loops have them; batches that lose no window or position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from estime_metric.engine.batching import Job, SpecialTokens, assemble, jobs_of, pack
 from estime_metric.engine.masking import MaskedText, plan_token_windows, plan_word_windows
-from estime_metric.engine.text import occurring, tokenize
 from tests.oracle import schedule
 
 
@@ -32,21 +31,14 @@ def assert_promises(length: int, wanted: list[int], window: int, margin: int, di
     windows = plan_token_windows(length, wanted, window=window, margin=margin, distance=distance)
     expected = schedule(length, set(wanted), window, margin, distance)
     assert [(w.start, w.stop, list(w.masked)) for w in windows] == expected
-    left = set(wanted)
     for w in windows:
-        assert 0 <= w.start < w.stop <= length
-        assert len(w) == w.stop - w.start <= window
-        assert w.stop - w.start == window or w.stop == length  # no window is shorter than it may be
-        assert w.masked[0] == min(left)  # the leftmost that is left opens the window
+        assert w.stop - w.start == len(w) == window or w.stop == length  # no window is shorter than it may be
         assert all(b - a >= distance for a, b in pairwise(w.masked))
         for position in w.masked:
             assert w.start == 0 or position >= w.start + margin
             assert w.stop == length or position < w.stop - margin
-        assert w.read == w.masked
-        assert [wanted[row] for row in w.rows] == list(w.read)
-        assert left.issuperset(w.masked)
-        left -= set(w.masked)
-    assert not left  # each wanted position exactly once, no other
+        assert w.read == w.masked == tuple(wanted[row] for row in w.rows)
+    assert sorted(row for w in windows for row in w.rows) == list(range(len(wanted)))  # each exactly once
 
 
 @given(plans())
@@ -77,8 +69,9 @@ def test_extreme_legal_settings(length: int, setting: tuple[int, int, int]) -> N
 
 
 @st.composite
-def texts(draw: st.DrawFn, longest: int = 60) -> dict:
-    """A text of words, some of them wanted, and a legal setting."""
+def texts(draw: st.DrawFn) -> dict:
+    """A text of words, some of them wanted, and a legal setting; in half of the texts all words are short."""
+    longest = draw(st.sampled_from([4, 60]))
     sizes = draw(st.lists(st.one_of(st.just(1), st.integers(1, 4), st.integers(1, longest)), max_size=40))
     wanted = draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
     margin = draw(st.integers(0, 8))
@@ -130,9 +123,9 @@ def too_long(case: dict) -> list[tuple[int, int]]:
     ]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=300)
 @given(texts())
-def test_every_plan_of_words_keeps_its_promises(case: dict) -> None:
+def test_every_plan_of_words_keeps_its_promises_and_is_that_of_the_released_code(case: dict) -> None:
     windows = plan_word_windows(**case)
     assert sorted(row for window in windows for row in window.rows) == list(range(len(case["words"])))
     long = too_long(case)
@@ -149,17 +142,9 @@ def test_every_plan_of_words_keeps_its_promises(case: dict) -> None:
             assert len(words) == 1
         else:
             assert window.masked[-1] <= window.start + case["window"] - case["margin"]
-
-
-@settings(deadline=None)
-@given(texts(longest=4))
-def test_it_is_the_released_codes_schedule(case: dict) -> None:
-    if too_long(case) or case["margin"] == 0:  # without a margin, that code may read beyond its own window
-        return
-    found = [
-        (window.start, window.stop, [case["words"][row] for row in window.rows]) for window in plan_word_windows(**case)
-    ]
-    assert found == released_schedule(**case)
+    if case["margin"] and not long:  # without a margin, that code may read beyond its own window
+        found = [(window.start, window.stop, [case["words"][row] for row in window.rows]) for window in windows]
+        assert found == released_schedule(**case)
 
 
 @pytest.mark.parametrize(
@@ -220,15 +205,13 @@ def test_large_batches_end_where_padding_would_grow() -> None:
     assert [number for batch in batches for number in batch] == list(range(len(lengths)))
     filled = [len(batch) * lengths[batch.start] for batch in batches]
     assert max(filled) <= 65_536
-    padding = 1 - sum(lengths) / sum(filled)
-    assert padding < 0.04
-    assert len(batches) < sum(lengths) / 3_000  # and yet no batch is small
-
+    assert 1 - sum(lengths) / sum(filled) < 0.025
+    assert len(batches) < 50  # and yet no batch is small
     # The windows of one source and its summaries, at a CPU's budget.
     lengths = sorted([430] * 4 + [*range(50, 130, 5)] * 2, reverse=True)
     batches = pack(lengths, 2_000)
     filled = sum(len(batch) * lengths[batch.start] for batch in batches)
-    assert 1 - sum(lengths) / filled < 0.06
+    assert 1 - sum(lengths) / filled < 0.03
     assert len(batches) < 10
 
 
@@ -279,24 +262,3 @@ def test_there_is_no_attention_mask_where_nothing_is_padded_and_special_tokens_m
     batch = assemble([Job(text.ids, text.windows[2], 0)], bare)
     assert batch.ids.tolist() == [[1000, 1001, 104, 1003, 1004]]
     assert (batch.row.tolist(), batch.column.tolist(), batch.target.tolist()) == ([0], [2], [2])
-
-
-@pytest.mark.slow
-def test_padding_stays_under_three_percent_on_real_texts(summeval, summeval_encoder) -> None:
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(summeval_encoder("bert"))
-    texts = []
-    for source in dict.fromkeys(source for _, source in summeval):
-        (units,) = tokenize([source], tokenizer)
-        texts.append(MaskedText(units.ids, plan_token_windows(len(units), range(len(units))), len(units)))
-        for summary in tokenize([summary for summary, of in summeval if of == source], tokenizer):
-            wanted = np.flatnonzero(occurring(summary, units)).tolist()
-            texts.append(MaskedText(summary.ids, plan_token_windows(len(summary), wanted), len(wanted)))
-    jobs = jobs_of(texts)
-    lengths = [len(job.window) + 2 for job in jobs]
-    for budget in (2_000, 16_384, 65_536):
-        filled = sum(len(batch) * lengths[batch.start] for batch in pack(lengths, budget))
-        padding = 1 - sum(lengths) / filled
-        print(f"padding at a budget of {budget}: {padding:.2%} of {filled} positions in {len(jobs)} windows")
-        assert padding < 0.03
