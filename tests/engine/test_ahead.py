@@ -34,12 +34,12 @@ def count(made: list[int], most: int = 100, fail_at: int = 100) -> Generator[int
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 50])
-def test_the_items_are_the_same(most: int) -> None:
+def test_the_items_are_the_same_and_an_error_comes_behind_them(most: int) -> None:
     variable = contextvars.ContextVar("variable", default=-1)
     variable.set(7)  # the thread has the context of the caller
     assert list(ahead_of(META, (number + variable.get() for number in count([], most)))) == list(range(7, 7 + most))
     assert not threads()
-    items = ahead_of(META, count([], fail_at=most))  # an error comes after the items before it
+    items = ahead_of(META, count([], fail_at=most))
     assert [next(items) for _ in range(most)] == list(range(most))
     with pytest.raises(KeyError, match=str(most)):
         next(items)
@@ -147,7 +147,6 @@ class Scored(torch.utils.data.Dataset[float]):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork here")
 def test_workers_of_a_data_loader_score(bert_folder: str, plain: list[float], forced: list[str]) -> None:
     data = Scored(scorer(bert_folder))
     assert data[0] == plain[0]

@@ -92,7 +92,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "another name"])
-def test_a_damaged_entry_is_removed_and_not_trusted(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_entry_is_removed_and_a_lack_of_memory_is_no_damage(tmp_path: Path, damage: str) -> None:
     cache = SourceCache(folder=tmp_path)
     cache.put(key(damage == "another name"), entry(0))
     (file,) = files(tmp_path)
@@ -102,7 +102,7 @@ def test_a_damaged_entry_is_removed_and_not_trusted(tmp_path: Path, damage: str)
         assert cache.get(key(0)) is None
     assert not file.exists()
     cache.put(key(0), entry(0))
-    for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")):  # no damage
+    for error in (MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")):
         with mock.patch.object(cache_module, "load", side_effect=error):
             assert cache.get(key(0)) is None
     assert torch.equal(cache.get(key(0)), entry(0))  # type: ignore[arg-type]

@@ -1,22 +1,19 @@
-"""The encoders that ship, built in plain torch: tokens, hidden states and scores are those of ``transformers``."""
+"""The encoders that ship, built in plain torch: tokens and hidden states are those of ``transformers``."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import torch
 
-from estime_metric import EncoderUnavailableError, EstimeScorer, embedded
+from estime_metric import EncoderUnavailableError, embedded
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder import MaskedEncoder
-from estime_metric.engine.loading import Pretrained, load_pretrained
+from estime_metric.engine.loading import load_pretrained
 from estime_metric.engine.masking import mask_units
 from estime_metric.engine.shipped import load_shipped
 from estime_metric.engine.text import tokenize
-from estime_metric.examples import PATH
-from estime_metric.measures import MEASURES
 from tests.families import SENTENCES
 
 ODD = (
@@ -25,7 +22,13 @@ ODD = (
 )  # fmt: skip
 
 
-def check_tokens(own: Pretrained, theirs: Pretrained) -> None:
+@pytest.mark.parametrize(
+    ("model", "dtype"),
+    [("embedded", torch.float32), ("embedded-small", torch.float32), ("embedded-small", torch.bfloat16)],
+)
+def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: torch.dtype) -> None:
+    own, theirs = load_shipped(model, dtype), load_pretrained(model, None, dtype)
+    assert own.info == theirs.info
     texts = [*ODD, *SENTENCES]
     for special in (False, True):
         how = {"add_special_tokens": special, "split_special_tokens": True, "return_offsets_mapping": True}
@@ -37,42 +40,17 @@ def check_tokens(own: Pretrained, theirs: Pretrained) -> None:
     assert set(own.tokenizer.all_special_ids) == set(theirs.tokenizer.all_special_ids)
     for name in ("mask_token_id", "pad_token_id", "vocab_size"):
         assert getattr(own.tokenizer, name) == getattr(theirs.tokenizer, name), name
-
-
-@pytest.mark.parametrize(
-    ("model", "dtype"),
-    [("embedded", torch.float32), ("embedded-small", torch.float32), ("embedded-small", torch.bfloat16)],
-)
-def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: torch.dtype) -> None:
-    own, theirs = load_shipped(model, dtype), load_pretrained(model, None, dtype)
-    assert own.info == theirs.info
-    check_tokens(own, theirs)
     states = []
     for loaded in (own, theirs):
         encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))
         assert (encoder._taps._fused, encoder._taps._mask_by_key, encoder._takes_padding) == (True, True, True)
         config = EstimeConfig(window=40, margin=10, distance=8)
         units = tokenize([" ".join(SENTENCES[:3]), SENTENCES[0]], encoder.tokenizer)
-        texts = [mask_units(some, config) for some in units]
-        states.append(torch.cat(encoder.encode(texts, range(loaded.info.blocks + 1)), dim=1))
-        ids = torch.tensor([text.ids[0] for text in texts])
+        masked = [mask_units(some, config) for some in units]
+        states.append(torch.cat(encoder.encode(masked, range(loaded.info.blocks + 1)), dim=1))
+        ids = torch.tensor([text.ids[0] for text in masked])
         states[-1] = torch.cat([states[-1].flatten(0, 1), encoder.input_embeddings(ids)])
     assert torch.equal(*states)
-
-
-@pytest.mark.slow
-def test_scores_are_those_of_transformers() -> None:
-    pairs = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()[:3]]
-    summaries, sources = ([pair[side] for pair in pairs] for side in ("summary", "source"))
-    results = []
-    for name in ("embedded-small", str(embedded.SMALL)):  # a folder is read by `transformers`
-        scorer = EstimeScorer(model=name, layers="all", measures=tuple(MEASURES), distance=2)
-        results.append(scorer.score(summaries, sources))
-        scorer.unload()
-    assert results[0].values("alarms", results[0].layers[-1]).sum() > 0
-    for layer in results[0].layers:
-        for measure in results[0].measures:
-            assert torch.equal(*(result.values(measure, layer).nan_to_num() for result in results)), (measure, layer)
 
 
 def test_a_damaged_installation_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
