@@ -71,3 +71,13 @@ STICKING_OUT = """
   }).map((e) => e.innerText.slice(0, 40));
 })
 """
+
+#: JavaScript: whether what a selector finds lies within the pane around it and within the window.
+IN_SIGHT = """
+(selector) => {
+  const element = document.querySelector(selector), own = element.getBoundingClientRect();
+  const pane = element.closest(".estime-text").getBoundingClientRect();
+  return own.top >= Math.max(pane.top, 0) && own.bottom <= Math.min(pane.bottom, window.innerHeight)
+    && own.left >= Math.max(pane.left, 0) && own.right <= Math.min(pane.right, window.innerWidth);
+}
+"""

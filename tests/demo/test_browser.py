@@ -3,23 +3,142 @@
 from __future__ import annotations
 
 import csv
-import json
+import os
 import re
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from estime_metric import EstimeScorer
-from tests.browser import CONTRASTS, STICKING_OUT
-from tests.demo.conftest import DESK, HOSTILE, PHONE, ROWS, SOURCE, SUMMARY, Demo, Opener, alarms, choose
+from estime_metric.examples import PATH as EXAMPLES
+from tests.browser import CONTRASTS, IN_SIGHT, STICKING_OUT, chromium
+from tests.command import csv_rows, free_port, json_rows, write_jsonl
 
-from tests.demo.conftest import expected_soon, fill  # isort: skip
-
-expect = expected_soon()
+if find_spec("gradio") is None:  # which takes seconds to import
+    pytest.skip("there is no gradio", allow_module_level=True)
+expect = pytest.importorskip("playwright.sync_api").expect
+expect.set_options(timeout=30_000)
 pytestmark = pytest.mark.slow
+
+ROWS = json_rows(EXAMPLES)
+SOURCE = (
+    "A grey cat sat on the mat while two dogs slept behind the house. In the evening the cat went out to hunt mice."
+)
+SUMMARY = "Two cats slept on the mat. In the evening the dogs went out."
+DESK, PHONE = (1280, 860), (390, 844)
+HOSTILE = (
+    "A cat sat on the mat. <script>window.hit = 1</script> <img src=x onerror='window.hit = 2'> {{constructor}} "
+    '${window.hit = 3} `${window.hit = 4}` </div></textarea> <b onmouseover="window.hit = 5">dog</b> & &lt; @children'
+)
+#: No text of a visitor may show up in what the demo prints; each test's texts are among these.
+SECRETS = [SUMMARY, "grey cat sat", "window.hit", "Morgenrot", "zebrafinch"]
+
+Opener = Callable[..., Any]
+
+
+class Demo(NamedTuple):
+    """Where a demo is served, the file that has what it prints, and what a browser keeps of its page."""
+
+    url: str
+    printed: Path
+    context: Any
+
+
+@pytest.fixture(scope="module")
+def scorer() -> EstimeScorer:
+    return EstimeScorer(model="embedded-small")
+
+
+@pytest.fixture(scope="module")
+def demo(bert_folder: str, scorer: EstimeScorer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """``estime demo`` with a second encoder, without network; at the end it must have printed no text of a visitor."""
+    folder, port = tmp_path_factory.mktemp("demo"), free_port()
+    printed = folder / "printed.txt"
+    command = [sys.executable, "-m", "estime_metric", "demo", "--no-browser", "--port", str(port)]
+    command += ["--model", "embedded-small", "--model", bert_folder]
+    own = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder), "GRADIO_TEMP_DIR": str(folder / "files")}
+    with chromium() as browser, printed.open("wb") as stream:
+        process = subprocess.Popen(command, env={**os.environ, **own}, stdout=stream, stderr=subprocess.STDOUT)
+        try:
+            scorer.load()  # while the demo starts
+            end = time.monotonic() + 180
+            while "Running on local URL" not in printed.read_text():
+                assert process.poll() is None and time.monotonic() < end, printed.read_text()  # noqa: PT018
+                time.sleep(0.1)
+            yield Demo(f"http://127.0.0.1:{port}/", printed, browser.new_context())
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+    assert not [secret for secret in SECRETS if secret in printed.read_text()]
+
+
+@pytest.fixture
+def opened(demo: Demo) -> Iterator[Opener]:
+    """Opens the page; at the end nothing may have gone wrong in it, and no other host may have been asked."""
+    pages: list[Any] = []
+    problems: list[str] = []
+
+    def open_page(size: tuple[int, int] = DESK, theme: str = "light") -> Any:
+        # The first page has the scripts from the cache; another visitor has connections of its own.
+        page = (demo.context.browser.new_context() if pages else demo.context).new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.set_default_timeout(30_000)
+        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
+        own = (demo.url, "data:", "blob:")
+        page.on("request", lambda request: None if request.url.startswith(own) else problems.append(request.url))
+        page.goto(f"{demo.url}?__theme={theme}")
+        expect(page.locator("#explained .estime-alarm").first).to_be_visible()
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert not problems
+
+
+@pytest.fixture
+def page(opened: Opener) -> Any:
+    return opened()
+
+
+def fill(page: Any, source: str, summary: str) -> None:
+    page.locator("#source textarea").fill(source)
+    page.locator("#summary textarea").fill(summary)
+    page.locator("#explain").click()
+
+
+def alarms(page: Any) -> int:
+    number = page.locator("#explained .estime-number").first
+    expect(number).to_have_text(re.compile(r"^\s*\d+\s*$"), use_inner_text=True)  # drawn anew
+    return int(number.inner_text())
+
+
+def choose(page: Any, where: str, name: str | re.Pattern[str]) -> None:
+    """Picks from a drop-down list."""
+    page.locator(f"{where} input").click()
+    page.get_by_role("option", name=name, exact=isinstance(name, str)).click()
+
+
+def read_well(page: Any, width: int) -> None:
+    """Nothing runs out of the page to the side, and every text stands out from its ground."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(STICKING_OUT) == []
+    found = page.evaluate(
+        CONTRASTS,
+        "h1, h3, p, li, th, td, dt, dd, label > span, button, .estime-text, .estime-unit, .estime-best, .estime-same",
+    )
+    assert len(found) > 20
+    assert not [(text, contrast) for text, contrast in found if contrast < 4.5]
 
 
 def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(page: Any, scorer: EstimeScorer) -> None:
@@ -83,43 +202,13 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     expect(clicked).to_have_text(summary[alarm.start : alarm.end])
     clicked.scroll_into_view_if_needed()
     clicked.click()
-    evidence, pane = (page.locator(f"#explained .estime-source .estime-{name}") for name in ("best", "text"))
-    expect(evidence).to_have_text(source[alarm.best.start : alarm.best.end])
-    window = {"x": 0, "y": 0, "width": size[0], "height": size[1]}
-    assert soon(page, lambda: lies_within(evidence.bounding_box(), pane.bounding_box()))  # it is scrolled to
-    assert soon(page, lambda: lies_within(evidence.bounding_box(), window))
+    best = "#explained .estime-source .estime-best"
+    expect(page.locator(best)).to_have_text(source[alarm.best.start : alarm.best.end])
+    page.wait_for_function(IN_SIGHT, arg=best)  # it is scrolled to
     if size == PHONE:  # the source is docked to the lower edge
         assert page.locator("#explained .estime-source").bounding_box()["height"] < 300
-        assert lies_within(pane.bounding_box(), window)
+        assert page.evaluate(IN_SIGHT, "#explained .estime-source .estime-text")
     expect(page.locator("#explained .estime-note")).to_contain_text("is an alarm")
-
-
-def read_well(page: Any, width: int) -> None:
-    """Nothing runs out of the page to the side, and every text stands out from its ground."""
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate(STICKING_OUT) == []
-    found = page.evaluate(
-        CONTRASTS,
-        "h1, h3, p, li, th, td, dt, dd, label > span, button, .estime-text, .estime-unit, .estime-best, .estime-same",
-    )
-    assert len(found) > 20
-    assert not [(text, contrast) for text, contrast in found if contrast < 4.5]
-
-
-def soon(page: Any, holds: Callable[[], bool]) -> bool:
-    """Whether something holds now or within some seconds."""
-    for _ in range(100):
-        if holds():
-            return True
-        page.wait_for_timeout(50)
-    return False
-
-
-def lies_within(inner: dict[str, float], outer: dict[str, float]) -> bool:
-    return all(
-        outer[at] - 1 <= inner[at] and inner[at] + inner[size] <= outer[at] + outer[size] + 1
-        for at, size in (("x", "width"), ("y", "height"))
-    )
 
 
 def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
@@ -274,8 +363,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: Es
         page.locator("#download").click()
     waiting.value.save_as(tmp_path / "scores.csv")
     assert waiting.value.suggested_filename == "scores.csv"
-    with (tmp_path / "scores.csv").open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = csv_rows(tmp_path / "scores.csv")
     texts = [(row["summary"], row["source"]) for row in ROWS[:3]] + [(HOSTILE, HOSTILE)]
     result = scorer.score([summary for summary, _ in texts], [source for _, source in texts])
     for measure in ("alarms", "overlap", "tokens"):
@@ -285,12 +373,10 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: Es
     assert page.evaluate("window.hit") is None
 
     # An explanation does not wait for a long file.
-    table = tmp_path / "long.jsonl"
     rows = [{**row, "source": f"{number} {row['source']}"} for number in range(40) for row in ROWS]
-    table.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     page.locator("#file").get_by_label("Clear").click()
     page.locator("#source-column input, #source-column textarea").fill("source")
-    page.locator("#file input[type=file]").set_input_files(table)
+    page.locator("#file input[type=file]").set_input_files(write_jsonl(tmp_path / "long.jsonl", rows))
     expect(page.locator("#file")).to_contain_text("long")
     page.locator("#score").click()
     expect(page.locator("#scored progress")).to_be_visible()

@@ -22,8 +22,8 @@ from pathlib import Path
 import pytest
 
 from estime_metric import __version__
-from tests.demo.conftest import ROOT
 
+ROOT = Path(__file__).resolve().parents[2]
 SPACE = ROOT / "hub_space"
 
 

@@ -13,7 +13,7 @@ from estime_metric import Explanation
 from estime_metric.explain import to_html
 from estime_metric.explain.html import SCRIPT
 from estime_metric.explanation import Evidence
-from tests.browser import STICKING_OUT, chromium
+from tests.browser import IN_SIGHT, STICKING_OUT, chromium
 
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 780}
 
@@ -64,16 +64,6 @@ def evidence(page: Any) -> tuple[str, str]:
 
 def note(page: Any) -> str:
     return str(page.locator(".estime-note").first.text_content()).replace("\u2068", "").replace("\u2069", "")
-
-
-def in_sight(page: Any, selector: str) -> bool:
-    """Whether an element lies within the pane around it and within the window."""
-    script = """(element) => {
-        const pane = element.closest(".estime-text").getBoundingClientRect();
-        const own = element.getBoundingClientRect();
-        return own.top >= pane.top && own.bottom <= pane.bottom && own.top >= 0 && own.bottom <= window.innerHeight;
-    }"""
-    return bool(page.locator(selector).first.evaluate(script))
 
 
 def test_hovering_shows_the_evidence_a_click_keeps_it_and_escape_lets_go(opened: Opened, example: Explanation) -> None:
@@ -141,7 +131,7 @@ def test_evidence_far_down_the_source_is_brought_to_sight(opened: Opened, exampl
 
     def touch(text: str) -> None:
         alarm(page, text).tap() if phone else alarm(page, text).hover()
-        assert in_sight(page, ".estime-best")
+        assert page.evaluate(IN_SIGHT, ".estime-best")
 
     touch("Harwick")
     assert evidence(page) == ("town", "Harwick")
@@ -198,7 +188,7 @@ def test_on_a_phone_the_source_covers_neither_summary_nor_word(opened: Opened, e
         last.evaluate("(element) => element.scrollIntoView({block: 'end'})")
         last.tap()
         assert covered(page, ".estime-active") <= 0
-        assert in_sight(page, ".estime-best")
+        assert page.evaluate(IN_SIGHT, ".estime-best")
         page.keyboard.press("Escape")
 
 
