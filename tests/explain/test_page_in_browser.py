@@ -119,13 +119,13 @@ def test_the_keyboard_reaches_every_alarm_in_order(opened: Opened, example: Expl
 
 @pytest.mark.parametrize("phone", [False, True])
 def test_evidence_far_down_the_source_is_brought_to_sight(opened: Opened, example: Explanation, phone: bool) -> None:
-    filling = "Filling words. " * 40
+    filling = "Filling words. " * 150
 
     def moved(evidence: Evidence | None) -> Evidence | None:
         return evidence and replace(evidence, start=evidence.start + len(filling), end=evidence.end + len(filling))
 
     units = tuple(replace(word, best=moved(word.best), same=moved(word.same)) for word in example.words)
-    source = filling + example.source + " " + filling * 10
+    source = filling + example.source + " " + filling * 3
     shown = Explanation(example.prediction, source, units, "word", 1, "")
     page = opened(shown, viewport=PHONE if phone else WIDE, has_touch=phone)
 

@@ -41,19 +41,18 @@ def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
     assert axes.get_title(loc="left") == f"{example.alarms} alarms of {example.overlap} tokens checked"
 
 
-def draws(shown: Explanation, kind: str) -> bool:
-    """Characters that the font lacks or that look like formulas neither fail nor warn."""
-    stream = io.BytesIO()
-    plot_alarms(shown, title="$\\frac{ \U0001f469 नम").savefig(stream, format=kind)
-    return len(stream.getvalue()) > 1000
-
-
 def test_hostile_texts_are_drawn(hostile: Explanation) -> None:
-    assert all(draws(hostile, kind) for kind in ("png", "svg"))
+    """Characters that the font lacks or that look like formulas neither fail nor warn."""
+    for kind in ("png", "svg"):
+        stream = io.BytesIO()
+        plot_alarms(hostile, title="$\\frac{ \U0001f469 नम").savefig(stream, format=kind)
+        assert len(stream.getvalue()) > 1000
 
 
 def test_empty_texts_are_drawn(empty: Explanation) -> None:
-    assert draws(empty, "svg")
+    stream = io.BytesIO()
+    plot_alarms(empty).savefig(stream, format="svg")
+    assert len(stream.getvalue()) > 1000
 
 
 def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> None:

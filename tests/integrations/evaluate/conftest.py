@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from estime_metric import EstimeResult
+
 SCRIPT = Path(__file__).resolve().parents[3] / "hub_space" / "estime.py"
 
 #: A port where nothing listens: connections are refused at once.
@@ -35,6 +37,15 @@ def metric(bert_folder: str) -> Any:
     from estime_metric.integrations.evaluate import Estime
 
     return Estime(model=bert_folder)
+
+
+def computed(result: EstimeResult) -> dict[str, Any]:
+    """What the metric gives where the functional API gives this."""
+    means = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
+    values = {"estime": result.mean("alarms"), **{name: result.mean(name) for name in means}}
+    return values | {
+        "blank": len(result.blank), "alarms": result.values("alarms").tolist(), "signature": result.signature
+    }  # fmt: skip
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ evaluate = pytest.importorskip("evaluate")
 from estime_metric.integrations.evaluate import SCRIPT as REGISTERED  # noqa: E402
 from estime_metric.integrations.evaluate import Estime, register, unregister  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("evaluate_home")
+
 ROOT = SCRIPT.parents[1]
 
 #: Imports without network, then loads by name in a fresh process, scores, and says what it got.
@@ -68,15 +70,13 @@ def test_the_registered_script_is_that_of_the_space_and_says_what_to_install() -
     assert imports == [("library", "estime_metric", "estime-metric[evaluate]", None)]
 
 
-@pytest.mark.parametrize("path", [SCRIPT, os.path.relpath(SCRIPT)])
-@pytest.mark.usefixtures("evaluate_home")
-def test_load_by_path(path: str | Path) -> None:
-    assert type(evaluate.load(str(path), model="embedded")) is Estime
+@pytest.mark.parametrize("path", [str(SCRIPT), os.path.relpath(SCRIPT)])
+def test_load_by_path(path: str) -> None:
+    assert type(evaluate.load(path, model="embedded")) is Estime
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("offline", [True, False])
-@pytest.mark.usefixtures("evaluate_home")
 def test_register_and_remove(offline: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", offline)
     monkeypatch.chdir(tmp_path)
@@ -90,7 +90,7 @@ def test_register_and_remove(offline: bool, monkeypatch: pytest.MonkeyPatch, tmp
         evaluate.load("estime")
 
 
-def test_register_leaves_the_scripts_of_others(evaluate_home: Path) -> None:
+def test_register_leaves_the_scripts_of_others() -> None:
     other = register().parents[1] / ("0" * 64) / "estime.py"
     other.parent.mkdir()
     other.write_text("import evaluate\n", encoding="utf-8")
@@ -103,25 +103,15 @@ def test_register_leaves_the_scripts_of_others(evaluate_home: Path) -> None:
     neighbour.rmdir()
 
 
-@pytest.mark.usefixtures("evaluate_home")
-def test_register_on_the_command_line() -> None:
-    installed = run_command("register")
-    script = Path(installed.output.split()[1])
+def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Path(run_command("register").output.split()[1])
     assert script.read_text(encoding="utf-8") == REGISTERED
-    removed = run_command("register", "--remove")
-    assert f"removed {script}" in removed.output
+    assert f"removed {script}" in run_command("register", "--remove").output
     assert not script.exists()
     assert "nothing to remove" in run_command("register", "--remove").output
-
-
-def test_register_where_nothing_can_be_written(
-    evaluate_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    blocked = tmp_path / "file"
-    blocked.touch()
-    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", blocked)
-    failed = run_command("register", status=2)
-    assert "error:" in failed.output
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "file")  # where nothing can be written
+    assert "error:" in run_command("register", status=2).output
 
 
 @pytest.mark.slow
@@ -149,7 +139,6 @@ def test_load_from_a_hub_and_by_name_in_other_processes(
         assert found["alarms"] == expected.values("alarms").tolist()
 
 
-@pytest.mark.usefixtures("evaluate_home")
 def test_one_encoder_however_often_the_metric_is_loaded_and_none_after_unload(
     texts: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

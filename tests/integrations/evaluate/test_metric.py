@@ -1,4 +1,4 @@
-"""The `evaluate` metric: its numbers are the functional API's, and it behaves as its users expect."""
+"""The `evaluate` metric: its numbers are the functional API's, alone and beside a metric that reads references."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 from estime_metric import EstimeConfig, estime
 from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
-from tests.integrations.evaluate.conftest import SCRIPT
+from tests.integrations.evaluate.conftest import SCRIPT, computed
 
 evaluate = pytest.importorskip("evaluate")
 datasets = pytest.importorskip("datasets")
 
-from estime_metric.integrations.evaluate import Estime  # noqa: E402
+from estime_metric.integrations.evaluate import Estime, combine  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("evaluate_home")
 
@@ -34,16 +34,10 @@ def at_blanks(text: str) -> list[str]:
 
 
 def test_scores_are_those_of_the_functional_api(metric: Estime, texts: dict, bert_folder: str) -> None:
-    expected = estime(**texts, model=bert_folder)
-    means = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
-    assert metric.compute(**texts) == {
-        "estime": expected.mean("alarms"),
-        **{name: expected.mean(name) for name in means},
-        "blank": 0,
-        "alarms": expected.values("alarms").tolist(),
-        "signature": expected.signature,
-    }
-    assert expected.mean("alarms") > 0
+    scores = metric.compute(**texts)
+    assert scores == computed(estime(**texts, model=bert_folder))
+    assert scores["estime"] > 0
+    assert scores["blank"] == 0
 
 
 def test_measures_asked_for_add_their_lists(metric: Estime, texts: dict, bert_folder: str) -> None:
@@ -262,3 +256,57 @@ def test_a_missing_encoder_loses_nothing(texts: dict, bert_folder: str, monkeypa
     with pytest.raises(OSError, match='model="embedded"'):
         metric.compute()
     assert len(metric.compute(model=bert_folder)["alarms"]) == 6
+
+
+# Combined
+
+
+class UnigramRecall(evaluate.Metric):
+    """A module with the inputs of ROUGE, as strict as ROUGE about further keyword arguments."""
+
+    def _info(self) -> Any:
+        text = datasets.Value("string")
+        features = datasets.Features({"predictions": text, "references": text})
+        return evaluate.MetricInfo(description="", citation="", inputs_description="", features=features)
+
+    def _compute(self, predictions: list[str], references: list[str], use_stemmer: bool = False) -> dict[str, float]:
+        shares = [
+            np.mean([word in prediction.split() for word in reference.split()])
+            for prediction, reference in zip(predictions, references, strict=True)
+        ]
+        return {"recall": float(np.mean(shares))}
+
+
+class Lenient(UnigramRecall):
+    """Takes every option, as some modules do."""
+
+    def _compute(self, predictions: list[str], references: list[str], **_: Any) -> dict[str, float]:
+        return super()._compute(predictions, references)
+
+
+@pytest.fixture
+def gold(texts: dict) -> list[str]:
+    return [summary.upper() for summary in texts["predictions"]]
+
+
+def alone(metric: Estime, texts: dict, gold: list[str], other: Any) -> dict[str, Any]:
+    return {**metric.compute(**texts), **other.compute(predictions=texts["predictions"], references=gold)}
+
+
+def test_combined_in_one_call(metric: Estime, texts: dict, gold: list[str]) -> None:
+    other = UnigramRecall()
+    for both in (combine([other, metric]), combine([metric, other]), evaluate.combine([Lenient(), metric])):
+        scores = both.compute(**texts, references=gold, use_stemmer=True)
+        assert scores == alone(metric, texts, gold, other)
+    with pytest.raises(TypeError, match="Did you mean `layers`"):
+        both.compute(**texts, references=gold, layer_index=2)
+
+
+def test_combined_by_evaluate_itself(metric: Estime, texts: dict, gold: list[str]) -> None:
+    other = UnigramRecall()
+    both = evaluate.combine([other, metric])
+    both.add_batch(**texts, references=gold)
+    assert both.compute() == alone(metric, texts, gold, other)
+    for summary, source, reference in zip(*texts.values(), gold, strict=True):
+        both.add(prediction=summary, reference=reference, sources=source)
+    assert both.compute() == alone(metric, texts, gold, other)

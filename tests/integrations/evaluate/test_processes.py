@@ -10,6 +10,7 @@ import pytest
 from estime_metric import estime
 from tests.command import FORKS, one_thread
 from tests.integrations.conftest import Pairs, unzip
+from tests.integrations.evaluate.conftest import computed
 
 pytest.importorskip("evaluate")
 
@@ -50,36 +51,22 @@ def score_often(model: str, pairs: Pairs, cache: str) -> list[Any]:
     return found
 
 
-def expected(pairs: Pairs, model: str) -> dict[str, Any]:
-    result = estime(*unzip(pairs), model=model)
-    means = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
-    return {
-        "estime": result.mean("alarms"),
-        **{name: result.mean(name) for name in means},
-        "blank": len(result.blank),
-        "alarms": result.values("alarms").tolist(),
-        "signature": result.signature,
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 2, 5])
 def test_two_processes_give_what_one_gives(
     workers: Any, bert_folder: str, pairs: Pairs, tmp_path: Path, first: int
 ) -> None:
     parts = [pairs[:first], pairs[first:5]]
-    jobs = [
-        workers.apply_async(score_part, (bert_folder, part, str(tmp_path), 2, rank)) for rank, part in enumerate(parts)
-    ]
-    (scores, held), other = (job.get(timeout=300) for job in jobs)
-    assert scores == expected(pairs[:5], bert_folder)
+    given = [(bert_folder, part, str(tmp_path), 2, rank) for rank, part in enumerate(parts)]
+    (scores, held), other = workers.starmap_async(score_part, given).get(timeout=300)
+    assert scores == computed(estime(*unzip(pairs[:5]), model=bert_folder))
     assert held == 1
     assert other == (None, 0)  # only process 0 loads the encoder and computes
 
 
 def test_two_processes_without_examples(workers: Any, bert_folder: str, tmp_path: Path) -> None:
-    jobs = [workers.apply_async(score_part, (bert_folder, [], str(tmp_path), 2, rank)) for rank in range(2)]
-    (scores, _), (other, _) = (job.get(timeout=300) for job in jobs)
+    given = [(bert_folder, [], str(tmp_path), 2, rank) for rank in range(2)]
+    (scores, _), (other, _) = workers.starmap_async(score_part, given).get(timeout=300)
     assert scores["alarms"] == []
     assert scores["estime"] != scores["estime"]  # NaN: a mean of nothing
     assert other is None
@@ -87,9 +74,9 @@ def test_two_processes_without_examples(workers: Any, bert_folder: str, tmp_path
 
 def test_two_jobs_on_one_cache_directory(workers: Any, bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
     parts = [pairs[:6], pairs[6:9]]
-    jobs = [workers.apply_async(score_often, (bert_folder, part, str(tmp_path))) for part in parts]
-    for job, part in zip(jobs, parts, strict=True):
-        assert job.get(timeout=300) == [expected(part, bert_folder)] * 4
+    given = [(bert_folder, part, str(tmp_path)) for part in parts]
+    for scores, part in zip(workers.starmap_async(score_often, given).get(timeout=300), parts, strict=True):
+        assert scores == [computed(estime(*unzip(part), model=bert_folder))] * 4
     assert list(tmp_path.rglob("*.arrow")) == []  # no texts are left behind
 
 
@@ -102,7 +89,6 @@ def register_often(modules: str) -> int:
 
 
 def test_two_jobs_register_at_once(workers: Any, tmp_path: Path) -> None:
-    jobs = [workers.apply_async(register_often, (str(tmp_path),)) for _ in range(2)]
-    assert [job.get(timeout=300) for job in jobs] == [50, 50]
+    assert workers.map_async(register_often, [str(tmp_path)] * 2).get(timeout=300) == [50, 50]
     assert len(list(tmp_path.rglob("estime.py"))) == 1
     assert list(tmp_path.rglob("*.tmp")) == []
