@@ -15,7 +15,7 @@ from estime_metric.studies.summeval.data import read_folder
 from tests.command import csv_rows, run_command, run_python, write_jsonl
 from tests.conftest import SUMMEVAL
 from tests.families import BLOCKS
-from tests.studies.summeval.conftest import folder, hub_rows
+from tests.studies.conftest import folder, hub_rows
 
 __all__ = ["folder"]  # a fixture
 run = partial(run_command, "benchmark", "summeval", columns=100)

@@ -19,7 +19,6 @@ def pairs() -> Pairs:
 
 
 def unzip(pairs: Pairs) -> tuple[list[str], list[str]]:
-    """Summaries and sources."""
     return [summary for summary, _ in pairs], [source for _, source in pairs]
 
 

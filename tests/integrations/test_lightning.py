@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import runpy
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,11 +13,9 @@ import torch
 lightning = pytest.importorskip("lightning")
 pytest.importorskip("torchmetrics")
 
+from docs.examples import lightning_seq2seq as example  # noqa: E402
 from estime_metric import estime  # noqa: E402
 from tests.command import FORKS, free_port, one_thread  # noqa: E402
-
-ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "docs" / "examples" / "lightning_seq2seq.py"
 
 pytestmark = [
     # Lightning and torch warn of each other, of few workers and batches, of a folder that is used again, and of
@@ -36,18 +31,8 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lightning_seq2seq", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-def watched(example: ModuleType, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def watched(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the validations of a run saw, and the model at its end."""
     seen: dict[str, Any] = {"epochs": []}
 
@@ -84,13 +69,11 @@ def as_torchrun(rank: int, port: int, options: list[str], said: Path) -> None:
     store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "test"}
     os.environ.update(store, WORLD_SIZE="2", LOCAL_WORLD_SIZE="2", RANK=str(rank), LOCAL_RANK=str(rank))
     one_thread()
-    said.write_text(json.dumps(runpy.run_path(str(SCRIPT))["main"](options)))
+    said.write_text(json.dumps(example.main(options)))
 
 
 @pytest.mark.slow
-def test_training_logs_checkpoints_and_resumes(
-    example: ModuleType, watched: dict[str, Any], bert_folder: str, tmp_path: Path
-) -> None:
+def test_training_logs_checkpoints_and_resumes(watched: dict[str, Any], bert_folder: str, tmp_path: Path) -> None:
     outcome = example.main(arguments(tmp_path, bert_folder))
     sanity, *epochs = watched["epochs"]
     assert [epoch["sanity"] for epoch in watched["epochs"]] == [True, False, False, False]
@@ -121,7 +104,7 @@ def test_training_logs_checkpoints_and_resumes(
     assert again["val/inconsistency"] == pytest.approx(inconsistency(last, bert_folder), rel=1e-6)
 
 
-def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_degenerate_epochs_are_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """By the number of alarms the blank and the foreign summaries would beat the faithful ones."""
     plan = ["", "of", "zqx vrk ploo", "faithful", "of", ""]
     seen: dict[int, Any] = {}
@@ -146,7 +129,7 @@ def test_degenerate_epochs_are_not_kept(example: ModuleType, monkeypatch: pytest
     assert outcome["epochs"] == len(plan)  # an epoch without a value stops nothing
 
 
-def test_the_curve_falls(example: ModuleType, tmp_path: Path) -> None:
+def test_the_curve_falls(tmp_path: Path) -> None:
     few = ["--validation", "8", "--epochs", "8", "--plot", f"{tmp_path}/a.svg"]
     example.main(["--accelerator", "cpu", "--folder", str(tmp_path), *few])
     assert "ROUGE-L" in (tmp_path / "a.svg").read_text(encoding="utf-8")
@@ -164,7 +147,7 @@ def test_the_curve_falls(example: ModuleType, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("precision", ["bf16-mixed", "bf16-true", "16-mixed"])
 def test_precision_of_the_training_does_not_reach_the_encoder(
-    example: ModuleType, watched: dict[str, Any], bert_folder: str, tmp_path: Path, precision: str
+    watched: dict[str, Any], bert_folder: str, tmp_path: Path, precision: str
 ) -> None:
     """On a CPU Lightning takes bf16-mixed for 16-mixed."""
     outcome = example.main(arguments(tmp_path, bert_folder, "--epochs", "1", "--precision", precision))
@@ -176,7 +159,7 @@ def test_precision_of_the_training_does_not_reach_the_encoder(
 
 
 @pytest.mark.slow
-def test_seven_examples_on_two_processes(example: ModuleType, bert_folder: str, tmp_path: Path) -> None:
+def test_seven_examples_on_two_processes(bert_folder: str, tmp_path: Path) -> None:
     outcome = example.main(arguments(tmp_path, bert_folder, "--epochs", "1"))
     options = arguments(tmp_path, bert_folder, "--validate", str(tmp_path / "last.ckpt"), "--devices", "2")
     said, port = [tmp_path / f"{rank}.json" for rank in range(2)], free_port()

@@ -27,29 +27,18 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 MEMORY = 100_000_000
 
 
-# First, while this process is connected to no cluster: one that does not answer is named at once, where Ray itself
-# would ask for more than a minute.
-
-
-@pytest.fixture
-def nobody() -> Iterator[str]:
-    """An address that is taken, but where nobody listens."""
-    with socket.socket() as taken:
+def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First, while this process is connected to none: at once, where Ray itself would ask for more than a minute."""
+    table, out = write_jsonl(tmp_path / "pairs.jsonl", rows(2)), tmp_path / "out.csv"
+    with socket.socket() as taken:  # but nobody listens
         taken.bind(("127.0.0.1", 0))
-        yield f"127.0.0.1:{taken.getsockname()[1]}"
-
-
-def test_the_command_says_it_in_one_line(nobody: str, tmp_path: Path) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", rows(2))
-    done = run_command("score", table, "-o", tmp_path / "out.csv", "--ray", nobody, "-m", "embedded-small", status=2)
-    assert f"Expected a Ray cluster at {nobody}, but nothing answers there" in done.stderr
-    assert not (tmp_path / "out.csv").exists()
-
-
-def test_an_address_in_the_environment(nobody: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", f"ray://{nobody}")
-    with pytest.raises(ConnectionError, match=f"cluster at {nobody}, but nothing answers"):
-        RayTeam()
+        nobody = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = run_command("score", table, "-o", out, "--ray", nobody, "-m", "embedded-small", status=2)
+        assert f"Expected a Ray cluster at {nobody}, but nothing answers there" in done.stderr
+        assert not out.exists()
+        monkeypatch.setenv("RAY_ADDRESS", f"ray://{nobody}")
+        with pytest.raises(ConnectionError, match=f"cluster at {nobody}, but nothing answers"):
+            RayTeam()
 
 
 @pytest.fixture(scope="module")

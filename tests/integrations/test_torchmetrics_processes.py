@@ -113,7 +113,6 @@ Found = list[dict[Any, Any]]
 
 @pytest.fixture(scope="module")
 def found(bert_folder: str, pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Found:
-    """What each of the two processes found."""
     folder = tmp_path_factory.mktemp("processes")
     processes = [FORKS.Process(target=run, args=(rank, bert_folder, pairs, folder)) for rank in range(2)]
     for process in processes:
@@ -126,7 +125,6 @@ def found(bert_folder: str, pairs: list[tuple[str, str]], tmp_path_factory: pyte
 
 @pytest.fixture(scope="module")
 def result(bert_folder: str, pairs: list[tuple[str, str]]) -> EstimeResult:
-    """All pairs, scored by one process."""
     return estime(*unzip(pairs), model=bert_folder, layers=[2, 4])
 
 
@@ -154,13 +152,6 @@ def test_two_processes_equal_one(found: Found, result: EstimeResult, split: str)
         assert float(own[split, "mean", "again"]) == mean(alarms[[*in_turn, 0, 0]])
         assert float(own[split, "mean by ids", "again"]) == mean(alarms[sorted({*distinct, 0})])
         assert sorted(own[split, "each", "again"].tolist()) == sorted(alarms[[*in_turn, 0, 0]].tolist())
-
-
-def test_seven_examples_on_two_processes(found: Found, result: EstimeResult) -> None:
-    """A sampler repeats the first example: with ids the value is that of one process, without it is not."""
-    alarms = result.values("alarms", 4)[:7]
-    assert found[0]["sampler", "mean by ids"] == alarms.mean()
-    assert found[0]["sampler", "mean"] == torch.cat([alarms, alarms[:1]]).mean() != alarms.mean()
 
 
 def test_synchronizing_by_hand_loses_nothing(found: Found) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import torch
 
 torchmetrics = pytest.importorskip("torchmetrics")
 
-from torchmetrics import MetricTracker  # noqa: E402
+from torchmetrics import MetricCollection, MetricTracker  # noqa: E402
 from torchmetrics.wrappers import BootStrapper  # noqa: E402
 
 from estime_metric import estime  # noqa: E402
@@ -30,9 +31,6 @@ class Module(torch.nn.Module):
         self.linear = torch.nn.Linear(2, 2)
         for name, metric in metrics.items():
             setattr(self, name, metric)
-
-
-# The encoder stays out of the module that holds the metric.
 
 
 def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) -> None:
@@ -82,9 +80,6 @@ def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.
     assert metric.compute()["alarms"] == expected.mean()
 
 
-# The work moves with the metric.
-
-
 def test_to_moves_the_work(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     metric, pinned = ESTIME(model=bert_folder), ESTIME(model=bert_folder, device="cpu")
     assert metric.scorer.config.device == "cpu"
@@ -108,10 +103,7 @@ def test_cuda(bert_folder: str, pairs: Pairs) -> None:
     assert metric.to("cpu").compute().device.type == "cpu"
 
 
-# States are saved, loaded, merged and forgotten.
-
-
-def test_a_saved_state_goes_on(bert_folder: str, pairs: Pairs) -> None:
+def test_a_saved_state_is_resumed(bert_folder: str, pairs: Pairs) -> None:
     for reduction in ("mean", None):
         metric, other = (ESTIME(model=bert_folder, reduction=reduction) for _ in range(2))
         metric.persistent(True)
@@ -155,7 +147,7 @@ def of_two_processes(state: torch.Tensor, group: Any = None) -> list[torch.Tenso
 
 
 @pytest.mark.parametrize("reduction", ["mean", None])
-def test_a_state_saved_while_synchronized_goes_on(bert_folder: str, pairs: Pairs, reduction: str | None) -> None:
+def test_a_state_saved_while_synchronized_is_resumed(bert_folder: str, pairs: Pairs, reduction: str | None) -> None:
     options = {"model": bert_folder, "reduction": reduction}
     distributed = {"dist_sync_fn": of_two_processes, "distributed_available_fn": lambda: True}
     metric = ESTIME(**options)
@@ -211,9 +203,6 @@ def test_processes_whose_encoders_differ_are_told_apart_though_their_options_are
         one.compute()
 
 
-# Copies and wrappers share the encoder.
-
-
 def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
     metric = ESTIME(model=bert_folder, cache=10**7)
     metric.update(**named(pairs[:8]))
@@ -251,3 +240,61 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     values = [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[4:8], pairs[8:])]
     assert tracker.compute_all().tolist() == values
     assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
+
+
+def variants(folder: str, other: str) -> dict[str, ESTIME]:
+    return {
+        "plain": ESTIME(model=folder),
+        "layer": ESTIME(model=folder, layers=2),
+        "encoder": ESTIME(model=other),
+        "unit": ESTIME(model=folder, unit="word"),
+        "window": ESTIME(model=folder, window=120),
+        "normalize": ESTIME(model=folder, normalize=True),
+        "dtype": ESTIME(model=folder, dtype="bfloat16"),
+        "measures": ESTIME(model=folder, measures=["coherence"]),
+        "words": ESTIME(model=folder, unit="word", splitter=lambda text: text.split()),
+        "letters": ESTIME(model=folder, unit="word", splitter=lambda text: list(text.replace(" ", ""))),
+        "each": ESTIME(model=folder, reduction=None),
+    }
+
+
+@pytest.mark.slow
+def test_configurations_never_share_a_state(
+    bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs
+) -> None:
+    metrics = variants(bert_folder, encoder_folder("electra"))
+    collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
+    assert collection._enable_compute_groups
+    for batch in ([("", pairs[0][1]), ("", "")], pairs[2:5], pairs[5:9]):  # first equal numbers, as no alarm is raised
+        collection.update(**named(batch))
+        for metric in metrics.values():
+            metric.update(**named(batch))
+    assert len(collection.compute_groups) == len(metrics)
+    values = collection.compute()
+    for name, metric in metrics.items():
+        rounding = 0.5 if name == "dtype" else 0.0  # in bfloat16 the company of a text may turn some alarms over
+        torch.testing.assert_close(values[name], metric.compute(), rtol=0, atol=rounding, msg=name)
+    assert len({float(value) for value in values.values() if value.ndim == 0}) > 4
+    collection.reset()
+    collection.update(**named(pairs[:2]))
+    assert collection.compute()["layer"] == estime(*unzip(pairs[:2]), model=bert_folder, layers=2).mean()
+
+
+def test_equal_configurations_share_the_work(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+    collection = MetricCollection(
+        {
+            "mean": ESTIME(model=bert_folder),
+            "rate": ESTIME(model=bert_folder, measure="unsupported_rate"),
+            "share": ESTIME(model=bert_folder, measure="coverage"),
+            "all": ESTIME(model=bert_folder, return_dict=True),
+        }
+    )
+    for start in range(0, 12, 4):
+        collection.update(**named(pairs[start : start + 4]))
+    assert collection.compute_groups == {0: ["all", "mean", "rate", "share"]}
+    values = collection.compute()
+    result = estime(*unzip(pairs[:12]), model=bert_folder)
+    assert values["mean"] == values["alarms"] == result.mean()
+    assert float(values["rate"]) == pytest.approx(result.mean("unsupported_rate"), rel=1e-12)
+    assert float(values["share"]) == pytest.approx(result.coverage, rel=1e-12)
+    assert sum(scored) == 4 * 4 + 4 + 4 + 12  # the first update scores each metric, the others one (and `estime`)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from estime_metric.meta import Grid, join, read_table
+from tests.command import csv_rows, json_rows
 from tests.conftest import SUMMEVAL
 
 PUBLISHED = SUMMEVAL.parent / "coherence_scores"
@@ -26,6 +27,14 @@ def made_up(documents: int = 9, systems: int = 6, seed: int = 0, steps: int = 5)
     judgements = rng.integers(3, 3 * steps, size=(documents, systems)) / 3
     scores = np.round(judgements + rng.normal(size=judgements.shape) * 2, 0)
     return grid_of(scores, judgements)
+
+
+def read_by_hand(measure: str) -> list[np.ndarray]:
+    """A measure's published scores and the experts' coherence, by documents and systems, as the files say."""
+    gold = {(row["doc_id"], row["system"]): row["coherence"] for row in json_rows(SUMMEVAL / "summeval.jsonl")}
+    scores = {(row["doc"], row["system"]): float(row["score"]) for row in csv_rows(PUBLISHED / f"{measure}.csv")}
+    documents, systems = (sorted({cell[part] for cell in gold}) for part in (0, 1))
+    return [np.array([[cells[d, s] for s in systems] for d in documents]) for cells in (scores, gold)]
 
 
 @pytest.fixture(scope="session")

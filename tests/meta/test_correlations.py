@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from collections.abc import Callable
 
 import numpy as np
@@ -15,10 +13,8 @@ from hypothesis.extra import numpy as arrays
 from estime_metric.meta import LEVELS, METHODS, Correlation, Grid, UndefinedCorrelationError, correlate, correlation
 from estime_metric.meta.concordance import dense, tally
 from estime_metric.meta.correlations import group_values
-from tests.command import csv_rows
-from tests.conftest import SUMMEVAL
 from tests.meta import oracle
-from tests.meta.conftest import PUBLISHED, made_up
+from tests.meta.conftest import PUBLISHED, made_up, read_by_hand
 
 EXACT = {"rel": 0, "abs": 1e-12}
 EVERY = [(level, method) for level in LEVELS for method in METHODS]
@@ -51,30 +47,13 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
         )
 
 
-@pytest.fixture(scope="module")
-def judged() -> dict[str, dict[str, float]]:
-    """Document -> system -> its coherence, read by hand."""
-    cells = defaultdict(dict)
-    for line in (SUMMEVAL / "summeval.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        cells[row["doc_id"]][row["system"]] = row["coherence"]
-    return cells
-
-
 @pytest.mark.parametrize(
     "measure", sorted(path.stem for path in PUBLISHED.glob("*.csv") if "components" not in path.stem)
 )
-def test_published_measures_on_sixteen_systems(
-    measure: str, coherence: Callable[[str], Grid], judged: dict[str, dict[str, float]]
-) -> None:
+def test_published_measures_on_sixteen_systems(measure: str, coherence: Callable[[str], Grid]) -> None:
     """The join and the statistics against files read by hand."""
-    scored = defaultdict(dict)
-    for row in csv_rows(PUBLISHED / f"{measure}.csv"):
-        scored[row["doc"]][row["system"]] = float(row["score"])
-    systems = sorted(next(iter(judged.values())))
-    assert len(systems) == 16
-    x = np.array([[scored[document][system] for system in systems] for document in judged])
-    y = np.array([[judged[document][system] for system in systems] for document in judged])
+    x, y = read_by_hand(measure)
+    assert x.shape == (100, 16)
     grid = coherence(measure)
     assert grid.dropped == ("system without judgements: M23_dynamicmix",)
     for level, method in EVERY:

@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,16 +53,11 @@ def run(folders: tuple[Path, Path], work: Path, *options: object) -> dict[str, t
     }  # fmt: skip
     arguments = [part for name, value in fixed.items() for part in (f"--{name}", str(value))]
     train.main([*map(str, (*folders, work)), *arguments, *map(str, options)])
-    return weights(work)
+    return checkpoint(work)["model"]
 
 
-def weights(work: Path) -> dict[str, torch.Tensor]:
-    kept = torch.load(work / "checkpoint.pt", weights_only=True)
-    return {name: values.clone() for name, values in kept["model"].items()}
-
-
-def step_of(work: Path) -> int:
-    return int(torch.load(work / "checkpoint.pt", weights_only=True)["step"])
+def checkpoint(work: Path) -> dict[str, Any]:
+    return torch.load(work / "checkpoint.pt", weights_only=True)
 
 
 def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
@@ -74,7 +70,7 @@ def uninterrupted(folders: tuple[Path, Path], tmp_path_factory: pytest.TempPathF
 
 
 @pytest.mark.parametrize("folders", ["bert"], indirect=True)
-def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_weights(
+def test_a_killed_run_resumes_from_its_checkpoint_to_the_same_weights(
     folders: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn, step = [], train.Batches.step
@@ -90,10 +86,10 @@ def test_a_killed_run_goes_on_from_its_checkpoint_to_the_same_weights(
         with pytest.raises(KeyboardInterrupt):
             run(folders, tmp_path / "work", "--save-minutes", 0)
     assert drawn == [0, 1, 2, 3]
-    assert step_of(tmp_path / "work") == 3
-    assert not same(weights(tmp_path / "work"), uninterrupted)
+    assert checkpoint(tmp_path / "work")["step"] == 3
+    assert not same(checkpoint(tmp_path / "work")["model"], uninterrupted)
     assert same(run(folders, tmp_path / "work"), uninterrupted)
-    assert step_of(tmp_path / "work") == STEPS
+    assert checkpoint(tmp_path / "work")["step"] == STEPS
 
 
 def test_a_run_paused_after_every_step_ends_with_the_same_weights_another_seed_with_others(
@@ -101,7 +97,7 @@ def test_a_run_paused_after_every_step_ends_with_the_same_weights_another_seed_w
 ) -> None:
     for step in range(1, STEPS + 1):
         found = run(folders, tmp_path / "work", "--pause-after", 0)
-        assert step_of(tmp_path / "work") == step
+        assert checkpoint(tmp_path / "work")["step"] == step
     assert same(found, uninterrupted)
     assert not same(run(folders, tmp_path / "other", "--seed", 1), uninterrupted)
 
@@ -256,7 +252,7 @@ def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tupl
     for _ in range(2):
         run(folders, tmp_path / "halves", *options, "--pause-after", 0)
     run(folders, tmp_path / "halves", *options)
-    assert same(weights(tmp_path / "halves"), whole)
+    assert same(checkpoint(tmp_path / "halves")["model"], whole)
     assert not same(run(folders, tmp_path / "plain", "--batch", 1600), whole)
 
 

@@ -23,25 +23,20 @@ PAGES = Path(estime_metric.__file__).resolve().parents[1] / "docs" / "harnesses"
 
 
 def run_page(name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str) -> list[str]:
-    """Writes the blocks that have a title to files of that name and runs the others, Python and commands, in
-    ``folder``, to which the examples that the page links to are copied; each in a process of its own, after
-    ``prepare``. The encoder ``embedded`` is the small one there.
+    """What each block of a page prints that is run in ``folder``, in a process of its own, after ``prepare``.
 
-    Returns:
-        What each block printed.
+    Blocks that have a title are written to files of that name, beside the examples that the page links to. The encoder
+    ``embedded`` is the small one there.
     """
     text = (PAGES / name).read_text(encoding="utf-8")
     for example in set(re.findall(r"\(\.\./(examples/\w+\.py)\)", text)):
         shutil.copy(PAGES.parent / example, folder)
-    blocks = []
+    printed: list[str] = []
     for language, title, block in _BLOCK.findall(text):
         if title:
             (folder / title).write_text(block, encoding="utf-8")
-        else:
-            blocks.append((language, block))
-    printed = []
-    for number, (language, block) in enumerate(blocks):
-        shown = folder / f"printed{number}"
+            continue
+        shown = folder / f"printed{len(printed)}"
         process = FORKS.Process(target=_run, args=(language, block, folder, shown, prepare, environment))
         process.start()
         process.join()

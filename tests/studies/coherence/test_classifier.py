@@ -143,11 +143,12 @@ def test_the_training_script(bert_folder: str, tmp_path: Path, capsys: pytest.Ca
     assert CoherenceClassifier(tmp_path / "out", device="cpu").trained
     assert train.main([*given, "--epochs", "0"]) == 2
     assert "`epochs` to be at least 1, but got 0" in capsys.readouterr().err
-    assert train.main([*given[:5], "--field", "text"]) == 2
-    assert "line 1 of texts.jsonl.gz to have 'text', but it is missing" in capsys.readouterr().err
-    (tmp_path / "bad.jsonl").write_text('{"summary": "A. B."}\n{"summary": 3}\n')
-    assert train.main([str(tmp_path / "bad.jsonl"), *given[1:]]) == 2
-    assert "line 2 of bad.jsonl to have a str, but got int as 'summary'" in capsys.readouterr().err
-    (tmp_path / "bad.jsonl").write_text("{\n")
-    assert train.main([str(tmp_path / "bad.jsonl"), *given[1:]]) == 2
-    assert "line 1 of bad.jsonl to be a record, but it is not JSON" in capsys.readouterr().err
+    given[0] = str(tmp_path / "bad.jsonl")
+    for text, message in (
+        ('{"text": "A. B."}\n', "line 1 of bad.jsonl to have 'summary', but it is missing"),
+        ('{"summary": "A. B."}\n{"summary": 3}\n', "line 2 of bad.jsonl to have a str, but got int as 'summary'"),
+        ("{\n", "line 1 of bad.jsonl to be a record, but it is not JSON"),
+    ):
+        (tmp_path / "bad.jsonl").write_text(text)
+        assert train.main(given) == 2
+        assert message in capsys.readouterr().err

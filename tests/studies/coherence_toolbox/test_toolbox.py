@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -13,10 +12,9 @@ from scipy import stats
 from estime_metric.studies.coherence_toolbox.data import ShuffleScores, Toolbox, read, read_shuffle_scores
 from estime_metric.studies.coherence_toolbox.printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
 from estime_metric.studies.coherence_toolbox.study import confounder_statistics, gruen_components, statistics_of
-from tests.command import csv_rows
 from tests.conftest import SUMMEVAL
 from tests.meta import oracle
-from tests.meta.conftest import PUBLISHED
+from tests.meta.conftest import read_by_hand
 
 DATA = SUMMEVAL.parent
 
@@ -54,24 +52,14 @@ def test_accuracy_across_texts_agrees_with_a_loop() -> None:
     assert np.isnan(ShuffleScores(("a",), originals[:1], shuffled[:1]).accuracy_across)
 
 
-def naive(measure: str) -> dict[str, float]:
-    """Table 3's statistics from the files."""
-    with (DATA / "summeval" / "summeval.jsonl").open(encoding="utf-8") as lines:
-        gold = {(row["doc_id"], row["system"]): row["coherence"] for row in map(json.loads, lines)}
-    guess = {(row["doc"], row["system"]): float(row["score"]) for row in csv_rows(PUBLISHED / f"{measure}.csv")}
-    documents, systems = (sorted({cell[part] for cell in gold}) for part in (0, 1))
-    x, y = (np.array([[cells[d, s] for s in systems] for d in documents]) for cells in (guess, gold))
-    taus = {"τ_intra": "intra_system", "τ_pair": "pairwise", "τ_sum": "summary", "τ_sys": "system"}
-    found = {name: oracle.value(x, y, level, "kendall_b") for name, level in taus.items()}
-    return {**found, "Acc_pair": oracle.value(x, y, "pairwise", "accuracy")}
-
-
 @pytest.mark.parametrize("measure", ["human", "bartscore", "entity-graph", "gruen"])
 def test_statistics_of_table_3_agree_with_loops(data: Toolbox, measure: str) -> None:
     assert data.judgements.shape == (100, 16)
     found = statistics_of(data.scores[measure].reshape(100, 16), data.judgements)
     assert list(found) == list(TABLE_3["HUM"])
-    expected = naive(measure)
+    levels = {"τ_intra": "intra_system", "τ_pair": "pairwise", "τ_sum": "summary", "τ_sys": "system"}
+    expected = {name: oracle.value(*read_by_hand(measure), level, "kendall_b") for name, level in levels.items()}
+    expected["Acc_pair"] = oracle.value(*read_by_hand(measure), "pairwise", "accuracy")
     assert found == {name: pytest.approx(expected[name], abs=1e-12) for name in found}
 
 

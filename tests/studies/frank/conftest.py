@@ -12,6 +12,7 @@ import pytest
 from estime_metric.studies.frank.data import ERRORS, Frank, read
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
+from tests.jobs.conftest import write_jsonl
 
 FRANK = SUMMEVAL.parent / "frank"
 SYSTEMS = {"cnndm": ("bart", "pgn", "bus"), "bbc": ("PtGen", "TranS2S")}
@@ -41,15 +42,11 @@ def sources() -> dict[str, str]:
     return {f"d{index}": f"{SENTENCES[2 * index]} {SENTENCES[2 * index + 1]}" for index in range(8)}
 
 
-def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
 def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     """The layout of JSON Lines."""
     folder.mkdir()
-    write_lines(folder / "documents.jsonl", [{"doc_id": name, "source": text} for name, text in sources().items()])
-    write_lines(folder / "frank.jsonl", rows)
+    write_jsonl(folder / "documents.jsonl", [{"doc_id": name, "source": text} for name, text in sources().items()])
+    write_jsonl(folder / "frank.jsonl", rows)
     return folder
 
 

@@ -16,16 +16,12 @@ SUMMARY = "the cat sat on the mat"
 REFERENCES = ("the cat was on the mat", "a dog sat")
 
 
-def f1(precision: float, recall: float) -> float:
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
 #: name -> F1 against each of REFERENCES, worked by hand: hits / n-grams of the summary, hits / those of the reference.
 BY_HAND = {
-    "ROUGE-1": (f1(5 / 6, 5 / 6), f1(1 / 6, 1 / 3)),  # all but "sat"; "sat"
-    "ROUGE-2": (f1(3 / 5, 3 / 5), 0.0),  # the cat, on the, the mat
-    "ROUGE-3": (f1(1 / 4, 1 / 4), 0.0),  # on the mat
-    "ROUGE-L": (f1(5 / 6, 5 / 6), f1(1 / 6, 1 / 3)),
+    "ROUGE-1": (5 / 6, 2 / 9),  # all but "sat", 5 / 6 both; "sat", 1 / 6 and 1 / 3
+    "ROUGE-2": (3 / 5, 0.0),  # the cat, on the, the mat
+    "ROUGE-3": (1 / 4, 0.0),  # on the mat
+    "ROUGE-L": (5 / 6, 2 / 9),
 }
 
 

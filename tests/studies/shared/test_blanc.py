@@ -17,9 +17,6 @@ from estime_metric.studies.shared.scoring import measure
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 from tests.families import save_encoder
-from tests.studies.summeval.conftest import data, folder
-
-__all__ = ["data", "folder"]  # fixtures
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
 SUMMARIES = ["Jack drove his minivan to the bazaar to purchase milk.", "He drove.", "It rained on Jack's minivan."]

@@ -18,9 +18,6 @@ from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Measure,
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.studies.summeval.study import baseline_blocks
 from tests.families import BLOCKS
-from tests.studies.summeval.conftest import data, folder
-
-__all__ = ["data", "folder"]  # fixtures
 
 
 def counted(name: str, calls: list[str], signature: str = "s1", values: float = 0.1) -> Block:

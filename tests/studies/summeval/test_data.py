@@ -13,7 +13,7 @@ import pytest
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, from_hub, from_rows, read_folder
 from tests.conftest import SUMMEVAL
-from tests.studies.summeval.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder
+from tests.studies.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder
 
 
 def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval, tmp_path: Path) -> None:
@@ -85,11 +85,7 @@ def test_missing_and_double_summaries_are_named(tmp_path: Path) -> None:
 
 def test_bad_lines_are_named(folder: Path) -> None:
     path = folder / "summeval.jsonl"
-    good = path.read_text(encoding="utf-8")
-    path.write_text(good + "{bad\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to be a record, but it is not JSON"):
-        read_folder(folder)
-    path.write_text(good + '\n{"doc_id": "x", "system": "y"}\n', encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8") + '\n{"doc_id": "x", "system": "y"}\n', encoding="utf-8")
     with pytest.raises(ValueError, match=r"line 14 of summeval.jsonl to have 'summary'"):
         read_folder(folder)
     path.unlink()

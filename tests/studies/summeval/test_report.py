@@ -1,4 +1,4 @@
-"""The tables' numbers against scipy, the printed rows digit for digit, intervals that hold the value."""
+"""Tables and pictures hold what scipy finds, and the printed rows digit for digit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.studies.shared.estime_paper import QUALITIES, TABLE_1, TABLE_2
+from estime_metric.studies.shared import estime_paper as paper
+from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.shared.scoring import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
+from estime_metric.studies.shared.study import Frames
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.tables import Table
@@ -74,12 +76,12 @@ def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
 
 def test_every_printed_row_stands_there_digit_for_digit(scores: Scores, found: pd.DataFrame) -> None:
     first = {row["measure"]: row for row in rows(table(scores, found, "table1")) if row["from"] == "paper"}
-    assert list(first) == list(TABLE_1)
+    assert list(first) == list(paper.TABLE_1)
     for name, row in first.items():
         cells = [float(row[f"{quality} {symbol}"]) for quality in QUALITIES for symbol in ("ρ", "τ")]
-        assert cells == [value for pair in TABLE_1[name] for value in pair]
+        assert cells == [value for pair in paper.TABLE_1[name] for value in pair]
     second = {row["measure"]: row for row in rows(table(scores, found, "table2")) if row["from"] == "paper"}
-    assert {name: (float(row["ρ"]), float(row["τ"])) for name, row in second.items()} == TABLE_2
+    assert {name: (float(row["ρ"]), float(row["τ"])) for name, row in second.items()} == paper.TABLE_2
 
 
 def test_ours_stand_above_the_paper_s_row_of_the_same_measure(scores: Scores, found: pd.DataFrame) -> None:
@@ -136,3 +138,62 @@ def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_t
         assert len(found) == 0
         assert {row["from"] for row in rows(table(nothing, found, "table1"))} == {"paper"}
         assert any("do not name the systems" in note for note in table(nothing, found, "table2").notes) != named
+
+
+def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, Frames]:
+    """Scores of ESTIME at random, for (column, layer, unit)."""
+    rng = np.random.default_rng(4)
+    measures = tuple(
+        Measure(column, f"(-)ESTIME-{layer}", REFERENCE_FREE, True, layer=layer, unit=unit)
+        for column, layer, unit in columns
+    )
+    scores = Scores(data, measures, {one.column: rng.normal(size=len(data)) for one in measures})
+    return scores, study.analyze(scores, resamples=2)
+
+
+@pytest.mark.parametrize("units", [("token",), ("token", "word")])
+def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[str, ...]) -> None:
+    columns = [(f"estime_{unit}_{layer}", layer, unit) for unit in units for layer in (3, 1, 2)]
+    scores, found = made(data, columns)
+    figures = dict(study.draw(scores, found))
+    assert list(figures) == ["scores", "bias", "intra_system", "layers_spearman", "layers_kendall", "layers_system"]
+    value = found["correlations.csv"].set_index(["column", "quality", "level", "method"])["value"]
+    lines = [np.array(line.get_ydata()) for line in figures["layers_kendall"].axes[0].lines]
+    for unit in units:
+        for quality in QUALITIES:
+            expected = [value[f"estime_{unit}_{layer}", quality, "summary", "kendall_c"] for layer in (1, 2, 3)]
+            assert any(len(line) == 3 and np.allclose(line, expected, atol=1e-9) for line in lines)
+
+
+def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
+    figures = dict(study.draw(*made(data, [("estime_token_5", 5, "token")])))
+    assert list(figures) == ["scores", "bias", "intra_system"]
+    nothing = Scores(data)
+    assert not list(study.draw(nothing, study.analyze(nothing)))
+
+
+def test_the_tables_have_the_same_rows_in_the_same_order() -> None:
+    assert list(paper.TABLE_1) == list(paper.TABLE_2) == [*paper.REFERENCE_FREE, *paper.REFERENCE_BASED]
+    assert list(paper.TABLE_3) == list(paper.REFERENCE_FREE)
+    assert (len(paper.REFERENCE_FREE), len(paper.REFERENCE_BASED)) == (9, 8)
+    assert all(len(row) == len(paper.QUALITIES) for row in paper.TABLE_1.values())
+    estimes = [paper.TABLE_3[f"(-)ESTIME-{layer}"] for layer in (12, 21, 24)]
+    assert estimes == [(0.138, 0.159), (0.163, 0.188), (0.169, 0.195)]
+    assert (paper.TABLE_3["BLANC-AXXL"], paper.TABLE_3["SUPERT"]) == ((0.036, 0.042), (0.107, 0.123))
+
+
+def test_the_highest_of_each_column_are_those_that_the_paper_names() -> None:
+    """Section 3.1: ESTIME-21 beats the others in consistency and fluency, and the reference-free in coherence."""
+    names = ("(-)ESTIME-21", "BERTScore-R", "BERTScore-F1", "(-)ESTIME-21")
+    for column, best in enumerate(names):
+        for value in (0, 1):  # tau follows rho
+            assert max((row[column][value], name) for name, row in paper.TABLE_1.items())[1] == best
+    assert max(paper.REFERENCE_FREE, key=lambda name: paper.TABLE_1[name][2].rho) == "(-)ESTIME-21"
+
+
+def test_tau_goes_with_rho_and_is_that_of_16_systems_at_the_system_level() -> None:
+    for rho, tau in [pair for row in paper.TABLE_1.values() for pair in row] + list(paper.TABLE_2.values()):
+        assert (rho > 0) == (tau > 0)
+        assert abs(tau) < abs(rho)
+    for _, tau in paper.TABLE_2.values():  # with 16 different means tau-c is a multiple of 2 / 240
+        assert abs(tau * 120 - round(tau * 120)) < 0.061  # printed with three digits

@@ -61,11 +61,9 @@ def hub_rows(data: SummEval) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of the made-up data."""
     return write_folder(tmp_path / "made-up", made_rows())
 
 
 @pytest.fixture
 def data(folder: Path) -> SummEval:
-    """The made-up data."""
     return read_folder(folder)
