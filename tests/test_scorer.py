@@ -143,8 +143,11 @@ def test_order_company_duplicates_and_budget_change_nothing(scorer: EstimeScorer
         assert_same(whole, other.score(*split(pairs)))
 
 
-@pytest.mark.parametrize("size", [1, 20_000, 100_000])
-def test_chunks(scorer: EstimeScorer, pairs: Pairs, size: int, monkeypatch: pytest.MonkeyPatch, encoded) -> None:
+@pytest.mark.parametrize(("unit", "size"), [("token", 1), ("token", 20_000), ("token", 100_000), ("word", 1)])
+def test_chunks(scorer: EstimeScorer, pairs: Pairs, unit: str, size: int, monkeypatch, encoded) -> None:
+    """Also where a chunk holds a source with summaries of which nothing is encoded, and the next one the others."""
+    scorer = EstimeScorer(scorer.config, unit=unit)
+    pairs = [("", pairs[0][1]), ("", pairs[1][1]), ("zebra", pairs[1][1]), *pairs, ("", pairs[1][1])]
     whole = scorer.score(*split(pairs))
     monkeypatch.setattr(scorer_module, "CHUNK_BYTES", size)
     assert_same(whole, scorer.score(*split(pairs)))
@@ -214,21 +217,14 @@ def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(sc
         assert math.isnan(result.mean("alarms", 1))
 
 
-def long_text(scorer: EstimeScorer, least: int) -> tuple[str, list[str]]:
-    """At least so many tokens, and some words of one token each that are not among them."""
-    rng = random.Random(3)
-    words = SENTENCES[0].lower().split()
-    text = " ".join(rng.choice(words) for _ in range(least))
-    used = token_ids(scorer, text)
-    assert len(used) >= least
-    vocabulary = sorted(scorer.encoder.tokenizer.get_vocab().items())
-    fresh = [word for word, number in vocabulary if word.isalpha() and number not in used]
-    return text, [word for word in fresh if len(word) > 3][:2]
-
-
 def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[2], distance=2, device="cpu")
-    text, (one, another) = long_text(scorer, 2000)
+    rng = random.Random(3)
+    text = " ".join(rng.choice(SENTENCES[0].lower().split()) for _ in range(2000))
+    used = token_ids(scorer, text)
+    assert len(used) >= 2000
+    vocabulary = sorted(scorer.encoder.tokenizer.get_vocab().items())  # of words of one token that are not there
+    one, another, *_ = [word for word, number in vocabulary if word.isalpha() and len(word) > 3 and number not in used]
     source = f"{text} {one} {another}"
     result = scorer.score_candidates([text, source, f"{text} {another} {one}"], source)
     tokens, overlap, winners = (result.values(measure).tolist() for measure in ("tokens", "overlap", "winners"))

@@ -18,20 +18,20 @@ from estime_metric import EstimeScorer, embedded
 from estime_metric.engine.matching import TIE_TOLERANCE
 from estime_metric.engine.text import units_of
 from estime_metric.engine.words import split_words
-from tests.families import save_encoder
+from tests.families import save_encoder, toy_tagger
+from tests.test_scorer import Pairs
 
 #: The five outputs of the released code, under its own names, which are ours too.
 OUTPUTS = ("alarms", "alarms_adjusted", "alarms_alltokens", "soft", "coherence")
 COUNTS = OUTPUTS[:3]
 EVERY = OUTPUTS[2:]
 
-Pairs = list[tuple[str, str]]
 MakeEstime = Callable[..., Any]
 
 
-def toy_tagger(words: list[str]) -> list[tuple[str, str]]:
-    """Pairs, as ``nltk.pos_tag`` returns them."""
-    return [(word, "DT" if word.lower() in ("a", "an", "the") else "X") for word in words]
+def pos_tag(words: list[str]) -> list[tuple[str, str]]:
+    """Pairs, as those of ``nltk``."""
+    return list(zip(words, toy_tagger(words), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def released() -> ModuleType:
     logger.setLevel(level)
     if module is None:
         pytest.skip("blanc 0.3.4 is not installed: pip install --no-deps blanc==0.3.4")
-    module.nltk = type("nltk", (), {"pos_tag": staticmethod(toy_tagger)})
+    module.nltk = type("nltk", (), {"pos_tag": staticmethod(pos_tag)})
     return module
 
 
@@ -250,13 +250,13 @@ def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: Est
 
 
 def test_parts_of_speech_are_left_out_on_both_sides(released_estime: MakeEstime, random_folder: str) -> None:
-    result = ours(random_folder, tagger=toy_tagger, keep_tags=frozenset()).score([SOURCE], [SOURCE])
+    result = ours(random_folder, tagger=pos_tag, keep_tags=frozenset()).score([SOURCE], [SOURCE])
     assert result.values("tokens").item() == result.values("alarms").item() == 0
     # There, an empty set of tags keeps everything.
     everything, same = (released_estime(tags_check=tags).evaluate_claims(SOURCE, [SOURCE[:40]]) for tags in (None, []))
     assert everything == same
     summary = "The deal ended a dispute"
-    scorer = ours(random_folder, tagger=toy_tagger, drop_tags={"DT"})
+    scorer = ours(random_folder, tagger=pos_tag, drop_tags={"DT"})
     result = scorer.score([summary], [SOURCE])
     assert (result.values("tokens").item(), result.values("overlap").item()) == (3, 3)
     estime = released_estime(tags_exclude=["DT"])
@@ -278,27 +278,3 @@ def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(random_folder: s
     special = set(scorer.encoder.tokenizer.all_special_ids)
     (units,) = units_of(["a [MASK] b [SEP]"], scorer.config, scorer.encoder.tokenizer)
     assert not special & set(units.tokens.tolist())
-
-
-@pytest.mark.parametrize("unit", ["token", "word"])
-def test_chunks_change_no_score(unit: str, random_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a chunk holds a source with summaries of which nothing is encoded, and the next one the others."""
-    summaries = ["", "zebra" if unit == "token" else "", "The deal ended a dispute in March.", "", SOURCE]
-    scorer = EstimeScorer(model=random_folder, layers=2, unit=unit)
-    at_once = scorer.score_candidates(summaries, SOURCE)
-    monkeypatch.setattr("estime_metric.scorer.CHUNK_BYTES", 1)
-    one_by_one = scorer.score_candidates(summaries, SOURCE)
-    for measure in ("alarms", "overlap", "tokens"):
-        assert one_by_one.values(measure).tolist() == at_once.values(measure).tolist()
-    winners = at_once.values("winners").tolist()  # one of hundreds may change with rounding
-    assert one_by_one.values("winners").tolist() == pytest.approx(winners, rel=0.005)
-
-
-def test_other_encoders_score_words_too(kind_folder: str) -> None:
-    scorer = EstimeScorer(model=kind_folder, unit="word", measures=EVERY, window=100, margin=20)
-    source = "The cat sat on the mat while the dog slept. " * 12
-    result = scorer.score(["The cat slept on the mat", ""], [source, source])
-    assert result.values("tokens").tolist() == result.values("overlap").tolist() == [6, 0]
-    for measure, low, high in (("alarms", 0, 6), ("coherence", -1, 1)):
-        assert ((result.values(measure) >= low) & (result.values(measure) <= high)).all()
-    assert -1 <= result.values("soft")[0] <= 1

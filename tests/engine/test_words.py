@@ -15,10 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.engine.text import leave_out_tags, split_into_words, tokenize
-
-from estime_metric.engine.words import (  # isort: skip
-    decompose, find_splitter, find_tagger, locate_in, locate_words, split_words, tags_of,
-)  # fmt: skip
+from estime_metric.engine.words import (
+    decompose,
+    find_splitter,
+    find_tagger,
+    locate_in,
+    locate_words,
+    split_words,
+    tags_of,
+)
+from tests.families import toy_tagger
 
 #: Texts of letters, symbols, marks, spaces and characters beyond the basic plane.
 TEXTS = st.text(
@@ -151,10 +157,6 @@ def test_a_word_is_tokenized_by_itself_and_named_as_written(bert_tokenizer) -> N
     for text in ("", "  \n", "\x00 \x01"):
         (units,) = split_into_words([text], bert_tokenizer, split)
         assert (len(units), units.spans.shape, units.tokens.dtype, units.index.dtype) == (0, (0, 2), np.int64, np.int64)
-
-
-def toy_tagger(words: list[str]) -> list[str]:
-    return ["DT" if word.lower() in ("a", "the") else "X" for word in words]
 
 
 def test_a_tagger_returns_a_tag_or_a_pair_for_each_word() -> None:
