@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -118,16 +117,11 @@ def test_chunks_hold_all_pairs_in_their_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["jsonl", "json", "csv", "tsv"])
 def test_every_text_format_is_read_plain_and_compressed(tmp_path: Path, kind: str, ending: str) -> None:
     rows = [{"id": str(number), "source": f"A cat, {number}.", "summary": "A\tcat."} for number in range(3000)]
-    if kind == "jsonl":
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-    elif kind == "json":
-        text = json.dumps(rows, indent=1)
-    else:
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t" if kind == "tsv" else ",")
-        writer.writeheader()
-        writer.writerows(rows)
-        text = stream.getvalue()
+    frame = pd.DataFrame(rows)
+    text = {
+        "jsonl": frame.to_json(orient="records", lines=True), "json": frame.to_json(orient="records", indent=1),
+        "csv": frame.to_csv(index=False), "tsv": frame.to_csv(index=False, sep="\t"),
+    }[kind]  # fmt: skip
     plain = write(tmp_path / f"p.{kind}", text)
     data = gzip.compress(text.encode()) if ending == "gz" else pyarrow.compress(text.encode(), "zstd", asbytes=True)
     packed = write(tmp_path / f"p.{kind}.{ending}", data)

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.tables import (  # isort: skip
-    Column, Section, Table, escape_latex, interval, show, to_csv, to_latex, to_markdown, write_table,
-)  # fmt: skip
+from estime_metric import tables
+from estime_metric.tables import Column, Section, Table
 
 OF = {"group": "consistency"}
 COLUMNS = (Column("measure", text=True), Column("ρ", **OF), Column("τ", **OF), Column("n", decimals=1))
@@ -24,10 +23,10 @@ TABLE = Table("demo-1", "Ours & the paper's: 95% of a_b", COLUMNS, SECTIONS, ("A
 
 
 def test_markdown_has_a_line_a_row_and_the_same_number_of_cells_in_each(tmp_path: Path) -> None:
-    paths = write_table(TABLE, tmp_path / "new" / "folder")
+    paths = tables.write_table(TABLE, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == ["demo-1.md", "demo-1.csv", "demo-1.tex"]
-    assert paths[0].read_text(encoding="utf-8") == to_markdown(TABLE)
-    lines = [line for line in to_markdown(TABLE).splitlines() if line.startswith("|")]
+    assert paths[0].read_text(encoding="utf-8") == tables.to_markdown(TABLE)
+    lines = [line for line in tables.to_markdown(TABLE).splitlines() if line.startswith("|")]
     assert len(lines) == 2 + 1 + 3
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {5}
     assert lines[0] == "| measure | consistency ρ | consistency τ | n |"
@@ -37,14 +36,14 @@ def test_markdown_has_a_line_a_row_and_the_same_number_of_cells_in_each(tmp_path
 
 
 def test_csv_keeps_every_digit_and_text_as_it_is() -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv(TABLE))))
+    rows = list(csv.DictReader(io.StringIO(tables.to_csv(TABLE))))
     assert [row["section"] for row in rows] == ["Reference-free", "Reference-free", ""]
     assert [row["measure"] for row in rows] == ["(-)ESTIME_5", "x | y", "#1"]
     assert [row["consistency ρ"] for row in rows] == ["0.39349", "", "1.0"]
 
 
 def test_latex_is_balanced_and_has_the_same_number_of_cells_in_each_row() -> None:
-    text = to_latex(TABLE)
+    text = tables.to_latex(TABLE)
     for name in ("table", "tabular"):
         assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 1
     body = text[text.index(r"\toprule") : text.index(r"\bottomrule")].splitlines()[1:]
@@ -62,7 +61,7 @@ def test_latex_is_balanced_and_has_the_same_number_of_cells_in_each_row() -> Non
 @settings(deadline=None)
 @given(st.text(alphabet="ab\\{}&%$#_~^<>|[]ρ \n", max_size=30))
 def test_no_text_escapes_from_latex(text: str) -> None:
-    escaped = escape_latex(text)
+    escaped = tables.escape_latex(text)
     braces = re.sub(r"\\[{}]", "", escaped)
     depths = list(accumulate((char == "{") - (char == "}") for char in braces)) or [0]
     assert (min(depths) >= 0, depths[-1]) == (True, 0)
@@ -73,9 +72,9 @@ def test_no_text_escapes_from_latex(text: str) -> None:
 
 def test_a_table_without_rows_is_still_a_table() -> None:
     empty = Table("empty", "Nothing.", COLUMNS)
-    assert to_csv(empty) == "section,measure,consistency ρ,consistency τ,n\n"
-    assert to_markdown(empty).count("\n|") == 2
-    assert r"\toprule" in to_latex(empty)
+    assert tables.to_csv(empty) == "section,measure,consistency ρ,consistency τ,n\n"
+    assert tables.to_markdown(empty).count("\n|") == 2
+    assert r"\toprule" in tables.to_latex(empty)
     # A row of the wrong length and a name that is no file name are refused.
     with pytest.raises(ValueError, match="row 1 of section 'a' has 2"):
         Table("x", "t", (Column("a"),), (Section("a", ((1,), (1, 2))),))
@@ -85,6 +84,6 @@ def test_a_table_without_rows_is_still_a_table() -> None:
 
 def test_a_cell_is_shown_rounded() -> None:
     cells = (0.0006, -0.9996, -0.0001, 12, "x", None, float("nan"))
-    assert [show(cell, COLUMNS[1]) for cell in cells] == ["0.001", "-1.000", "0.000", "12", "x", "–", "–"]
-    assert interval(-0.001, 0.999) == "[0.00, 1.00]"
-    assert interval(float("nan"), 1.0) == "–"
+    assert [tables.show(cell, COLUMNS[1]) for cell in cells] == ["0.001", "-1.000", "0.000", "12", "x", "–", "–"]
+    assert tables.interval(-0.001, 0.999) == "[0.00, 1.00]"
+    assert tables.interval(float("nan"), 1.0) == "–"

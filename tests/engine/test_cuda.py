@@ -1,4 +1,4 @@
-"""On a GPU: what a device that is only pretended cannot show (see ``test_placement``)."""
+"""On a GPU: what a pretended device cannot show (see ``test_placement``): kernels, order, memory, settings."""
 
 from __future__ import annotations
 

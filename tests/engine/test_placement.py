@@ -1,10 +1,4 @@
-"""No tensor of the engine is left on the CPU where it runs on a GPU, tried on a device that is pretended.
-
-The scores, explanations and embeddings of a device that calculates on the CPU are those of the CPU, exactly; an
-operation on tensors of both devices fails. What waits for the device is recorded, so a fetch more is a failure here.
-
-CUDA's own kernels, the order of what runs at once, running out of memory, finding the device and speed need a GPU.
-"""
+"""On a pretended device: all tensors of the engine are there, results are the CPU's exactly, the host waits rarely."""
 
 from __future__ import annotations
 
