@@ -51,7 +51,7 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     assert EstimeConfig(**MeasureOptions(fast=True, distance=4).given()) == EstimeConfig.fast(distance=4)
 
 
-#: command, options beside those that work, what is said
+#: command, options beside those that work (an option given twice takes the last value), what is said
 REFUSED = [
     ("nope", "", "nope"),
     *((command, "--splitter regex", "--splitter with --unit word or --tagger") for command in ("score", "explain")),
@@ -61,6 +61,12 @@ REFUSED = [
     ("score --example", "x.jsonl", "FILE or --example"),
     ("score", "--layers 9", "`layers` to lie within 0..4"),
     ("score", "--unit sentence", "`unit` to be one of token, word, but got 'sentence'"),
+    ("score -m embedded-small", "", "FILE or --example"),
+    *(
+        (f"score nothing.{ending}", "-m embedded-small", f"error: No such file or directory: 'nothing.{ending}'")
+        for ending in ("jsonl", "parquet")
+    ),
+    *(("score", f"-o {output}", "") for output in ("nowhere/x.jsonl", "/proc/x.jsonl", ".jsonl")),
     ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
     ("score", "--source-column text", "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
     ("score", "--summary-column text", "name the right one with --summary-column."),
@@ -145,6 +151,7 @@ def test_what_cannot_be_done_is_said_in_one_line(
     lines = ["document,system,text,alarms,soft", "d0,s0,a,1,2", "d0,s1,b,3,1", "d1,s0,c,2,3", "d1,s1,d,4,4"]
     Path("table.csv").write_text("\n".join(lines))
     Path("empty.jsonl").touch()
+    Path(".jsonl").mkdir()
     if command.startswith("benchmark"):
         frank.write_folder(Path("frank"), frank.made_rows())
         summeval.write_folder(Path("summeval"), summeval.made_rows())
@@ -192,13 +199,6 @@ def test_what_goes_wrong_inside_is_one_line(error: Exception, message: str, monk
     monkeypatch.setenv(console.TRACEBACK, "1")
     with pytest.raises(type(error)):
         run_command("score", "--example")
-
-
-@pytest.mark.slow
-def test_an_option_given_twice_takes_the_last_value() -> None:
-    arguments = ["--with-signature", "-q", "-o", "-", "-m", "nobody/nothing", "-m", "embedded-small"]
-    ran = run_command("score", "--example", *arguments)
-    assert json.loads(ran.stdout.splitlines()[0])["signature"].startswith("ESTIME|model:embedded-small@")
 
 
 def test_help_loads_nothing_heavy() -> None:

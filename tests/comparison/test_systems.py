@@ -157,14 +157,13 @@ def test_a_system_of_which_little_was_checked_ranks_last_and_shares_no_cluster()
 
 def test_systems_need_names_of_their_own() -> None:
     side = [{"id": 1, "alarms": 1, "signature": "s"}]
-    for options, message in [
-        ({"names": ["x", "x", "y"]}, "each name of a system once, but got 'x' twice"),
-        ({"names": ["x"]}, "`names` to name 3 systems, but got 1"),
-        ({"baseline": "Z"}, "`baseline` to be one of A, B, C, but got 'Z'"),
+    for number, options, message in [
+        (3, {"names": ["x", "x", "y"]}, "each name of a system once, but got 'x' twice"),
+        (3, {"names": ["x"]}, "`names` to name 3 systems, but got 1"),
+        (3, {"baseline": "Z"}, "`baseline` to be one of A, B, C, but got 'Z'"),
+        (1, {}, "two systems or more, but got 1"),
     ]:
         with pytest.raises(ValueError, match=message):
-            compare_rows(side, side, side, **options)
-    with pytest.raises(ValueError, match="two systems or more, but got 1"):
-        compare_rows(side)
+            compare_rows(*[side] * number, **options)
     with pytest.raises(ValueError, match="two systems that were compared, but got 'A' and None"):
         compare_rows(side, side, side).verdict("alarms", "A")

@@ -219,9 +219,7 @@ def test_explanations_are_those_of_a_scorer_of_that_layer(encoders: Encoders, un
         for explanation, summary in zip(explanations, SUMMARIES, strict=True):
             expected = scorer.explain(summary, TEXT)
             assert explanation.signature == expected.signature == scorer.signature
-            found, wanted = (
-                [(word.start, word.end, word.verdict) for word in one.words] for one in (explanation, expected)
-            )
+            found, wanted = ([(w.start, w.end, w.verdict) for w in one.words] for one in (explanation, expected))
             assert found == wanted
 
 

@@ -26,10 +26,6 @@ def by_length(words: list[str]) -> list[str]:
     return ["long" if len(word) > 4 else "short" for word in words]
 
 
-def at_blanks(text: str) -> list[str]:
-    return text.split()
-
-
 # The same numbers and signature as the functional API
 
 
@@ -75,7 +71,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "margin": {"margin": 10},
     "distance": {"distance": 3},
     "normalize": {"normalize": True},
-    "splitter": {"splitter": at_blanks, "unit": "word"},
+    "splitter": {"splitter": str.split, "unit": "word"},
     "tagger": {"tagger": by_length},
     "keep_tags": {"keep_tags": ["long"], "tagger": by_length},
     "drop_tags": {"drop_tags": ["long"], "tagger": by_length},

@@ -1,4 +1,4 @@
-"""``estime benchmark frank`` as its user meets it: the screen, the files, the exit status."""
+"""``estime benchmark frank`` and ``aggrefact`` as their user meets them: the screen, the files, the exit status."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from tests.command import csv_rows, run_command
+from tests.studies.aggrefact.conftest import authors, cliff
 from tests.studies.frank.conftest import folder, made_rows
 
-__all__ = ["folder"]  # a fixture
+__all__ = ["authors", "cliff", "folder"]  # fixtures
 run = partial(run_command, "benchmark", "frank", "-q")
 
 
@@ -48,3 +49,26 @@ def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, 
     assert "mine: no row for 1 of 15 summaries" in " ".join(shown.stdout.split())
     best = csv_rows(out / "frank-differences.csv")
     assert next(row for row in best if row["measure"] == "(-)errors [mine]")["all r less"] == "0.0"
+
+
+def test_all_measures_beside_the_detectors(authors: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ("benchmark", "aggrefact", authors, "-m", bert_folder, "--resamples", 5, "-o", out, "-q")
+    shown = run_command(*arguments, columns=100)
+    rows = {row["measure"]: row for row in csv_rows(out / "aggrefact.csv")}
+    assert {"(-)inconsistency-4", "(-)absent share", "(-)new trigrams", "(-)length", "DAE", "QAFactEval"} <= set(rows)
+    assert round(float(rows["DAE"]["CNN/DailyMail CLIFF recent (150)"]), 3) == 0.730
+    assert "QAFactEval" in shown.stdout
+    again = run_command(*arguments, "--resume")
+    assert "Scores of the earlier run: ESTIME by token, Trivial, Published detectors" in again.stdout
+    assert (out / "plots" / "areas.png").exists()
+
+
+def test_word_by_word(cliff: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ("benchmark", "aggrefact", cliff, "--words", "--split", "val", "-m", bert_folder, "-o", out, "-q")
+    shown = run_command(*arguments, columns=100)
+    assert "CNN/DailyMail, only summaries with an error" in shown.stdout
+    rows = csv_rows(out / "words.csv")
+    assert [row["flagged words"] for row in rows[:3]] == ["alarms", "absent", "both"]
+    assert (out / "words-curve.png").exists()
