@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-lightning = pytest.importorskip("lightning")
+pytest.importorskip("lightning")
 pytest.importorskip("torchmetrics")
 
-from docs.examples import lightning_seq2seq as example  # noqa: E402
-from estime_metric import estime  # noqa: E402
-from tests.command import FORKS, free_port, one_thread  # noqa: E402
+from docs.examples import lightning_seq2seq as example
+from estime_metric import estime
+from tests.command import FORKS, free_port, one_thread
 
 pytestmark = [
     # Lightning and torch warn of each other, of few workers and batches, of a folder that is used again, and of

@@ -52,6 +52,8 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: m.from_property([1.0], documents=-1), "`documents` to be at least 0, but got -1"),
     (lambda: m.count_lengths([["a"]], "tokens"), "`unit` to be one of characters, words, sentences, but got 'tokens'"),
     (lambda: m.count_lengths([["a"], ["b", "c"]]), "rows of 1 texts, but got 2 in row 1"),
+    (lambda: m.capitalisation([["a", "b"], ["c"]]), "rows of 2 texts, but got 1 in row 1"),
+    (lambda: m.compare_paired([1, 2], [1], higher_is_better=True), r"of one length, but got \(2,\), \(1,\)"),
     (lambda: m.correlation_with_length(ONE, [[1], [2]]), r"`lengths` .* shape, but got \(1, 2\) and \(2, 1\)"),
     (lambda: m.correlation_with_length(ONE, ONE, "tau"), "`method` to be one of .* but got 'tau'"),
     (lambda: m.agreement_by_length_difference(ONE, ONE, ONE, pairs=0), "`pairs` to be at least 1, but got 0"),

@@ -30,7 +30,10 @@ def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
 
 
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = bootstrap(made_up(), n=50)
+    options = {"level": "pairwise", "method": "kendall_b", "n": 64, "seed": 1}
+    whole, swapped = bootstrap(made_up(), n=50), permutation_test(*rivals(), **options)
+    monkeypatch.setattr("estime_metric.meta.significance._TOGETHER", 54 * 16)
+    assert permutation_test(*rivals(), **options) == swapped
     monkeypatch.setattr("estime_metric.meta.resampling._TOGETHER", 7 * 54)
     pd.testing.assert_frame_equal(bootstrap(made_up(), n=50), whole, check_exact=False, rtol=0, atol=1e-12)
 
@@ -117,14 +120,6 @@ def test_permutations_are_what_swapped_scores_give(level: str, swap: str) -> Non
             found = permutation_test(first, second, n=25, seed=3, **options)
             as_large = size(drawn) >= size(found.difference) - 1e-9
             assert found.p_value == (1 + as_large.sum()) / 26, (method, alternative)
-
-
-def test_chunks_of_swaps_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = rivals()
-    options = {"level": "pairwise", "method": "kendall_b", "n": 64, "seed": 1}
-    whole = permutation_test(first, second, **options)
-    monkeypatch.setattr("estime_metric.meta.significance._TOGETHER", 54 * 16)
-    assert permutation_test(first, second, **options) == whole
 
 
 @pytest.mark.parametrize("level", oracle.LEVELS)

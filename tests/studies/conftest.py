@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, read_folder
+from estime_metric.tables import Table, to_csv
 from tests.families import SENTENCES
+from tests.jobs.conftest import write_jsonl
 
 DOCUMENTS = ("b-doc", "a-doc", "007", "d")
 SYSTEMS = ("M10", "M2", "M0")
@@ -37,10 +40,9 @@ def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     sentences = {document: SENTENCES[2 * index : 2 * index + 2] for index, document in enumerate(DOCUMENTS)}
     documents = [{"doc_id": name, "source": " ".join(texts)} for name, texts in sentences.items()]
     references = [{"doc_id": name, "references": [one, other[:30]]} for name, (one, other) in sentences.items()]
-    for name, records in (
-        ("documents.jsonl", documents[::-1]), ("references.jsonl", references[::-1]), ("summeval.jsonl", rows),
-    ):  # fmt: skip
-        (folder / name).write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    write_jsonl(folder / "documents.jsonl", documents[::-1])
+    write_jsonl(folder / "references.jsonl", references[::-1])
+    write_jsonl(folder / "summeval.jsonl", rows)
     return folder
 
 
@@ -57,6 +59,11 @@ def hub_rows(data: SummEval) -> list[dict[str, Any]]:
         }
         for index, document in enumerate(data.documents)
     ]
+
+
+def rows(table: Table) -> list[dict[str, str]]:
+    """The rows of a table, as its CSV file holds them."""
+    return list(csv.DictReader(io.StringIO(to_csv(table))))
 
 
 @pytest.fixture

@@ -119,14 +119,11 @@ def test_samples_that_wait_together_are_scored_together(
     assert len(scored) < 16
 
 
-def test_a_missing_field_is_named(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+def test_missing_fields_and_unknown_options_are_named(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
     log = run(tmp_path, pairs[:1], estime(source="text", model=bert_folder))
     assert log.status == "error"
     assert "metadata of sample 0 to hold 'text'" in log.error.message
-
-
-def test_bad_options_are_refused_at_once() -> None:
-    with pytest.raises(TypeError, match="`modle`"):
+    with pytest.raises(TypeError, match="`modle`"):  # at once
         estime(modle="embedded")
 
 

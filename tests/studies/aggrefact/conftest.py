@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 from estime_metric.studies.aggrefact.study import DETECTORS, TABLE_8
 from tests.families import SENTENCES
+from tests.jobs.conftest import write_jsonl
 
 #: Consistent and other summaries of the test half of CLIFF, CNN/DailyMail.
 COUNTS = {1: 127, 0: 23}
@@ -67,10 +67,10 @@ def cliff(authors: Path, tmp_path: Path) -> Path:
     table = table[table["model_name"] != "GOLD"]
     folder = tmp_path / "data" / "cliff"
     folder.mkdir(parents=True)
-    with (folder / "cliff.jsonl").open("w") as stream:
-        for row in table.to_dict("records"):
-            spans = [] if row["label"] else row["summary"].split()[:2]
-            names = {"doc_id": row["id"], "dataset": "cnndm", "system": row["model_name"].lower(), "split": row["cut"]}
-            texts = {"source": row["doc"], "summary": row["summary"], "label": row["label"], "spans": spans}
-            stream.write(json.dumps(names | texts) + "\n")
+    rows = []
+    for row in table.to_dict("records"):
+        spans = [] if row["label"] else row["summary"].split()[:2]
+        names = {"doc_id": row["id"], "dataset": "cnndm", "system": row["model_name"].lower(), "split": row["cut"]}
+        rows.append({**names, "source": row["doc"], "summary": row["summary"], "label": row["label"], "spans": spans})
+    write_jsonl(folder / "cliff.jsonl", rows)
     return folder.parent

@@ -17,8 +17,8 @@ from estime_metric.studies.frank.data import ERRORS, Frank, read
 from estime_metric.studies.frank.partial import METHODS, codes_of, partial_correlation, weighted_partial
 from estime_metric.studies.shared.study import Found, run
 from estime_metric.tables import to_csv
+from tests.studies.conftest import rows
 from tests.studies.frank.conftest import made_rows, write_folder
-from tests.studies.rows import rows
 
 PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
 

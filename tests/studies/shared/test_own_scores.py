@@ -17,7 +17,7 @@ from estime_metric.studies.shared.scoring import measure
 from estime_metric.studies.shared.study import run
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
-from tests.studies.rows import rows
+from tests.studies.conftest import rows
 
 
 @pytest.fixture
@@ -139,12 +139,3 @@ def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.Da
         own_blocks([path], ["speed"])
     strange = measure(data, [own_block(table.assign(document="x" + table["document"]), "mine")])
     assert "to score summaries of made-up, but none of its 12 rows is one" in strange.problems["Scores of mine"]
-
-
-def test_names_of_numbers_stay_as_they_are_written(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_text("document,system,judge\n007,1,2\n7,1,3\n", encoding="utf-8")
-    assert len(own_blocks([path])) == 1
-    path.write_text("document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"occur twice: \('007', '1'\)"):
-        own_blocks([path])

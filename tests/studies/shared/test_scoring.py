@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from estime_metric.studies.shared.estime_block import estime_block
 from estime_metric.studies.shared.scoring import REFERENCE_FREE, Block, Measure, Prepared, measure
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.studies.summeval.study import baseline_blocks
+from tests.command import csv_rows
 from tests.families import BLOCKS
 
 
@@ -30,7 +30,7 @@ def counted(name: str, calls: list[str], signature: str = "s1", values: float = 
     return Block(name, (Measure(name, name, REFERENCE_FREE),), lambda: (f"{name}|{signature}", compute))
 
 
-def broken(name: str, error: Exception) -> Block:
+def broken(name: str, error: BaseException) -> Block:
     def prepare() -> Prepared:
         raise error
 
@@ -92,8 +92,7 @@ def test_what_cannot_be_computed_is_noted_and_the_rest_computed(data: SummEval, 
 def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
     first = measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
-    with (tmp_path / "scores.csv").open(encoding="utf-8") as stream:
-        table = list(csv.DictReader(stream))
+    table = csv_rows(tmp_path / "scores.csv")
     assert list(table[0]) == ["document", "system", "a", "b"]
     assert [row["document"] for row in table] == [document for document, _ in data.keys]
     assert [float(row["a"]) for row in table] == first.values["a"].tolist()  # to the last bit
@@ -118,13 +117,9 @@ def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: 
 def test_an_interrupted_run_loses_nothing(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
     measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
-
-    def stop() -> Prepared:
-        raise KeyboardInterrupt
-
-    stopping = Block("c", (Measure("c", "c", REFERENCE_FREE),), stop)
+    blocks = [counted("a", calls, "s2"), broken("c", KeyboardInterrupt()), counted("b", calls)]
     with pytest.raises(KeyboardInterrupt):
-        measure(data, [counted("a", calls, "s2"), stopping, counted("b", calls)], folder=tmp_path, resume=True)
+        measure(data, blocks, folder=tmp_path, resume=True)
     measure(data, [counted("a", calls, "s2"), counted("b", calls)], folder=tmp_path, resume=True)
     assert calls == ["a", "b", "a"]
 

@@ -18,12 +18,11 @@ from tests.families import SENTENCES
 
 SOURCES = [" ".join(SENTENCES[start : start + 4]) for start in range(6)]
 SUMMARIES = [*SENTENCES[:5], "the bridge."]  # the last one has two whole words
-SHORT = {"window": 60, "margin": 10, "layers": (2, 3)}
 
 
 @pytest.fixture(scope="module")
 def scorer(bert_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=bert_folder, measures=FURTHER_MEASURES, **SHORT)
+    return EstimeScorer(model=bert_folder, measures=FURTHER_MEASURES, window=60, margin=10, layers=(2, 3))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, from_hub, from_rows, read_folder
 from tests.conftest import SUMMEVAL
+from tests.jobs.conftest import write_jsonl
 from tests.studies.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder
 
 
@@ -38,7 +38,7 @@ def test_the_hubs_layout_is_read_by_datasets(data: SummEval, tmp_path: Path, mon
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "hub"
     folder.mkdir()
-    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in hub_rows(data)), encoding="utf-8")
+    write_jsonl(folder / "test.jsonl", hub_rows(data))
     found = from_hub(str(folder))
     assert found.systems == ("S1", "S2", "S3")
     assert not found.named_systems
@@ -72,7 +72,7 @@ def test_rows_of_the_hubs_layout_may_lack_names_but_no_cell(data: SummEval) -> N
         from_rows(rows, "x")
 
 
-def test_missing_and_double_summaries_are_named(tmp_path: Path) -> None:
+def test_missing_double_and_bad_rows_are_named(tmp_path: Path) -> None:
     rows = made_rows()
     with pytest.raises(ValueError, match=r"each document with each system, .* none for \('007', 'M2'\)"):
         read_folder(write_folder(tmp_path, rows[:7] + rows[8:]))
@@ -81,16 +81,11 @@ def test_missing_and_double_summaries_are_named(tmp_path: Path) -> None:
     rows[11]["doc_id"] = "nowhere"
     with pytest.raises(ValueError, match=r"documents.jsonl to hold the documents .* none for nowhere"):
         read_folder(write_folder(tmp_path, rows))
-
-
-def test_bad_lines_are_named(folder: Path) -> None:
-    path = folder / "summeval.jsonl"
-    path.write_text(path.read_text(encoding="utf-8") + '\n{"doc_id": "x", "system": "y"}\n', encoding="utf-8")
-    with pytest.raises(ValueError, match=r"line 14 of summeval.jsonl to have 'summary'"):
-        read_folder(folder)
-    path.unlink()
+    with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to have 'summary'"):
+        read_folder(write_folder(tmp_path, [*rows, {"doc_id": "x", "system": "y"}]))
+    (tmp_path / "summeval.jsonl").unlink()
     with pytest.raises(FileNotFoundError, match=r"summeval\.jsonl"):
-        read_folder(folder)
+        read_folder(tmp_path)
 
 
 def test_the_first_documents(data: SummEval) -> None:

@@ -7,7 +7,6 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from estime_metric.studies.shared import estime_paper as paper
 from estime_metric.studies.shared.estime_paper import QUALITIES
@@ -16,7 +15,8 @@ from estime_metric.studies.shared.study import Frames
 from estime_metric.studies.summeval import study
 from estime_metric.studies.summeval.data import SummEval
 from estime_metric.tables import Table
-from tests.studies.rows import rows
+from tests.meta import oracle
+from tests.studies.conftest import rows
 
 MEASURES = (
     Measure("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),
@@ -44,12 +44,6 @@ def table(scores: Scores, found: pd.DataFrame, name: str) -> Table:
     return made
 
 
-def of_scipy(x: np.ndarray, y: np.ndarray, method: str) -> float:
-    if method == "kendall_c":
-        return float(stats.kendalltau(x, y, variant="c").statistic)
-    return float({"spearman": stats.spearmanr, "pearson": stats.pearsonr}[method](x, y).statistic)
-
-
 def test_correlations_are_those_of_scipy(scores: Scores, found: pd.DataFrame) -> None:
     assert len(found) == 4 * len(QUALITIES) * 2 * 3
     for row in found.itertuples():
@@ -58,7 +52,7 @@ def test_correlations_are_those_of_scipy(scores: Scores, found: pd.DataFrame) ->
         y = scores.data.judgements[row.quality]
         if row.level == "system":
             x, y = x.mean(axis=0), y.mean(axis=0)
-        assert row.value == pytest.approx(of_scipy(x.ravel(), y.ravel(), row.method), abs=1e-9)
+        assert row.value == pytest.approx(oracle.by_scipy(x.ravel(), y.ravel(), row.method), abs=1e-9)
         assert -1 - 1e-9 <= row.low <= row.high <= 1 + 1e-9
 
 
