@@ -99,10 +99,8 @@ def byte_level(texts: Iterable[str], size: int, **special: str) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    alphabet = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), "show_progress": False}
-    tokenizer.train_from_iterator(
-        texts, trainers.BpeTrainer(vocab_size=size, special_tokens=_listed(special), **alphabet)
-    )
+    alphabet = {"initial_alphabet": pre_tokenizers.ByteLevel.alphabet(), "special_tokens": _listed(special)}
+    tokenizer.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=size, show_progress=False, **alphabet))
     return tokenizer
 
 

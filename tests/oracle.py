@@ -1,8 +1,4 @@
-"""A naive ESTIME, written from the paper: loops, float64, the whole model, one window at a time.
-
-It shares no code with the package. Steps and names follow Figure 1 of the preprint (arXiv 2104.05156v1), the edges of
-the input windows section 2 of the published version, alarms and winners its Eqs. 1 to 3.
-"""
+"""A naive ESTIME, from the paper, without code of the package: loops, float64, the whole model, a window at a time."""
 
 from __future__ import annotations
 
@@ -24,8 +20,7 @@ class Checked:
     position: int  # in the summary
     same: float  # s(i), Eq. 2
     other: float  # o(i), the best dot product with a token of another id; -inf where the source has no other
-    winners: int  # how many source tokens of another id exceed s(i)
-    least_winners: int  # the same, with dot products that nearly equal s(i) left out
+    least_winners: int  # how many source tokens of another id exceed s(i), those that nearly equal it left out
     most_winners: int  # or counted in
     near_tie: bool  # whether rounding may change the verdict
     dots: np.ndarray  # with each source token
@@ -44,8 +39,7 @@ class Verdict:
     overlap = property(lambda self: len(self.checked))  # how many summary tokens occur in the source
     alarms = property(lambda self: sum(token.alarm for token in self.checked))  # N_a, Eq. 1
     near_ties = property(lambda self: sum(token.near_tie for token in self.checked))  # alarms that depend on rounding
-    winners = property(lambda self: sum(token.winners for token in self.checked))  # N_w, Eq. 3
-    least_winners = property(lambda self: sum(token.least_winners for token in self.checked))
+    least_winners = property(lambda self: sum(token.least_winners for token in self.checked))  # N_w, Eq. 3, at least
     most_winners = property(lambda self: sum(token.most_winners for token in self.checked))
 
 
@@ -57,7 +51,7 @@ def nearly_equal(one: float, another: float) -> bool:
 def schedule(
     length: int, wanted: set[int], window: int, margin: int, distance: int
 ) -> list[tuple[int, int, list[int]]]:
-    """Figure 1, sentence by sentence: start, stop and masked positions of each input window."""
+    """Figure 1 of arXiv 2104.05156v1, by sentence; edges as published, section 2: start, stop, masked positions."""
     windows = []
     not_taken = set(wanted)
     while not_taken:
@@ -142,7 +136,7 @@ class Oracle:
                 near = np.abs(others - same) <= NEARLY * lengths.max() * np.linalg.norm(of_summary[i][layer])
                 best = float(others.max(initial=-np.inf))
                 above = others > same
-                counts = (above.sum(), (above & ~near).sum(), (above | near).sum())
+                counts = ((above & ~near).sum(), (above | near).sum())
                 tie = bool((near & (others == best)).any())
                 verdicts[layer].checked.append(Checked(i, same, best, *map(int, counts), tie, dots))
         return verdicts

@@ -1,9 +1,4 @@
-"""A device that is not there: tensors that say they are on ``cuda:0`` and calculate on the CPU.
-
-An operation that gets tensors of both devices fails as it would on a GPU, and more strictly: positions on the CPU that
-index a tensor on the device fail too, though torch would copy them, except in the encoders' own code. Whatever the host
-has to wait for is recorded.
-"""
+"""A device that is not there: its tensors say ``cuda:0`` and calculate on the CPU; operations on both devices fail."""
 
 from __future__ import annotations
 
@@ -103,7 +98,8 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     if packet is aten.copy_:
         on_device = isinstance(args[0], Pretended)
     moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
-    indexed_by_other = packet is aten.index and next(_modules())[0].startswith("transformers")  # torch copies them
+    # Positions on the CPU may index a tensor on a GPU, for torch copies them: here in the encoders' own code alone.
+    indexed_by_other = packet is aten.index and next(_modules())[0].startswith("transformers")
     if not moved and on_device and not indexed_by_other:
         left = [tuple(one.shape) for one in tensors if not isinstance(one, Pretended) and one.ndim > 0]
         if left:

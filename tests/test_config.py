@@ -16,6 +16,7 @@ from estime_metric import EstimeConfig, EstimeScorer, __version__, estime
 from estime_metric.config import EstimeOptions, default_layer
 from estime_metric.engine.words import split_words
 from estime_metric.inputs import check_choice, check_pairs, check_text, check_texts
+from tests.families import toy_tagger
 
 
 def test_the_defaults_are_the_papers() -> None:
@@ -139,12 +140,8 @@ def test_the_signature_is_this_line() -> None:
     assert "@default|layers:default|" in EstimeConfig().signature()
 
 
-def first_words(words: list[str]) -> list[str]:
-    return ["X"] * len(words)
-
-
 def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> None:
-    tagged: dict = {"tagger": first_words}
+    tagged: dict = {"tagger": toy_tagger}
     settings: list[dict] = [
         {}, {"model": "embedded"}, {"revision": "x"}, {"layers": 12}, {"layers": "all"}, {"window": 400},
         {"margin": 49}, {"distance": 9}, {"normalize": True}, {"dtype": "bfloat16"}, {"unit": "word"}, tagged,
@@ -161,7 +158,7 @@ def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> N
     assert "|soft:bert-base-uncased@default|" in signatures[-1]
     tags = {"keep_tags": {"X", "NN"}, "drop_tags": {"DT"}}
     words = EstimeConfig(unit="word", **tagged, **tags, measures=["soft"]).signature()
-    for part in ("unit:word", "splitter:regex", "first_words", "keep:NN,X", "drop:DT", "soft:own"):
+    for part in ("unit:word", "splitter:regex", "toy_tagger", "keep:NN,X", "drop:DT", "soft:own"):
         assert part in words
 
 

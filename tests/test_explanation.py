@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -218,11 +217,6 @@ def test_marks_stay_with_their_character(bert_folder: str) -> None:
         assert words_of(shown) == ["a", word, "a"]
 
 
-@cache
-def _scorer(folder: str, unit: str) -> EstimeScorer:
-    return EstimeScorer(model=folder, unit=unit, layers=0, **SHORT)
-
-
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", TOKENIZERS)
 @settings(max_examples=25, deadline=None, derandomize=True)
@@ -233,7 +227,7 @@ def _scorer(folder: str, unit: str) -> EstimeScorer:
 @example(summary="0\u0300\U0001f469\u200d\U0001f467 \u0301a", source="a\u0301")
 @example(summary="\ufb03\u00bd\u1e9e \u0130\u200b\ufeff  x", source="\u0130")
 def test_spans_of_any_text(encoder_folder: MakeFolder, name: str, unit: str, summary: str, source: str) -> None:
-    scorer = _scorer(encoder_folder(name), unit)
+    scorer = EstimeScorer(model=encoder_folder(name), unit=unit, layers=0, **SHORT)
     check_spans(scorer.explain(summary, source))
     check_spans(scorer.explain(source, source + summary))
 

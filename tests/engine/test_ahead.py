@@ -136,19 +136,14 @@ def test_an_error_tells_the_pair_and_leaves_no_thread(bert_folder: str, forced: 
     assert not threads()
 
 
-class Scored(torch.utils.data.Dataset[float]):
-    """Scores a pair where an item is asked for: in a worker process, forked after the parent has scored."""
-
-    def __init__(self, scorer: EstimeScorer) -> None:
-        self.scorer = scorer
-
-    def __getitem__(self, row: int) -> float:
-        return float(self.scorer.score(SUMMARIES[row : row + 3], SOURCES[row : row + 3]).values()[0])
-
-
 @pytest.mark.slow
 def test_workers_of_a_data_loader_score(bert_folder: str, plain: list[float], forced: list[str]) -> None:
-    data = Scored(scorer(bert_folder))
-    assert data[0] == plain[0]
+    """In worker processes, forked after the parent has scored."""
+    shared = scorer(bert_folder)
+
+    def scored(row: int) -> float:
+        return float(shared.score(SUMMARIES[row : row + 3], SOURCES[row : row + 3]).values()[0])
+
+    assert scored(0) == plain[0]
     how = {"num_workers": 2, "batch_size": None, "multiprocessing_context": "fork", "timeout": 60}
-    assert list(map(float, torch.utils.data.DataLoader(data, sampler=range(4), **how))) == plain[:4]
+    assert list(torch.utils.data.DataLoader(range(4), collate_fn=scored, **how)) == plain[:4]

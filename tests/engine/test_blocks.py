@@ -13,6 +13,7 @@ from torch import nn
 
 from estime_metric.engine.blocks import BlockTaps
 from estime_metric.engine.fused import ReadPositions
+from tests.engine.test_encoder import assert_close
 from tests.families import BLOCKS, SHARED_WEIGHTS, make_config, make_tokenizer
 
 PROBE = torch.tensor([[2, 4, 4, 3]])
@@ -46,8 +47,7 @@ def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:
     layers = list(range(depth + 1))
     for order in (layers, layers[::-1], layers[-1:], layers[:1]):
         found = taps.read(ids, attended, order, lambda hidden: hidden[attended])
-        for layer, state in zip(order, found, strict=True):
-            torch.testing.assert_close(state, expected[layer][attended], rtol=1e-4, atol=1e-4)
+        assert_close(found, [expected[layer][attended] for layer in order])
 
 
 def at(only: tuple[torch.Tensor, torch.Tensor]) -> ReadPositions:
@@ -64,17 +64,14 @@ def scattered(attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return row[chosen], column[chosen]
 
 
-def blocks_of(model: nn.Module) -> nn.ModuleList:
-    return next(module for module in model.modules() if isinstance(module, nn.ModuleList))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", range(BLOCKS + 1))
 @torch.no_grad()
 def test_every_layer_is_read_and_the_blocks_above_are_gone(family: str, folder: str, depth: int) -> None:
     model, kept = whole(folder), max(depth, 1)
     before = sum(weight.numel() for weight in model.parameters())
-    a_block = sum(weight.numel() for weight in blocks_of(model)[-1].parameters())
+    blocks = next(module for module in model.modules() if isinstance(module, nn.ModuleList))
+    a_block = sum(weight.numel() for weight in blocks[-1].parameters())
     assert a_block > 1000
     taps = BlockTaps(model, BLOCKS, depth, PROBE)
     assert taps.kept == kept
@@ -88,8 +85,7 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(family: str, folder: 
         mask = None if given is None else given.long()
         expected = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
         found = taps.read(ids, given, [depth, 0], lambda hidden, only=only: hidden[only], at(only))
-        for state, layer in zip(found, (depth, 0), strict=True):
-            torch.testing.assert_close(state, expected[layer][only], rtol=1e-4, atol=1e-4)
+        assert_close(found, [expected[layer][only] for layer in (depth, 0)])
     fits = family in ("bert", "roberta", "electra", "mpnet")  # blocks like BERT's or MPNet's
     assert taps._fused == (depth > 0 and fits)
     runs: list[nn.Module] = []
@@ -206,8 +202,7 @@ def test_the_bias_of_mpnet_is_computed_once_and_is_used(
         mask = attended.long()
         expected = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
         found = taps.read(ids, attended, [2, BLOCKS], lambda hidden, only=only: hidden[only], at(only))
-        for states, layer in zip(found, (2, BLOCKS), strict=True):
-            torch.testing.assert_close(states, expected[layer][only], rtol=near, atol=near)
+        torch.testing.assert_close(found, [expected[layer][only] for layer in (2, BLOCKS)], rtol=near, atol=near)
     assert model.encoder.bias._held is held
     plain.encoder.relative_attention_bias.weight.data.zero_()
     without = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[2]

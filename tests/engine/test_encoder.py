@@ -6,6 +6,7 @@ import math
 import re
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -48,13 +49,9 @@ def masked_texts(encoder: MaskedEncoder, texts: list[str]) -> list[MaskedText]:
     return made
 
 
+assert_close = partial(torch.testing.assert_close, rtol=1e-4, atol=1e-4)  # of two tensors, or of two lists of them
+
 TEXTS = [SENTENCES[0], " ".join(SENTENCES[:4]), "", " ".join(SENTENCES[8:10]), "cat", " ".join(SENTENCES[10:16])]
-
-
-def assert_close(one: list[torch.Tensor], another: list[torch.Tensor], tolerance: float = 1e-4) -> None:
-    assert len(one) == len(another)
-    for a, b in zip(one, another, strict=True):
-        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -31,15 +32,11 @@ SUMMARIES, SOURCES = [summary for summary, _ in PAIRS], [source for _, source in
 FEW = [SENTENCES[0], "", SENTENCES[3]], [" ".join(SENTENCES[:3])] * 3
 
 
-@pytest.fixture(scope="module")
-def own_store() -> store.EncoderStore:
-    return store.EncoderStore()
-
-
-@pytest.fixture(autouse=True)
-def _own_encoders(own_store: store.EncoderStore, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _own_encoders() -> Iterator[None]:
     """No encoder of these tests is there for others, nor the other way round."""
-    monkeypatch.setattr(store, "STORE", own_store)
+    with mock.patch.object(store, "STORE", store.EncoderStore()):
+        yield
 
 
 @pytest.fixture
@@ -50,18 +47,19 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevice]:
 
 @pytest.fixture
 def there(bert_folder: str, device: PretendedDevice) -> EstimeScorer:
+    return loaded(bert_folder, device)
+
+
+def make(folder: str, **setting: Any) -> EstimeScorer:
+    return EstimeScorer(model=folder, **{**SETTING, "device": "cpu", **setting})
+
+
+def loaded(folder: str, device: PretendedDevice, **setting: Any) -> EstimeScorer:
     """A scorer on the pretended device, loaded; nothing has waited yet."""
-    return loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), **SETTING), device)
-
-
-def loaded(scorer: EstimeScorer, device: PretendedDevice) -> EstimeScorer:
+    scorer = make(folder, device=str(DEVICE), **setting)
     assert scorer.encoder.device == DEVICE
     device.waits.clear()
     return scorer
-
-
-def on_cpu(folder: str, **setting: Any) -> EstimeScorer:
-    return EstimeScorer(model=folder, device="cpu", **{**SETTING, **setting})
 
 
 def waiting(device: PretendedDevice) -> Counter[str]:
@@ -85,9 +83,9 @@ def assert_same(found: EstimeResult, expected: EstimeResult) -> None:
 def test_scores_are_those_of_the_cpu(setting: dict[str, Any], bert_folder: str, monkeypatch) -> None:
     store.STORE.release()  # of the blocks that are asked for, no more
     setting = {name: bert_folder if name == "soft_model" else value for name, value in setting.items()}
-    expected = on_cpu(bert_folder, **setting).score(SUMMARIES, SOURCES)
-    with pretended_device(monkeypatch):
-        found = EstimeScorer(model=bert_folder, device=str(DEVICE), **{**SETTING, **setting}).score(SUMMARIES, SOURCES)
+    expected = make(bert_folder, **setting).score(SUMMARIES, SOURCES)
+    with pretended_device(monkeypatch) as device:
+        found = loaded(bert_folder, device, **setting).score(SUMMARIES, SOURCES)
     assert_same(found, expected)
     assert found.values("alarms", found.layers[-1]).sum() > 0
 
@@ -97,10 +95,10 @@ def test_scores_are_those_of_the_cpu(setting: dict[str, Any], bert_folder: str, 
 def test_every_encoder_is_run_as_on_the_cpu(model: str, encoder_folder, monkeypatch: pytest.MonkeyPatch) -> None:
     model = encoder_folder(model) if model in FAMILIES else model
     setting = {"layers": (0, 4), "measures": ()}
-    expected = on_cpu(model, **setting)
+    expected = make(model, **setting)
     result = expected.score(*FEW)
     with pretended_device(monkeypatch) as device:
-        scorer = loaded(EstimeScorer(model=model, device=str(DEVICE), **{**SETTING, **setting}), device)
+        scorer = loaded(model, device, **setting)
         assert_same(scorer.score(*FEW), result)
     # At loading an encoder that fails is run another way: that must not be because of the device.
     taps, others = scorer.encoder._taps, expected.encoder._taps
@@ -119,7 +117,7 @@ def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_cache(bert_folder: str, device: PretendedDevice) -> None:
-    scorer = loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), cache=10**8, **SETTING), device)
+    scorer = loaded(bert_folder, device, cache=10**8)
     first = scorer.score(SUMMARIES, SOURCES)
     assert waiting(device)["engine.memory.to_host"] == 1  # for all sources
     device.waits.clear()
@@ -129,10 +127,9 @@ def test_cache(bert_folder: str, device: PretendedDevice) -> None:
 
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_explanations_are_those_of_the_cpu(unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = on_cpu(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
+    expected = make(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
     with pretended_device(monkeypatch) as device:
-        scorer = loaded(EstimeScorer(model=bert_folder, device=str(DEVICE), unit=unit, **SETTING), device)
-        found = scorer.explain_pairs(SUMMARIES, SOURCES, layer=4)
+        found = loaded(bert_folder, device, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
         assert waiting(device) == {"engine.encoder.encode": 1, "engine.memory.to_host": 8}  # for all pairs
     for one, other in zip(found, expected, strict=True):
         assert one.to_dict() == other.to_dict()
