@@ -15,8 +15,8 @@ from estime_metric.cli import app, console, score
 from estime_metric.cli.options import MeasureOptions
 from estime_metric.config import EstimeConfig
 from tests.command import run_command, run_python
+from tests.studies import conftest as summeval
 from tests.studies.frank import conftest as frank
-from tests.studies.summeval import conftest as summeval
 
 
 def commands(parent: App = app, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
