@@ -13,16 +13,11 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from docs.training import export, train
-
-from docs.training.data import (  # isort: skip
-    DISTANCES, BlockStream, Corpus, Vocabulary, held_out, hide, load_tokenizer, random_masks, spaced_masks,
-)  # fmt: skip
+from docs.training import data, export, train
+from docs.training import pairs as matching
+from docs.training.data import BlockStream, Corpus, Vocabulary, held_out, hide, load_tokenizer
 from docs.training.model import Trainee
-
-from docs.training.pairs import (  # isort: skip
-    ACROSS, PHASES, SUMMARIES, SUMMARY_LENGTH, TEMPERATURE, Pairs, make_pairs, matching_loss, pseudo_summary,
-)  # fmt: skip
+from docs.training.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs
 from estime_metric import EstimeScorer
 from estime_metric.engine.loading import load_pretrained
 from tests.families import SENTENCES, make_tokenizer, save_encoder
@@ -148,7 +143,7 @@ def test_masks_cover_whole_words_and_keep_what_they_hide(vocabulary: Vocabulary)
     rng = np.random.default_rng(0)
     continues = vocabulary.continues
     blocks = rng.integers(20, len(continues), size=(6, 40)).astype(np.uint16)
-    flags = random_masks(blocks, continues, (0.3, 0.3), 1.0, rng)
+    flags = data.random_masks(blocks, continues, (0.3, 0.3), 1.0, rng)
     batch = hide(blocks, flags, vocabulary)
     ids = batch.ids.numpy()
     masked = np.pad(flags, ((0, 0), (1, 1)))
@@ -166,9 +161,9 @@ def test_masks_cover_whole_words_and_keep_what_they_hide(vocabulary: Vocabulary)
 
 
 def test_spaced_masks_are_those_that_estime_makes() -> None:
-    masked = spaced_masks((3000, 48), np.random.default_rng(0))
+    masked = data.spaced_masks((3000, 48), np.random.default_rng(0))
     # Each is one pass over a text all of whose tokens are wanted.
-    whole = {tuple((np.arange(48) - phase) % distance == 0) for distance in DISTANCES for phase in range(distance)}
+    whole = {tuple((np.arange(48) - phase) % distance == 0) for distance in data.DISTANCES for phase in range(distance)}
     full = [row for row in masked if tuple(row) in whole]
     assert {tuple(row) for row in full} == whole
     assert 0.6 < len(full) / len(masked) < 0.75
@@ -190,7 +185,7 @@ def test_a_pseudo_summary_is_thinned_sentences_of_its_source_and_then_what_follo
     source, following = block[:254], block[254:]
     lengths = set()
     for _ in range(200):
-        summary = pseudo_summary(source, following, vocabulary, rng)
+        summary = matching.pseudo_summary(source, following, vocabulary, rng)
         assert len(summary) == SUMMARY_LENGTH
         rest = max(k for k in range(SUMMARY_LENGTH + 1) if np.array_equal(summary[SUMMARY_LENGTH - k :], following[:k]))
         taken = summary[: SUMMARY_LENGTH - rest]
@@ -219,7 +214,7 @@ def test_pairs_mask_every_token_of_a_source_once(vocabulary: Vocabulary) -> None
 def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs) -> float:
     """The loss by loops over tokens, in double precision."""
     both = torch.cat([summaries, sources]).double()
-    unit = float((both**2).sum(1).mean()) * TEMPERATURE
+    unit = float((both**2).sum(1).mean()) * matching.TEMPERATURE
     totals = []
     for across in (False, True):
         losses = []
@@ -232,7 +227,7 @@ def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs
             if shares[1]:
                 losses.append(-np.log(shares[1] / sum(shares)))
         totals.append(float(np.mean(losses)))
-    return (1 - ACROSS) * totals[0] + ACROSS * totals[1]
+    return (1 - matching.ACROSS) * totals[0] + matching.ACROSS * totals[1]
 
 
 def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None:
@@ -241,9 +236,9 @@ def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None
     batches = pairs.summaries, pairs.sources
     summaries, sources = (torch.randn(len(batch.targets), 16, generator=generator) / 4 for batch in batches)
     expected = matching_oracle(summaries, sources, pairs)
-    assert float(matching_loss(summaries, sources, pairs)) == pytest.approx(expected, rel=1e-4)
+    assert float(matching.matching_loss(summaries, sources, pairs)) == pytest.approx(expected, rel=1e-4)
     known = torch.randn(len(vocabulary.continues), 32, generator=generator)  # they say which token was masked
-    assert float(matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
+    assert float(matching.matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
 
 
 def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
@@ -262,7 +257,7 @@ def test_the_trained_encoder_computes_what_transformers_computes(family: str, tm
     trainee = Trainee.start(folder, 3).eval()
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     rows = np.random.default_rng(0).integers(20, 400, size=(2, 30)).astype(np.uint16)
-    batch = hide(rows, spaced_masks(rows.shape, np.random.default_rng(1)), Vocabulary.of(load_tokenizer(folder)))
+    batch = hide(rows, data.spaced_masks(rows.shape, np.random.default_rng(1)), Vocabulary.of(load_tokenizer(folder)))
     with torch.inference_mode():
         expected = model(input_ids=batch.ids, output_hidden_states=True).hidden_states
         for layer, found in enumerate(trainee.states(batch, 0, 1, 2, 3)):

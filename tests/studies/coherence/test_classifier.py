@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +15,12 @@ import transformers
 
 from estime_metric.meta.shuffle import shuffle_accuracy, shuffle_texts
 from estime_metric.studies.coherence import train
-
-from estime_metric.studies.coherence.classifier import (  # isort: skip
-    CoherenceClassifier, TrainingOptions, shuffled_pairs, train_classifier,
-)  # fmt: skip
+from estime_metric.studies.coherence.classifier import (
+    CoherenceClassifier,
+    TrainingOptions,
+    shuffled_pairs,
+    train_classifier,
+)
 
 THINGS = ["bridge", "river", "mayor", "town", "bees", "garden", "ship", "light", "train", "museum", "school", "tree"]
 
@@ -108,9 +110,9 @@ def test_too_long_a_text_is_refused_or_cut(bert_folder: str) -> None:
     np.testing.assert_allclose(cutting.score(["short", long])[0], strict.score(["short"])[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("family", ["roberta", "deberta-v2", "modernbert"], indirect=True)
-def test_other_families_score_up_to_their_last_position(folder: str) -> None:
-    classifier = CoherenceClassifier(folder, device="cpu", truncate=True)
+@pytest.mark.parametrize("family", ["roberta", "deberta-v2", "modernbert"])
+def test_other_families_score_up_to_their_last_position(family: str, encoder_folder: Callable[[str], str]) -> None:
+    classifier = CoherenceClassifier(encoder_folder(family), device="cpu", truncate=True)
     assert np.isfinite(classifier.score(["the bridge " * 600, "a"])).all()
 
 
