@@ -5,26 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from estime_metric.meta.detection import calibrate
-from tests.command import csv_rows, json_rows, run_command, write_jsonl
+from tests.command import csv_rows, run_command, write_jsonl
 
 
-@pytest.fixture
-def judged(tmp_path: Path) -> Path:
+def test_scores_of_a_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     labels = rng.random(50) < 0.6
     rows = [
         {"inconsistency": round(0.4 * float(rng.random()) + 0.2 * (not label), 3), "label": bool(label), "mine": index}
         for index, label in enumerate(labels)
     ]
-    return write_jsonl(tmp_path / "judged.jsonl", rows)
-
-
-def test_scores_of_a_file(judged: Path, tmp_path: Path) -> None:
+    judged = write_jsonl(tmp_path / "judged.jsonl", rows)
     shown = run_command("calibrate", judged, "-o", tmp_path / "curve.csv")
-    rows = json_rows(judged)
     expected = calibrate([row["inconsistency"] for row in rows], [row["label"] for row in rows])
     out = " ".join(shown.stdout.split())
     assert f"threshold {expected.threshold:.4f}: look at summaries with inconsistency of at least that" in out

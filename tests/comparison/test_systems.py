@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from estime_metric.comparison import compare_rows, plot_copying, to_table
-from tests.command import json_rows, run_command
+from tests.command import json_rows, run_command, write_jsonl
 
 NAMES = ["copier", "lead", "abstractor", "bart", "t5"]
 EXAMPLES, N, CONFIDENCE, SEED = 60, 2000, 0.9, 3
@@ -37,8 +37,8 @@ def files_of(folder: Path, scores: np.ndarray, shuffled: bool, key: str = "id") 
         ]
         if shuffled:
             random.Random(name).shuffle(rows)
-        paths.append(folder / f"{name}{'-shuffled' * shuffled}.jsonl")
-        paths[-1].write_text("\n".join(json.dumps({"line": line} | row) for line, row in enumerate(rows, start=1)))
+        numbered = [{"line": line} | row for line, row in enumerate(rows, start=1)]
+        paths.append(write_jsonl(folder / f"{name}{'-shuffled' * shuffled}.jsonl", numbered))
     return paths
 
 
@@ -116,9 +116,8 @@ def test_a_baseline_with_each_other_system(scores: np.ndarray, tmp_path: Path) -
 
 def test_one_file_of_all_systems_gives_the_same_table(scores: np.ndarray, tmp_path: Path) -> None:
     paths = files_of(tmp_path, scores, shuffled=False)
-    together = tmp_path / "all.jsonl"
-    rows = [(path.stem, json.loads(line)) for path in paths for line in path.read_text().splitlines()]
-    together.write_text("\n".join(json.dumps(row | {"line": n, "by": name}) for n, (name, row) in enumerate(rows)))
+    rows = [row | {"by": path.stem} for path in paths for row in json_rows(path)]
+    together = write_jsonl(tmp_path / "all.jsonl", [row | {"line": number} for number, row in enumerate(rows)])
     for ending in (".md", ".tex", ".csv"):
         out = [tmp_path / f"{name}{ending}" for name in ("several", "one")]
         run_command("compare", *paths, "-n", 100, "-o", out[0])

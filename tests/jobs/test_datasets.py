@@ -12,16 +12,10 @@ from estime_metric import EstimeScorer
 from tests.jobs.conftest import rows
 
 
-@pytest.fixture
-def dataset(tmp_path: Path) -> datasets.Dataset:
-    datasets.Dataset.from_list(rows(12)).save_to_disk(tmp_path / "data")
-    return datasets.load_from_disk(tmp_path / "data")
-
-
 @pytest.mark.filterwarnings("ignore")
-def test_map_adds_the_measures_with_one_process_several_and_a_stream(
-    dataset: datasets.Dataset, bert_folder: str, tmp_path: Path
-) -> None:
+def test_map_adds_the_measures_with_one_process_several_and_a_stream(bert_folder: str, tmp_path: Path) -> None:
+    datasets.Dataset.from_list(rows(12)).save_to_disk(tmp_path / "data")
+    dataset = datasets.load_from_disk(tmp_path / "data")
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
     expected = scorer.score(dataset["summary"], dataset["source"]).values("winners").tolist()
     scored = dataset.map(scorer.map_batch, batched=True, batch_size=5)

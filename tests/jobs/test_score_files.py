@@ -20,7 +20,7 @@ import torch
 from estime_metric import EstimeResult, EstimeScorer, files
 from estime_metric.jobs import Job, Report, Totals, expand, score_files
 from estime_metric.jobs.inputs import WHOLE
-from tests.command import run_command, start_command, write_jsonl
+from tests.command import json_rows, run_command, start_command, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
 #: How often the standing test kills a run; set to 20 to accept a change of the job.
@@ -50,7 +50,7 @@ def test_chunks_divide_no_source_and_change_no_score(table: Path, tmp_path: Path
     assert len(chunks) > 3
     assert all(not one & other for one, other in itertools.pairwise(chunks))
     expected = scorer.score([row["summary"] for row in rows(40)], [row["source"] for row in rows(40)])
-    written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    written = json_rows(out)
     assert [row["winners"] for row in written] == expected.values("winners").tolist()
     assert [row["line"] for row in written] == list(range(1, 41))
     assert report.totals.mean("alarms") == pytest.approx(expected.score)
@@ -193,13 +193,12 @@ def test_our_names_in_the_input_are_refused_before_scoring_and_several_files_nam
         score(Job(inputs=(path,), output=out), scorer)
     assert not out.exists()
     score(Job(inputs=(path,), output=out, prefix="estime_"), scorer)
-    assert json.loads(out.read_text(encoding="utf-8").splitlines()[0])["alarms"] == 1
+    assert json_rows(out)[0]["alarms"] == 1
     for name in "ab":
         write_jsonl(tmp_path / f"{name}.jsonl", rows(3))
     inputs = expand([str(tmp_path / "?.jsonl")])
     score(Job(inputs=inputs, output=out, look_ahead=2), scorer, "overwrite")
-    written = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    named = [(Path(row["file"]).name, row["line"]) for row in written]
+    named = [(Path(row["file"]).name, row["line"]) for row in json_rows(out)]
     assert named == [(f"{name}.jsonl", line) for name in "ab" for line in (1, 2, 3)]
     with pytest.raises(ValueError, match="matches none"):
         expand([str(tmp_path / "c*.jsonl")])

@@ -16,13 +16,6 @@ from tests.command import free_port, run_command, start_command, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
 
-def torchrun(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """``python ARGUMENTS`` on two processes."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
-    command = [*launcher, sys.executable, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-
-
 def start_team(folder: Path, *arguments: object) -> list[BaseProcess]:
     """``estime ARGUMENTS`` on two processes, as ``torchrun`` starts them but for its own seconds."""
     store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": 2}
@@ -36,7 +29,9 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     run_command("score", table, "-o", alone, *QUICK)
     arguments = ["score", table, "-o", together, *QUICK]
     arguments.remove("-q")
-    done = torchrun("-m", "estime_metric", *arguments)
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
+    command = [*launcher, sys.executable, "-m", "estime_metric", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     assert together.read_bytes() == alone.read_bytes()
     assert done.stdout.count("30 pairs scored") == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeScorer, files
 from estime_metric.jobs import Job, score_files
-from tests.command import full_disk, run_command, write_jsonl
+from tests.command import full_disk, json_rows, run_command, write_jsonl
 from tests.jobs.conftest import QUICK, SHORT, rows
 
 
@@ -64,8 +63,7 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
         out = tmp_path / f"out{status}.jsonl"
         shown = run_command("score", pipe, "-o", out, "-m", bert_folder, "-q", *SHORT, status=status)
         writer.join(10)
-        lines = [json.loads(row)["line"] for row in out.read_text(encoding="utf-8").splitlines()]
-        assert lines == list(range(1, 41 - status))
+        assert [row["line"] for row in json_rows(out)] == list(range(1, 41 - status))
         assert ("skipped line 40: is not JSON" in shown.stderr) == bool(status)
 
 

@@ -26,9 +26,6 @@ from estime_metric.integrations.evaluate import SCRIPT as REGISTERED  # noqa: E4
 from estime_metric.integrations.evaluate import Estime, register, unregister  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("evaluate_home")
-
-ROOT = SCRIPT.parents[1]
-
 #: Imports without network, then loads by name in a fresh process, scores, and says what it got.
 LOADER = """
 import json, socket, sys, warnings
@@ -56,7 +53,7 @@ def load_elsewhere(
     start = folder / "start"
     start.mkdir(exist_ok=True)
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
-    settings = {"HF_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT), "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
+    settings = {"HF_HOME": str(folder / "home"), "PYTHONPATH": str(SCRIPT.parents[1]), "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
     command = [sys.executable, "-c", LOADER, *pair, *(part for name in names for part in name)]
     env = {**kept, **settings, **environment}
     run = subprocess.run(command, cwd=start, env=env, capture_output=True, text=True, check=False)
