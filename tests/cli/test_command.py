@@ -74,10 +74,10 @@ REFUSED = [
     ("score", "--threshold high", "`threshold` to be a number or 'balanced', but got 'high'"),
     *(
         (f"explain {given}", "", "Give exactly one of FILE")
-        for given in ("", "--summary x", "--source x", "--example --summary x --source y", "x.jsonl --example")
+        for given in ("-l 1", "--summary x", "--source x", "--example --summary x --source y", "x.jsonl --example")
     ),
     ("explain --summary x --source y", "--row 1", "--row with a FILE"),
-    ("explain x.jsonl", "-m embedded-small", "x.jsonl"),
+    ("explain x.jsonl", "-m embedded-small", "error: No such file or directory: 'x.jsonl'"),
     ("explain", "-o x.docx", "to end in .html or .png or .svg or .pdf or .jsonl, but got 'x.docx'"),
     ("explain", "-o no/where/x.html", "folder to exist"),
     ("explain", "-o x.png", "one pair for a plot, but got 3: choose it with --row"),
