@@ -69,7 +69,7 @@ def test_writes_tables_and_pictures(folder: Path, request: pytest.FixtureRequest
     assert "[0.08, 0.26]" in intervals  # printed for BAS, τ_intra
     assert "table3-intervals.md" in shown.stdout
     out = folder / "other"
-    request.getfixturevalue("no_pictures")
+    request.getfixturevalue("no_pictures")  # they were looked at above
     run_command("benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 0, "--seed", 1)
     assert not (out / "table1.md").exists()
     assert (out / "table3-intervals.md").read_text(encoding="utf-8") != intervals
