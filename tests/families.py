@@ -204,6 +204,6 @@ def save_encoder(
     tokenizer.save_pretrained(folder)
     stated = folder / "tokenizer_config.json"
     settings = json.loads(stated.read_text(encoding="utf-8"))
-    settings["tokenizer_class"] = _TOKENIZERS[family if family in _TOKENIZERS else "bert"][2]
+    settings["tokenizer_class"] = _TOKENIZERS.get(family, _TOKENIZERS["bert"])[2]  # others: as BERT
     stated.write_text(json.dumps(settings, indent=2), encoding="utf-8")
     return folder

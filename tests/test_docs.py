@@ -53,10 +53,8 @@ def name(page: Path) -> str:
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [
-        Block(
-            name(page), text.count("\n", 0, found.start("code")), found["language"], found["code"], found["note"] or ""
-        )
-        for found in _BLOCK.finditer(text)
+        Block(name(page), text.count("\n", 0, one.start("code")), one["language"], one["code"], one["note"] or "")
+        for one in _BLOCK.finditer(text)
     ]
 
 

@@ -272,7 +272,7 @@ def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatc
         endpoint = f"http://127.0.0.1:{server.getsockname()[1]}"
         template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
         changes = {"ENDPOINT": endpoint, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_CACHE": str(tmp_path)}
-        for name, value in (*changes.items(), ("HF_HUB_OFFLINE", False)):
+        for name, value in (*changes.items(), ("HF_HUB_OFFLINE", False), ("HF_HUB_ETAG_TIMEOUT", 0.2)):
             monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
         monkeypatch.setattr(loading, "_CONNECTION_SECONDS", 0.2)
         loading._hub_answers.cache_clear()

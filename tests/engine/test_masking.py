@@ -132,6 +132,7 @@ def test_every_plan_of_words_keeps_its_promises_and_is_that_of_the_released_code
     for window in windows:
         words, indices = ([case[name][row] for row in window.rows] for name in ("words", "indices"))
         assert words  # so there are no more windows than words
+        assert {*window.read} <= {*window.masked}
         assert window.read == tuple(first for first, _ in words)
         assert window.masked == tuple(token for first, stop in words for token in range(first, min(stop, window.stop)))
         assert window.start == max(0, window.read[0] - case["margin"])
