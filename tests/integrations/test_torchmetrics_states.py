@@ -242,27 +242,23 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
 
 
-def variants(folder: str, other: str) -> dict[str, ESTIME]:
-    return {
-        "plain": ESTIME(model=folder),
-        "layer": ESTIME(model=folder, layers=2),
-        "encoder": ESTIME(model=other),
-        "unit": ESTIME(model=folder, unit="word"),
-        "window": ESTIME(model=folder, window=120),
-        "normalize": ESTIME(model=folder, normalize=True),
-        "dtype": ESTIME(model=folder, dtype="bfloat16"),
-        "measures": ESTIME(model=folder, measures=["coherence"]),
-        "words": ESTIME(model=folder, unit="word", splitter=lambda text: text.split()),
-        "letters": ESTIME(model=folder, unit="word", splitter=lambda text: list(text.replace(" ", ""))),
-        "each": ESTIME(model=folder, reduction=None),
-    }
-
-
 @pytest.mark.slow
 def test_configurations_never_share_a_state(
     bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs
 ) -> None:
-    metrics = variants(bert_folder, encoder_folder("electra"))
+    metrics = {
+        "plain": ESTIME(model=bert_folder),
+        "layer": ESTIME(model=bert_folder, layers=2),
+        "encoder": ESTIME(model=encoder_folder("electra")),
+        "unit": ESTIME(model=bert_folder, unit="word"),
+        "window": ESTIME(model=bert_folder, window=120),
+        "normalize": ESTIME(model=bert_folder, normalize=True),
+        "dtype": ESTIME(model=bert_folder, dtype="bfloat16"),
+        "measures": ESTIME(model=bert_folder, measures=["coherence"]),
+        "words": ESTIME(model=bert_folder, unit="word", splitter=lambda text: text.split()),
+        "letters": ESTIME(model=bert_folder, unit="word", splitter=lambda text: list(text.replace(" ", ""))),
+        "each": ESTIME(model=bert_folder, reduction=None),
+    }
     collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
     assert collection._enable_compute_groups
     for batch in ([("", pairs[0][1]), ("", "")], pairs[2:5], pairs[5:9]):  # first equal numbers, as no alarm is raised

@@ -64,7 +64,7 @@ def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: 
 def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
     judge = Judge(explain=True, model=bert_folder)
     batcher = MicroBatcher(judge, most=7)
-    with ThreadPoolExecutor(4) as threads:
+    with ThreadPoolExecutor(16) as threads:  # more than a batch holds
         found = list(threads.map(lambda pair: batcher.submit(*pair).result(), pairs * 3))
     assert sum(scored) == 48
     assert 1 < max(scored) <= 7
@@ -97,8 +97,7 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_judges_too() -> None:
-    """Forked when all is done, and while the parent's pairs are still gathering: neither child waits for a thread that
-    only the parent has."""
+    """Neither child, forked when all is done or while pairs gather, waits for a thread that only the parent has."""
     script = """
         import os, signal
         from estime_metric.integrations.judging import Judge, MicroBatcher

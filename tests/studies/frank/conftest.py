@@ -15,6 +15,7 @@ from tests.families import SENTENCES
 from tests.jobs.conftest import write_jsonl
 
 FRANK = SUMMEVAL.parent / "frank"
+SOURCES = {f"d{index}": f"{SENTENCES[2 * index]} {SENTENCES[2 * index + 1]}" for index in range(8)}
 SYSTEMS = {"cnndm": ("bart", "pgn", "bus"), "bbc": ("PtGen", "TranS2S")}
 
 
@@ -38,14 +39,10 @@ def made_rows() -> list[dict[str, Any]]:
     return rows
 
 
-def sources() -> dict[str, str]:
-    return {f"d{index}": f"{SENTENCES[2 * index]} {SENTENCES[2 * index + 1]}" for index in range(8)}
-
-
 def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
     """The layout of JSON Lines."""
     folder.mkdir()
-    write_jsonl(folder / "documents.jsonl", [{"doc_id": name, "source": text} for name, text in sources().items()])
+    write_jsonl(folder / "documents.jsonl", [{"doc_id": name, "source": text} for name, text in SOURCES.items()])
     write_jsonl(folder / "frank.jsonl", rows)
     return folder
 
@@ -63,16 +60,15 @@ def write_authors(folder: Path, rows: list[dict[str, Any]], *, articles: bool) -
     outputs = [{**key, **of, **row["metrics"]} for key, of, row in zip(keys, sets, rows, strict=True)]
     (data / "human_annotations.json").write_text(json.dumps(judged), encoding="utf-8")
     (data / "baseline_factuality_metrics_outputs.json").write_text(json.dumps(outputs[::-1]), encoding="utf-8")
-    texts = sources()
     if articles:
         (data / "articles-wbertscore-json").mkdir()
-        for name, text in texts.items():
+        for name, text in SOURCES.items():
             record = {row["system"]: row["summary"] for row in rows if row["doc_id"] == name}
             record |= {"article": text, "hash": name, "article_lines": [text]}
             (data / "articles-wbertscore-json" / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
     else:
         benchmark = [
-            {**key, "article": texts[row["doc_id"]], "summary": row["summary"], "reference": "", "split": row["split"]}
+            {**key, "article": SOURCES[key["hash"]], "summary": row["summary"], "reference": "", "split": row["split"]}
             for key, row in zip(keys, rows, strict=True)
         ]
         (data / "benchmark_data.json").write_text(json.dumps(benchmark), encoding="utf-8")

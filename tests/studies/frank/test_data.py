@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from estime_metric.studies.frank.data import ERRORS, METRICS, Frank, read
-from tests.studies.frank.conftest import made_rows, sources, write_authors, write_folder
+from tests.studies.frank.conftest import SOURCES, made_rows, write_authors, write_folder
 
 
 def same(one: Frank, other: Frank) -> None:
@@ -35,7 +35,7 @@ def test_the_authors_files_give_the_same_as_the_folder(folder: Path, tmp_path: P
 def test_what_the_rows_say_stands_there(data: Frank) -> None:
     rows = [row for row in made_rows() if row["split"] == "test"]
     assert data.keys == [(row["doc_id"], row["system"]) for row in rows]
-    assert data.source_of_each == [sources()[row["doc_id"]] for row in rows]
+    assert data.source_of_each == [SOURCES[row["doc_id"]] for row in rows]
     assert list(data.metrics) == ["FactCC", "QAGS", "New"]  # those of the paper first, in its order
     missing = [row["metrics"]["QAGS"] is None for row in rows]
     assert np.isnan(data.metrics["QAGS"]).tolist() == missing

@@ -137,5 +137,8 @@ def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.Da
         own_blocks([path, path.with_suffix(".jsonl")])
     with pytest.raises(ValueError, match="`lower` to name columns of the files, but none has speed"):
         own_blocks([path], ["speed"])
+    path.write_text("document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8")  # names stay as they are written
+    with pytest.raises(ValueError, match=r"occur twice: \('007', '1'\)"):
+        own_blocks([path])
     strange = measure(data, [own_block(table.assign(document="x" + table["document"]), "mine")])
     assert "to score summaries of made-up, but none of its 12 rows is one" in strange.problems["Scores of mine"]
