@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
@@ -114,6 +116,13 @@ class MicroBatcher:
 
     def __init__(self, judge: Judge, wait: float = WAIT, most: int = MOST) -> None:
         self.judge, self.wait, self.most = judge, wait, most
+        self._reset()
+        if hasattr(os, "register_at_fork"):
+            reset = weakref.WeakMethod(self._reset)
+            os.register_at_fork(after_in_child=lambda: (method := reset()) and method())
+
+    def _reset(self) -> None:
+        """Nothing is pending; a forked process has no worker, and the parent's may have held the lock."""
         self._lock = threading.Lock()
         self._pending: list[tuple[str, str, Future[Judgement]]] = []
         self._worker: threading.Thread | None = None  # while pairs are pending
@@ -123,8 +132,6 @@ class MicroBatcher:
         future: Future[Judgement] = Future()
         pair = check_text("prediction", prediction), check_text("source", source), future
         with self._lock:
-            if self._worker is not None and not self._worker.is_alive():  # it runs in the process that was forked
-                self._worker, self._pending = None, []
             self._pending.append(pair)
             if self._worker is None:
                 self._worker = threading.Thread(target=self._work, name="estime")

@@ -97,21 +97,23 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_judges_too() -> None:
-    """Neither child, forked when all is done or while pairs gather, waits for a thread that only the parent has."""
+    """No child, forked when all is done, while pairs gather or while the batcher is locked, waits for the parent."""
     script = """
         import os, signal
+        from contextlib import nullcontext
         from estime_metric.integrations.judging import Judge, MicroBatcher
 
         pair = "The cat sat.", "The cat sat on the mat."
         batcher = MicroBatcher(Judge(model="embedded-small", device="cpu"), wait=0.5)
         expected = batcher.submit(*pair).result().measures
-        for during in (False, True):
+        for during, locked in ((False, nullcontext()), (True, nullcontext()), (True, batcher._lock)):
             pending = batcher.submit(*pair) if during else None
-            child = os.fork()
-            if child == 0:
-                signal.alarm(60)  # ends a child that hangs
-                os._exit(batcher.submit(*pair).result().measures != expected)
+            with locked:
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(60)  # ends a child that hangs
+                    os._exit(batcher.submit(*pair).result().measures != expected)
             assert os.waitpid(child, 0)[1] == 0
-        assert pending.result().measures == expected
+            assert pending is None or pending.result().measures == expected
     """
     run_python(script)  # on one thread: torch's own pool of threads does not survive a fork
