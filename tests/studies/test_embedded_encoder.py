@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -239,6 +240,18 @@ def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None
     assert float(matching.matching_loss(summaries, sources, pairs)) == pytest.approx(expected, rel=1e-4)
     known = torch.randn(len(vocabulary.continues), 32, generator=generator)  # they say which token was masked
     assert float(matching.matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
+
+
+def test_each_layer_that_is_matched_adds_its_loss(folders: tuple[Path, Path]) -> None:
+    trainee, vocabulary = Trainee.start(folders[1], 2).eval(), Vocabulary.of(load_tokenizer(folders[1]))
+    pairs = make_pairs(blocks_of_sentences(2, 30, vocabulary), vocabulary, np.random.default_rng(1))
+    losses = [
+        train.loss_of(trainee, pairs, Namespace(matching=0.5, matching_layer=layers, heads=9)).item()
+        for layers in ([], [1], [1, -1])
+    ]
+    both = (trainee.states(batch, 1, -1) for batch in (pairs.summaries, pairs.sources))
+    matched = [matching.matching_loss(*states, pairs).item() for states in zip(*both, strict=True)]
+    assert np.diff(losses).tolist() == pytest.approx([0.5 * loss for loss in matched], rel=1e-4)
 
 
 def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
