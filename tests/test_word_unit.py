@@ -151,10 +151,13 @@ SOURCE = "The Turkey trade deal, signed in March, ended a long dispute between t
 
 
 def test_without_overlap_all_count(released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str) -> None:
-    summary = "Nobody knows anything here"
-    (theirs,) = released_estime().evaluate_claims(SOURCE, [summary])
+    summary, one_shared = "Nobody knows anything here", "Nobody knows anything trade"
+    theirs = released_estime().evaluate_claims(SOURCE, [summary, one_shared])
+    both = word_scorer.score_candidates([summary, one_shared], SOURCE)
+    for measure, expected in zip(COUNTS, zip(*theirs, strict=True), strict=False):
+        assert both.values(measure).tolist() == list(expected)
+    assert both.values("overlap")[1] == 1
     result = word_scorer.score([summary], [SOURCE])
-    assert [result.values(measure).item() for measure in COUNTS] == list(theirs[: len(COUNTS)])
     names = ("overlap", "alarms", "unsupported", "unsupported_rate", "coverage")
     assert [result[measure].item() for measure in names] == [0, 4, 4, 1, 0]
     assert result["alarm_rate"].isnan()
