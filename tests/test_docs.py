@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from estime_metric import embedded
-from tests.command import run_command
+from tests.command import run_command, write_jsonl
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -109,7 +108,7 @@ def write_samples(folder: Path) -> None:
             {"id": number, "source": source, "summary": summary}
             for number, (source, summary) in enumerate(zip(sources, summaries, strict=True))
         )
-        (folder / f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_jsonl(folder / f"{file}.jsonl", rows)
     for file, columns in (("scores", ("alarms", "rouge")), ("judgements", ("consistency", "fluency"))):
         lines = [",".join(("document", "system", *columns))]
         for document in range(4):

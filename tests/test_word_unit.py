@@ -151,16 +151,15 @@ SOURCE = "The Turkey trade deal, signed in March, ended a long dispute between t
 
 
 def test_without_overlap_all_count(released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str) -> None:
-    summary, one_shared = "Nobody knows anything here", "Nobody knows anything trade"
-    theirs = released_estime().evaluate_claims(SOURCE, [summary, one_shared])
-    both = word_scorer.score_candidates([summary, one_shared], SOURCE)
-    for measure, expected in zip(COUNTS, zip(*theirs, strict=True), strict=False):
-        assert both.values(measure).tolist() == list(expected)
-    assert both.values("overlap")[1] == 1
-    result = word_scorer.score([summary], [SOURCE])
+    summaries = ["Nobody knows anything here", "Nobody knows anything trade"]
+    theirs = released_estime().evaluate_claims(SOURCE, summaries)
+    result = word_scorer.score_candidates(summaries, SOURCE)
+    for row, counts in enumerate(theirs):
+        assert [result.values(measure)[row].item() for measure in COUNTS] == list(counts[: len(COUNTS)])
     names = ("overlap", "alarms", "unsupported", "unsupported_rate", "coverage")
-    assert [result[measure].item() for measure in names] == [0, 4, 4, 1, 0]
-    assert result["alarm_rate"].isnan()
+    assert [result[measure][0].item() for measure in names] == [0, 4, 4, 1, 0]
+    assert result["overlap"][1] == 1
+    assert result["alarm_rate"][0].isnan()
     assert result.unchecked == [0]
     of_tokens = EstimeScorer(model=random_folder, layers=2).score(["zebra quagga"], [SOURCE])
     assert (of_tokens.values("overlap").item(), of_tokens.values("alarms").item()) == (0, 0)

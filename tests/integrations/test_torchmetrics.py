@@ -182,7 +182,9 @@ def test_options_are_refused_by_name(
 
 
 def test_inputs_are_refused_at_once_by_name_and_index(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    metric = ESTIME(model=bert_folder)
+    metric, two = ESTIME(model=bert_folder), ["a", "b"]
+    past = r"`ids` to hold integers up to 2\*\*53 .* at index 1"
+    other = "`ids` to be a list or a tensor of integers, but got"
     for preds, sources, more, error, message in (
         ("a", ["b"], {}, TypeError, "`preds` to be a list of strings, but got one bare str"),
         (["a", "b"], ["c", None], {}, TypeError, "`sources` to hold strings only, but got NoneType at index 1"),
@@ -190,20 +192,8 @@ def test_inputs_are_refused_at_once_by_name_and_index(bert_folder: str, monkeypa
         (["a"], ["b"], {"ids": [1, 2]}, ValueError, "`ids` and `preds` to be of one length, but got 2 and 1"),
         (["a"], ["b"], {"indices": 5}, TypeError, "`indices` to be a list or a tensor of integers, but got 5"),
         (["a"], ["b"], {"indices": [1]}, ValueError, r"`indices` to lie within 0\.\.0, but got 1"),
-        *(
-            (
-                ["a", "b"],
-                ["b", "c"],
-                {"ids": [1, bad]},
-                ValueError,
-                r"`ids` to hold integers up to 2\*\*53 .* at index 1",
-            )
-            for bad in ("x", 1.0, True, 2**53 + 1, None)
-        ),
-        *(
-            (["a", "b"], ["b", "c"], {"ids": bad}, TypeError, "`ids` to be a list or a tensor of integers, but got")
-            for bad in (5, "12", torch.tensor(1), torch.zeros(2, 2))
-        ),
+        *((two, two, {"ids": [1, bad]}, ValueError, past) for bad in ("x", 1.0, True, 2**53 + 1, None)),
+        *((two, two, {"ids": bad}, TypeError, other) for bad in (5, "12", torch.tensor(1), torch.zeros(2, 2))),
     ):
         with pytest.raises(error, match=message):
             metric.update(preds, sources=sources, **more)

@@ -13,8 +13,8 @@ import pytest
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, read_folder
 from estime_metric.tables import Table, to_csv
+from tests.command import write_jsonl
 from tests.families import SENTENCES
-from tests.jobs.conftest import write_jsonl
 
 DOCUMENTS = ("b-doc", "a-doc", "007", "d")
 SYSTEMS = ("M10", "M2", "M0")

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from estime_metric.studies.aggrefact.study import DETECTORS, TABLE_8
+from tests.command import write_jsonl
 from tests.families import SENTENCES
-from tests.jobs.conftest import write_jsonl
 
 #: Consistent and other summaries of the test half of CLIFF, CNN/DailyMail.
 COUNTS = {1: 127, 0: 23}

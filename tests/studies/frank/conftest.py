@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from estime_metric.studies.frank.data import ERRORS, Frank, read
+from tests.command import write_jsonl
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
-from tests.jobs.conftest import write_jsonl
 
 FRANK = SUMMEVAL.parent / "frank"
 SOURCES = {f"d{index}": f"{SENTENCES[2 * index]} {SENTENCES[2 * index + 1]}" for index in range(8)}

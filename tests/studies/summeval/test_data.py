@@ -11,8 +11,8 @@ import pytest
 
 from estime_metric.studies.shared.estime_paper import QUALITIES
 from estime_metric.studies.summeval.data import SummEval, from_hub, from_rows, read_folder
+from tests.command import write_jsonl
 from tests.conftest import SUMMEVAL
-from tests.jobs.conftest import write_jsonl
 from tests.studies.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder
 
 
