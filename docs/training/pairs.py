@@ -99,12 +99,6 @@ def make_pairs(blocks: np.ndarray, vocabulary: Vocabulary, rng: np.random.Genera
     return Pairs(hide(summaries, spaced_masks(summaries.shape, rng), vocabulary), hide(copies, masked, vocabulary))
 
 
-def similarities(summaries: Tensor, sources: Tensor) -> Tensor:
-    """Dot products of `summaries` (m, d) with `sources` (s, d) over `TEMPERATURE`, float32 of shape (m, s)."""
-    length = torch.cat([summaries, sources]).detach().float().pow(2).sum(1).mean()
-    return (summaries @ sources.T).float() / (length * TEMPERATURE)
-
-
 def matching_loss(summaries: Tensor, sources: Tensor, pairs: Pairs) -> Tensor:
     """Mean over the summaries' masked tokens of -log of the share that the same token has among masked source tokens.
 
@@ -112,7 +106,8 @@ def matching_loss(summaries: Tensor, sources: Tensor, pairs: Pairs) -> Tensor:
     softmax of dot products; tokens that no masked source token equals are left out. Once the tokens of the summary's
     own source compete, and once those of all sources; the two are weighted by `ACROSS`.
     """
-    logits = similarities(summaries, sources)
+    length = torch.cat([summaries, sources]).detach().float().pow(2).sum(1).mean()
+    logits = (summaries @ sources.T).float() / (length * TEMPERATURE)  # (m, s)
     same = pairs.summaries.targets[:, None] == pairs.sources.targets  # (m, s)
     of_summary, of_source = pairs.owners
     own = of_summary[:, None] == of_source  # (m, s)

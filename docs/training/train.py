@@ -41,7 +41,6 @@ from docs.training.data import (
     spaced_masks,
     tokenize,
 )
-from docs.training.distil import Teacher
 from docs.training.model import Trainee
 from docs.training.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs, matching_loss
 
@@ -88,11 +87,8 @@ def cross_entropy(model: Trainee, states: Tensor, targets: Tensor) -> Tensor:
     return loss
 
 
-def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace, teacher: Teacher | None = None) -> Tensor:
-    """Mean cross-entropy of a sample of the masked positions; for pairs, the matching loss is added, weighted.
-
-    With a teacher its similarities are matched, not the tokens.
-    """
+def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace) -> Tensor:
+    """Mean cross-entropy of a sample of the masked positions; for pairs, the matching loss is added, weighted."""
     if isinstance(group, Batch):
         (states,) = model.states(group, -1)
         return _sampled(model, states, group.targets, args.heads)
@@ -100,8 +96,7 @@ def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace, teac
     of_sources, *sources = model.states(group.sources, -1, *args.matching_layer)
     loss: Tensor = _sampled(model, torch.cat([of_summaries, of_sources]), group.targets, args.heads)
     for summary_states, source_states in zip(summaries, sources, strict=True):
-        matched = teacher.loss if teacher else matching_loss
-        loss = loss + args.matching * matched(summary_states, source_states, group)
+        loss = loss + args.matching * matching_loss(summary_states, source_states, group)
     return loss
 
 
@@ -273,7 +268,6 @@ def train(args: argparse.Namespace) -> None:
     trial = hide(rows, spaced_masks(rows.shape, np.random.default_rng()), vocabulary)
     dtype = getattr(torch, args.dtype) if args.dtype else choose_dtype(master, trial.to(args.device), args)
     model, refresh = working_copy(master, dtype)
-    teacher = Teacher(args.teacher, args.teacher_layer, args.start, dtype, args.device) if args.teacher else None
     resumed, begun = spent, time.monotonic() - spent
     logged = saved = spent
     running: list[float] = []
@@ -287,7 +281,7 @@ def train(args: argparse.Namespace) -> None:
         if done >= 1.0 or spent - resumed > 60 * args.pause_after:
             break
         for batch in batches.step(step, done):
-            loss = loss_of(model, batch.to(args.device), args, teacher)
+            loss = loss_of(model, batch.to(args.device), args)
             torch.autograd.backward(loss / args.batches)
             running.append(float(loss.detach()))
             tokens += batch.tokens
@@ -343,8 +337,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--matching-layer", type=int, nargs="+", default=[-1], help="layers that are matched; left out: the topmost"
     )
-    parser.add_argument("--teacher", type=Path, help="folder of an encoder whose similarities are matched instead")
-    parser.add_argument("--teacher-layer", type=int, default=5, help="the layer of it that is read")
     parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate of the body; the head has ten times")
     parser.add_argument("--warmup", type=int, default=20, help="steps of warm-up")
     parser.add_argument("--decay", type=float, default=0.7, help="share of the run in which the learning rate falls")

@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.distributions import Categorical, kl_divergence
 from transformers import AutoModel
 
 from docs.training import data, export, train
 from docs.training import pairs as matching
 from docs.training.data import BlockStream, Corpus, Vocabulary, held_out, hide, load_tokenizer
-from docs.training.distil import Teacher, translation
 from docs.training.model import Trainee
 from docs.training.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs
 from estime_metric import EstimeScorer
@@ -254,36 +252,6 @@ def test_each_layer_that_is_matched_adds_its_loss(folders: tuple[Path, Path]) ->
     both = (trainee.states(batch, 1, -1) for batch in (pairs.summaries, pairs.sources))
     matched = [matching.matching_loss(*states, pairs).item() for states in zip(*both, strict=True)]
     assert np.diff(losses).tolist() == pytest.approx([0.5 * loss for loss in matched], rel=1e-4)
-
-
-def test_a_student_is_asked_for_the_similarities_of_its_teacher(tmp_path: Path) -> None:
-    student, teacher = (save_encoder(tmp_path / family, family) for family in ("bert", "mpnet"))
-    tokenizers = [load_tokenizer(folder) for folder in (student, teacher)]
-    assert tokenizers[0].encode(SENTENCES[0]).ids != (wanted := tokenizers[1].encode(SENTENCES[0]).ids)
-    assert translation(*tokenizers)[tokenizers[0].encode(SENTENCES[0]).ids].tolist() == wanted
-
-    vocabulary = Vocabulary.of(tokenizers[0])
-    pairs = make_pairs(blocks_of_sentences(2, 30, vocabulary), vocabulary, np.random.default_rng(1))
-    taught = Teacher(teacher, 1, student, torch.float32, "cpu")
-    known = Teacher(student, 1, student, torch.float32, "cpu")
-    own, other = ([reader.states(batch) for batch in (pairs.summaries, pairs.sources)] for reader in (known, taught))
-    assert known.loss(*own, pairs).item() == pytest.approx(0, abs=1e-6)
-
-    divergences = []
-    units = [torch.cat(states).square().sum(1).mean() * matching.TEMPERATURE for states in (own, other)]
-    for i, owner in enumerate(pairs.owners[0]):
-        shares = [
-            Categorical(logits=states[1][pairs.owners[1] == owner] @ states[0][i] / unit)
-            for states, unit in zip((own, other), units, strict=True)
-        ]
-        divergences.append(kl_divergence(shares[1], shares[0]).item())
-    assert taught.loss(*own, pairs).item() == pytest.approx(np.mean(divergences), rel=1e-4)
-
-
-def test_training_with_a_teacher_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    options = ("--matching", 1, "--batch", 1600)
-    plain = run(folders, tmp_path / "plain", *options)
-    assert not same(run(folders, tmp_path / "taught", *options, "--teacher", folders[1], "--teacher-layer", 1), plain)
 
 
 def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
