@@ -108,6 +108,12 @@ class Judge:
         return [Judgement(row, result.signature, shown) for row, shown in zip(rows, explanations, strict=True)]
 
 
+#: Held while a worker judges, and by whoever forks: a child never inherits a lock of the engine that is held.
+_JUDGING = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_JUDGING.acquire, after_in_parent=_JUDGING.release, after_in_child=_JUDGING.release)
+
+
 class MicroBatcher:
     """Judges pairs that are submitted one by one, from any thread or event loop, in batches in a thread of its own.
 
@@ -148,7 +154,8 @@ class MicroBatcher:
                     return
             batch = [pair for pair in batch if pair[2].set_running_or_notify_cancel()]
             try:
-                judgements = self.judge([pair[0] for pair in batch], [pair[1] for pair in batch])
+                with _JUDGING:
+                    judgements = self.judge([pair[0] for pair in batch], [pair[1] for pair in batch])
             except BaseException as error:  # is raised to all who wait
                 for _, _, future in batch:
                     future.set_exception(error)

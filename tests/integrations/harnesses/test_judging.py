@@ -97,7 +97,7 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_judges_too() -> None:
-    """No child, forked when all is done, while pairs gather or while the batcher is locked, waits for the parent."""
+    """No child waits for the parent: forked when all is done, while pairs gather or are judged, or with a lock held."""
     script = """
         import os, signal
         from contextlib import nullcontext
@@ -106,9 +106,12 @@ def test_a_forked_process_judges_too() -> None:
         pair = "The cat sat.", "The cat sat on the mat."
         batcher = MicroBatcher(Judge(model="embedded-small", device="cpu"), wait=0.5)
         expected = batcher.submit(*pair).result().measures
-        for during, locked in ((False, nullcontext()), (True, nullcontext()), (True, batcher._lock)):
+        encoding = batcher.judge.scorer.encoder._lock
+        for during, locked in ((False, None), (True, None), (True, batcher._lock), (True, encoding)):
             pending = batcher.submit(*pair) if during else None
-            with locked:
+            while locked is encoding and not encoding.locked():
+                pass
+            with nullcontext() if locked in (None, encoding) else locked:
                 child = os.fork()
                 if child == 0:
                     signal.alarm(60)  # ends a child that hangs
