@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -131,7 +131,9 @@ class MicroBatcher:
         """Nothing is pending; a forked process has no worker, and the parent's may have held the lock."""
         self._lock = threading.Lock()
         self._pending: list[tuple[str, str, Future[Judgement]]] = []
-        self._worker: threading.Thread | None = None  # while pairs are pending
+        self._working = False  # while pairs are pending
+        #: Its thread stays: one that ends frees its memory of MKL under a lock, which a child may inherit held.
+        self._pool = ThreadPoolExecutor(1, "estime")
 
     def submit(self, prediction: str, source: str) -> Future[Judgement]:
         """The judgement of a pair, to come; TypeError or ValueError where an argument is no text."""
@@ -139,9 +141,9 @@ class MicroBatcher:
         pair = check_text("prediction", prediction), check_text("source", source), future
         with self._lock:
             self._pending.append(pair)
-            if self._worker is None:
-                self._worker = threading.Thread(target=self._work, name="estime")
-                self._worker.start()
+            if not self._working:
+                self._working = True
+                self._pool.submit(self._work)
         return future
 
     def _work(self) -> None:
@@ -150,7 +152,7 @@ class MicroBatcher:
             with self._lock:
                 batch, self._pending = self._pending[: self.most], self._pending[self.most :]
                 if not batch:
-                    self._worker = None
+                    self._working = False
                     return
             batch = [pair for pair in batch if pair[2].set_running_or_notify_cancel()]
             try:

@@ -99,7 +99,7 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
 def test_a_forked_process_judges_too() -> None:
     """No child waits for the parent: forked when all is done, while pairs gather or are judged, or with a lock held."""
     script = """
-        import os, signal
+        import os, signal, threading
         from contextlib import nullcontext
         from estime_metric.integrations.judging import Judge, MicroBatcher
 
@@ -110,7 +110,7 @@ def test_a_forked_process_judges_too() -> None:
         for during, locked in ((False, None), (True, None), (True, batcher._lock), (True, encoding)):
             pending = batcher.submit(*pair) if during else None
             while locked is encoding and not encoding.locked():
-                pass
+                pending = batcher.submit(*pair) if pending.done() else pending
             with nullcontext() if locked in (None, encoding) else locked:
                 child = os.fork()
                 if child == 0:
@@ -118,5 +118,6 @@ def test_a_forked_process_judges_too() -> None:
                     os._exit(batcher.submit(*pair).result().measures != expected)
             assert os.waitpid(child, 0)[1] == 0
             assert pending is None or pending.result().measures == expected
+            assert "estime_0" in [thread.name for thread in threading.enumerate()]  # one that ends may hold a lock
     """
     run_python(script)  # on one thread: torch's own pool of threads does not survive a fork
