@@ -110,8 +110,17 @@ class Judge:
 
 #: Held while a worker judges, and by whoever forks: a child never inherits a lock of the engine that is held.
 _JUDGING = threading.RLock()
+_BATCHERS: weakref.WeakSet[MicroBatcher] = weakref.WeakSet()
+
+
+def _start_child() -> None:
+    _JUDGING.release()
+    for batcher in _BATCHERS:
+        batcher._reset()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_JUDGING.acquire, after_in_parent=_JUDGING.release, after_in_child=_JUDGING.release)
+    os.register_at_fork(before=_JUDGING.acquire, after_in_parent=_JUDGING.release, after_in_child=_start_child)
 
 
 class MicroBatcher:
@@ -123,9 +132,7 @@ class MicroBatcher:
     def __init__(self, judge: Judge, wait: float = WAIT, most: int = MOST) -> None:
         self.judge, self.wait, self.most = judge, wait, most
         self._reset()
-        if hasattr(os, "register_at_fork"):
-            reset = weakref.WeakMethod(self._reset)
-            os.register_at_fork(after_in_child=lambda: (method := reset()) and method())
+        _BATCHERS.add(self)
 
     def _reset(self) -> None:
         """Nothing is pending; a forked process has no worker, and the parent's may have held the lock."""
