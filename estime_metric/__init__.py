@@ -13,8 +13,8 @@ from estime_metric._version import __version__
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
-    from estime_metric.engine.loading import EncoderUnavailableError as EncoderUnavailableError
-    from estime_metric.engine.store import unload_encoders as unload_encoders
+    from estime_metric.engine.encoder.loading import EncoderUnavailableError as EncoderUnavailableError
+    from estime_metric.engine.encoder.store import unload_encoders as unload_encoders
     from estime_metric.explanation import Explanation as Explanation
     from estime_metric.functional import estime as estime
     from estime_metric.integrations.torchmetrics import ESTIME as ESTIME
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 #: `ESTIME` needs an extra, so ``import *`` does not bring it.
 _LAZY_EXPORTS = {
-    "ESTIME": "integrations.torchmetrics", "EncoderUnavailableError": "engine.loading", "EstimeConfig": "config",
+    "ESTIME": "integrations.torchmetrics", "EncoderUnavailableError": "engine.encoder.loading", "EstimeConfig": "config",
     "EstimeResult": "result", "EstimeScorer": "scorer", "Explanation": "explanation", "estime": "functional",
-    "unload_encoders": "engine.store",
+    "unload_encoders": "engine.encoder.store",
 }  # fmt: skip
 
 __all__ = [

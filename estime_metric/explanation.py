@@ -13,7 +13,7 @@ import torch
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.matching import MatchedPair
-from estime_metric.engine.words import find_splitter, locate_in
+from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.inputs import check_choice
 from estime_metric.measures import MEASURES
 

@@ -145,7 +145,7 @@ MEASURES: dict[str, Measure] = {
     )
 }  # fmt: skip
 
-#: ``{model: {measure: value}}`` for the encoders that ship, as ``python -m docs.training.record`` wrote them.
+#: ``{model: {measure: value}}`` for the encoders that ship, as ``python -m estime_metric.studies.training.record`` wrote them.
 OPERATING_POINTS = Path(__file__).with_name("operating_points.json")
 
 RECOMMENDED = "inconsistency"  # the measure to choose and compare by, which is shown first

@@ -14,16 +14,16 @@ import torch
 from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine import store
 from estime_metric.engine.cache import SourceCache, source_key
-from estime_metric.engine.chunking import Chunk, EncodedUnits, Work, chunks, work_of
-from estime_metric.engine.encoder import MaskedEncoder
-from estime_metric.engine.masking import MaskedText, mask_units
+from estime_metric.engine.encoder import store
+from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.memory import ahead_of, put, return_memory, to_host
+from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.engine.matching import MatchedPair, match_chunk, matches_to_host
-from estime_metric.engine.memory import ahead_of, put, return_memory, to_host
-from estime_metric.engine.precision import inference_context
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.text import foreign_language
+from estime_metric.engine.text.chunking import Chunk, EncodedUnits, Work, chunks, work_of
+from estime_metric.engine.text.masking import MaskedText, mask_units
+from estime_metric.engine.text.units import foreign_language
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.measures import STATISTICS

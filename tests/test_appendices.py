@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from estime_metric import EncoderUnavailableError, EstimeResult, EstimeScorer
-from estime_metric.engine.text import units_of
+from estime_metric.engine.text.units import units_of
 from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
 from tests.families import BLOCKS, DETERMINERS, SENTENCES, save_encoder, toy_tagger
 from tests.oracle import Oracle

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer, Explanation
 from estime_metric.config import UNITS
-from estime_metric.engine.words import split_words
+from estime_metric.engine.text.words import split_words
 from estime_metric.explanation import VERDICTS, Evidence, UnitVerdict
 from tests.families import SENTENCES, TOKENIZERS
 from tests.oracle import Oracle, nearly_equal

@@ -44,7 +44,7 @@ SCRIPT = """
             return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
     if os.path.exists("/proc/self/statm"):
-        from estime_metric.engine.memory import return_memory
+        from estime_metric.engine.encoder.memory import return_memory
         before = memory()
         estime_metric.estime(text, text, model="embedded", device="cpu")
         told["held"] = memory() - before
@@ -61,7 +61,7 @@ SCRIPT = """
         told["grown"] = memory() - before
 
     import torch
-    from estime_metric.engine.precision import inference_context
+    from estime_metric.engine.encoder.precision import inference_context
     new = hasattr(torch.backends, "fp32_precision")
 
     def inside():

@@ -9,9 +9,9 @@ import weakref
 import pytest
 import torch
 
-from docs.benchmarks.rounding import changes, hostile_pairs
 from estime_metric import EstimeConfig, EstimeScorer, estime
 from estime_metric.config import default_layer
+from estime_metric.studies.speed.rounding import changes, hostile_pairs
 from tests.families import BLOCKS
 from tests.test_scorer import SHORT, Pairs, assert_same, scorer, split
 

@@ -7,20 +7,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from estime_metric._version import __version__
-from estime_metric.cli import (
-    benchmark,
-    calibrate,
-    coherence,
-    compare,
-    console,
-    corrupt,
-    demo,
-    explain,
-    meta_evaluate,
-    register,
-    score,
-    verify,
-)
+from estime_metric.cli import calibrate, compare, console, demo, explain, register, score, verify
 
 app = console.make_app(
     "estime",
@@ -28,15 +15,30 @@ app = console.make_app(
     f"Errors are one line and exit status 2; with {console.TRACEBACK}=1 in the environment they show their traceback.",
     version=f"estime-metric {__version__}",
 )
-for _command in (
-    score.score, explain.explain, demo.demo, compare.compare, calibrate.calibrate, corrupt.corrupt, coherence.coherence,
-    meta_evaluate.meta_evaluate, verify.verify, register.register,
-):  # fmt: skip
-    console.add(app, _command)
-app.command(benchmark.app)
+app.command(score.score)
+app.command(explain.explain)
+app.command(demo.demo)
+app.command(compare.compare)
+app.command(calibrate.calibrate)
+app.command(verify.verify)
+app.command(register.register)
 app.register_install_completion_command(help="Install completion for the shell in use.")
+
+#: The commands of the studies by name; each is imported when it is called.
+STUDIES = {
+    "benchmark": "estime_metric.studies.commands.benchmark:app",
+    "coherence": "estime_metric.studies.commands.coherence:coherence",
+    "corrupt": "estime_metric.studies.commands.corrupt:corrupt",
+    "meta-evaluate": "estime_metric.studies.commands.meta_evaluate:meta_evaluate",
+}
+for _name, _target in STUDIES.items():
+    app.command(_target, name=_name)
 
 
 def main(tokens: Sequence[str] | None = None) -> NoReturn:
     """The command ``estime``; leaves the process with the command's exit status."""
-    sys.exit(console.run(app, tokens))
+    given = sys.argv[1:] if tokens is None else list(tokens)
+    if not given or given[0].startswith("-"):
+        for name in STUDIES:
+            app[name]  # imports it: the overview shows the first line of its help
+    sys.exit(console.run(app, given))

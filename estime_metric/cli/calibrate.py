@@ -14,7 +14,7 @@ from estime_metric.cli.screen import print_table
 from estime_metric.measures import HIGHER_IS_BETTER, RECOMMENDED
 
 if TYPE_CHECKING:
-    from estime_metric.meta.detection import Calibration
+    from estime_metric.comparison.detection import Calibration
 
 TABLES, PLOTS = (".csv", ".jsonl", ".parquet"), (".png", ".svg")  # endings of what can be written
 FEW = 10  # with fewer summaries of a class, the next sample would move the threshold far
@@ -45,9 +45,9 @@ def calibrate(
     """
     if output is not None:
         files.check_writable(output, [judged], overwrite=overwrite, endings=(*TABLES, *PLOTS))
-    from estime_metric.meta.checks import listed  # imports pandas: slow
-    from estime_metric.meta.detection import calibrate as find
-    from estime_metric.meta.reading import read_table
+    from estime_metric.comparison.checks import listed  # imports pandas: slow
+    from estime_metric.comparison.detection import calibrate as find
+    from estime_metric.comparison.reading import read_table
 
     table = read_table(judged)
     column = score or RECOMMENDED
@@ -68,8 +68,8 @@ def calibrate(
     found = find(table[column], labels, higher_is_better=better, resamples=resamples, seed=seed)
     _print(found, column, better, labels)
     if output is not None and output.suffix.lower() in PLOTS:
-        from estime_metric.meta.plots.curves import plot_calibration
-        from estime_metric.meta.plots.style import save
+        from estime_metric.comparison.plots.calibration import plot_calibration
+        from estime_metric.comparison.plots.style import save
 
         say(f"wrote {', '.join(map(str, save(plot_calibration(found, column), output)))}")
     elif output is not None:
@@ -79,7 +79,7 @@ def calibrate(
 
 
 def _print(found: Calibration, column: str, better: bool, labels: list[Any]) -> None:
-    from estime_metric.tables import Column, Section, Table
+    from estime_metric.comparison.tables import Column, Section, Table
 
     rows = found.curve.iloc[sorted({round(place * (len(found.curve) - 1) / 10) for place in range(11)})]
     columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in rows.columns)

@@ -103,7 +103,7 @@ def compare(
 
 def _write(output: Path, found: "Comparison") -> None:
     from estime_metric.comparison import to_table
-    from estime_metric.tables import FORMATS
+    from estime_metric.comparison.tables import FORMATS
 
     ending = output.suffix.lower()
     if ending == ".json":

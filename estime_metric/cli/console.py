@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from inspect import getdoc
+from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
@@ -67,7 +66,9 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
 def _message(error: BaseException) -> str:
     text = str(error).strip()
     if isinstance(error, (MemoryError, RuntimeError)):
-        from estime_metric.engine.memory import is_out_of_memory  # needs torch, which the other errors do not wait for
+        from estime_metric.engine.encoder.memory import (
+            is_out_of_memory,  # needs torch, which the other errors do not wait for
+        )
 
         if is_out_of_memory(error):
             first = text.splitlines()[0] if text else "no memory left"
@@ -85,21 +86,13 @@ def _fail(message: str) -> int:
 
 
 def make_app(name: str, help: str, version: str | None = None) -> App:
-    """An application, or a group of commands, whose flags have no negative and whose help is plain text."""
+    """An application, or a group of commands, whose flags have no negative and whose help is the docstring, rewrapped."""
 
     def shown(value: object) -> str | None:  # no default of flags, nor where the help itself says it
         return None if value is None or isinstance(value, bool) else str(value)
 
     return App(
         name=name, help=help, version=version, version_flags=["--version"] if version else [],
-        help_flags=["--help", "-h"], help_format="plaintext",
+        help_flags=["--help", "-h"], help_format="rst",
         default_parameter=Parameter(negative=(), allow_repeating=True, show_default=shown),
     )  # fmt: skip
-
-
-def add(app: App, command: Callable[..., int | None]) -> None:
-    """Makes a function a command; its docstring is the help, whose paragraphs and arguments are rewrapped."""
-    text, _, arguments = (getdoc(command) or "").partition("\n\nArgs:\n")
-    text = "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-    command.__doc__ = f"{text}\n\nArgs:\n" + re.sub("\n {8,}", " ", arguments)  # Cyclopts reads it for the help
-    app.command(command, help=text)

@@ -17,7 +17,7 @@ from rich.text import Text
 from estime_metric.cli.console import printable
 
 if TYPE_CHECKING:
-    from estime_metric.tables import Cell, Column, Table
+    from estime_metric.comparison.tables import Cell, Column, Table
 
 FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
 
@@ -89,7 +89,7 @@ def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> Non
 
 def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
     """The groups of a table; with ``wrap`` the words of a column's name stand below each other if it is too wide."""
-    from estime_metric.tables import EMPTY
+    from estime_metric.comparison.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]
     blocks, start = [], 0
@@ -119,7 +119,7 @@ def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
 
 def _shown(cell: Cell, column: Column) -> str:
     """A cell in one line, numbers without a leading zero: ``.393`` for ``0.393``."""
-    from estime_metric.tables import show
+    from estime_metric.comparison.tables import show
 
     if isinstance(cell, str):
         return printable(" ".join(cell.split()))

@@ -6,6 +6,12 @@
 
 from __future__ import annotations
 
+try:
+    import pandas as _pandas  # noqa: F401
+    import scipy as _scipy  # noqa: F401
+except ImportError as error:
+    raise ImportError("Comparing systems needs pandas and scipy: pip install 'estime-metric[meta]'.") from error
+
 from estime_metric.comparison.report import plot_copying, to_table
 from estime_metric.comparison.rows import Joined, Row, join_rows, read_systems
 from estime_metric.comparison.systems import DEFAULT_MEASURES, compare_results, compare_rows

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from estime_metric.comparison.tables import EMPTY, Cell, Column, Section, Table, interval, p_value
 from estime_metric.comparison.verdicts import Comparison, Ranked, higher_is_better
-from estime_metric.tables import EMPTY, Cell, Column, Section, Table, interval, p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ def plot_copying(found: Comparison, measure: str) -> Figure:
 
     ValueError: the measure was not compared, or a system lacks the column ``copied``.
     """
-    from estime_metric.meta.plots import plot_trade_off
+    from estime_metric.comparison.plots.trade_off import plot_trade_off
 
     ranking = found.ranking(measure)
     names, copied = [one.system.name for one in ranking], [one.system.means["copied"] for one in ranking]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from estime_metric.comparison.paired import compare_each
 from estime_metric.comparison.rows import Row, join_rows, one_signature
 from estime_metric.comparison.verdicts import BESIDE, Comparison, Pair, System, higher_is_better
 from estime_metric.inputs import check_choice
 from estime_metric.measures import RECOMMENDED
-from estime_metric.meta.paired import compare_each
 
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult

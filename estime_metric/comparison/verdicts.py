@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from estime_metric.comparison.checks import Floats
+from estime_metric.comparison.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap
 from estime_metric.comparison.rows import LINE
 from estime_metric.config import LOW_COVERAGE
 from estime_metric.inputs import check_choice
 from estime_metric.measures import HIGHER_IS_BETTER
-from estime_metric.meta.checks import Floats
-from estime_metric.meta.paired import LEVEL, NOTHING, PairedComparison, paired_bootstrap
 
 #: Measures whose means are reported beside the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")

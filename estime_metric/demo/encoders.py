@@ -9,8 +9,8 @@ from pathlib import Path
 from estime_metric.config import EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL, PAPER_MODEL, UNITS
 from estime_metric.demo.limits import Limits, RefusedError, refuse
 from estime_metric.engine.cache import SourceCache
-from estime_metric.engine.loading import EncoderInfo, EncoderUnavailableError
-from estime_metric.engine.text import units_of
+from estime_metric.engine.encoder.loading import EncoderInfo, EncoderUnavailableError
+from estime_metric.engine.text.units import units_of
 from estime_metric.explanation import Explanation
 from estime_metric.inputs import check_choice, check_text
 from estime_metric.scorer import EstimeScorer

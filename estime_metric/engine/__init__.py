@@ -1,6 +1,6 @@
-"""The measure itself; knows no toolkit. One stage a module, each imports those before it.
+"""The measure itself; knows no toolkit. Data flow one way, and each stage imports only those before it.
 
-texts -> units (words, text, chunking) -> windows (masking) -> batches (batching) -> embeddings (encoder, with loading,
-shipped, blocks, fused; store holds encoders, cache embeddings of sources) -> matches (matching) -> statistics, from
-which `estime_metric.measures` computes the measures.
+`text`: texts -> units (words, tokens) -> windows in which they are masked, and chunks of work. `encoder`: windows ->
+batches -> embeddings. Then matches (`matching`) and statistics (`statistics`), from which `estime_metric.measures`
+computes the measures. `cache` keeps the embeddings of sources.
 """

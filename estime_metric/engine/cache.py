@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load, save
 from torch import Tensor
 
-from estime_metric.engine.memory import is_out_of_memory
+from estime_metric.engine.encoder.memory import is_out_of_memory
 from estime_metric.inputs import integer
 
 #: Files that belong to a cache; it never touches another file of its folder.

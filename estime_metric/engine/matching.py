@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from estime_metric.engine.chunking import Chunk, EncodedUnits, SummaryUnits
-from estime_metric.engine.memory import put_all, to_host
+from estime_metric.engine.encoder.memory import put_all, to_host
+from estime_metric.engine.text.chunking import Chunk, EncodedUnits, SummaryUnits
 
 CHUNK = 4_000_000  # most dot products held at once: 16 MB in float32
 

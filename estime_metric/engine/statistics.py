@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder.memory import put, put_all
 from estime_metric.engine.matching import CHUNK, MatchedPair, Matches
-from estime_metric.engine.memory import put, put_all
 from estime_metric.measures import STATISTICS
 
 Automaton = list[dict[Hashable, int]]  # state -> unit -> next state; state 0 is the beginning

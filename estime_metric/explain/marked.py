@@ -1,4 +1,4 @@
-"""How many of such words annotators marked as errors, by ``python -m docs.training.record``: what colours show."""
+"""How many of such words annotators marked as errors, by ``python -m estime_metric.studies.training.record``: what colours show."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ except ImportError as missing:
 
 from estime_metric import files
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
-from estime_metric.engine.store import unload_encoders
+from estime_metric.engine.encoder.store import unload_encoders
 from estime_metric.inputs import check_pairs, check_text
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer

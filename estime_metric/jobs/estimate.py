@@ -16,7 +16,7 @@ from estime_metric.jobs.job import Job, bytes_of_work
 if TYPE_CHECKING:
     import torch
 
-    from estime_metric.engine.chunking import Work
+    from estime_metric.engine.text.chunking import Work
     from estime_metric.scorer import EstimeScorer
 
 #: Pairs of the first timed call, each further one takes twice as many, so that full batches weigh most; and of all.

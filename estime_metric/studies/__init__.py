@@ -1,1 +1,4 @@
-"""The papers' experiments, measured again: they join the scorer and `estime_metric.meta`."""
+"""How good is the measure? Benchmarks, meta-evaluation, training of the encoders that ship, speed.
+
+Nothing outside this folder imports it; the command line names its commands and imports them when they are called.
+"""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from estime_metric.meta.detection import calibrate
+from estime_metric.comparison.detection import calibrate
 from tests.command import csv_rows, run_command, write_jsonl
 
 

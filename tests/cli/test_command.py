@@ -16,7 +16,7 @@ from estime_metric.cli.options import MeasureOptions
 from estime_metric.config import EstimeConfig
 from tests.command import run_command, run_python
 from tests.studies import conftest as summeval
-from tests.studies.frank import conftest as frank
+from tests.studies.benchmarks.frank import conftest as frank
 
 
 def commands(parent: App = app, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

@@ -12,7 +12,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.comparison import DEFAULT_MEASURES, compare_rows
-from estime_metric.meta import approximate_randomization
+from estime_metric.studies.meta import approximate_randomization
 from tests.command import json_rows, run_command, write_jsonl
 from tests.comparison.test_verdicts import SOURCES, A, B
 
@@ -73,7 +73,9 @@ def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> No
 
 
 def test_without_the_extra_it_says_so_at_once(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith(("estime_metric.meta", "estime_metric.comparison"))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("estime_metric.studies.meta", "estime_metric.comparison"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
     write_jsonl(files[0], [{"source": "A cat.", "summary": "A cat."}])

@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from estime_metric import files
-from estime_metric.meta.plots import save
-from estime_metric.tables import Column, Section, Table, write_table
+from estime_metric.comparison.tables import Column, Section, Table, write_table
+from estime_metric.studies.meta.plots import save
 from tests.command import full_disk, run_command
 
 FOLDERS = [

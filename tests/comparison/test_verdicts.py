@@ -9,7 +9,7 @@ import pytest
 
 from estime_metric import EstimeScorer
 from estime_metric.comparison import compare_results, compare_rows
-from estime_metric.meta import compare_paired
+from estime_metric.studies.meta import compare_paired
 
 A, B = [5, 3, 4, 6, 2, 7, 5, 4], [1, 3, 2, 4, 3, 2, 1, 0]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer
 from estime_metric.engine.statistics import CHUNK, _order, _tau_c, automaton_of, cosine_sum, fragment_lengths
-from estime_metric.engine.words import split_words
+from estime_metric.engine.text.words import split_words
 from estime_metric.measures import ALARM_WEIGHT, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
 from tests.families import SENTENCES
 

@@ -80,18 +80,18 @@ def test_plots_touch_nothing_global_and_without_matplotlib_the_extra_is_named(tm
             assert "matplotlib.pyplot" not in sys.modules
             import matplotlib
             before = dict(matplotlib.rcParams)
-            from estime_metric.meta import plots
+            from estime_metric.studies.meta import plots
             plots.save(plots.plot_layers({"a": [1.0, 2.0]}, [1, 2], "x"), sys.argv[1])
             assert not getattr(sys.modules.get("matplotlib.pyplot"), "get_fignums", list)()
             assert dict(matplotlib.rcParams) == before
-            for name in [name for name in sys.modules if name.startswith(("matplotlib", "estime_metric.meta.plots"))]:
+            for name in [name for name in sys.modules if name.startswith(("matplotlib", "estime_metric.studies.meta.plots"))]:
                 del sys.modules[name]
             sys.modules["matplotlib"] = None
             try:
                 plot_alarms(Explanation("", "", (), "token", 1, ""))
             except ImportError as error:
                 print(error)
-            import estime_metric.meta.plots
+            import estime_metric.studies.meta.plots
     """, tmp_path / "x", status=1, PYTHONWARNINGS="error")  # fmt: skip
     missing = "Plots need matplotlib: pip install 'estime-metric[meta]'.\n"
     assert run.stdout == missing

@@ -20,7 +20,7 @@ from torchmetrics import MetricCollection, MetricTracker  # noqa: E402
 from torchmetrics.wrappers import BootStrapper  # noqa: E402
 
 from estime_metric import estime  # noqa: E402
-from estime_metric.engine.encoder import MaskedEncoder  # noqa: E402
+from estime_metric.engine.encoder.masked import MaskedEncoder  # noqa: E402
 from estime_metric.integrations.torchmetrics import ESTIME  # noqa: E402
 from tests.integrations.conftest import Pairs, named, unzip  # noqa: E402
 

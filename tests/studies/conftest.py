@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric.studies.shared.estime_paper import QUALITIES
-from estime_metric.studies.summeval.data import SummEval, read_folder
-from estime_metric.tables import Table, to_csv
+from estime_metric.comparison.tables import Table, to_csv
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from estime_metric.studies.benchmarks.summeval.data import SummEval, read_folder
 from tests.command import write_jsonl
 from tests.families import SENTENCES
 

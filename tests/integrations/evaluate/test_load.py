@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from estime_metric import EstimeScorer, estime
-from estime_metric.engine import encoder as encoder_module
+from estime_metric.engine.encoder import masked as encoder_module
 from tests.command import run_command
 from tests.families import save_encoder
 from tests.integrations.evaluate.conftest import NOWHERE, SCRIPT
@@ -34,7 +34,7 @@ connect, resolve = socket.socket.connect, socket.getaddrinfo
 socket.socket.connect = socket.getaddrinfo = None
 import evaluate
 import estime_metric.integrations.evaluate
-from estime_metric.engine import store
+from estime_metric.engine.encoder import store
 assert not store.STORE._held
 socket.socket.connect, socket.getaddrinfo = connect, resolve
 summary, source, *names = sys.argv[1:]

@@ -26,7 +26,7 @@ def workers() -> Any:
 
 def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tuple[Any, int]:
     """The result of one process, and how many encoders it holds."""
-    from estime_metric.engine import store
+    from estime_metric.engine.encoder import store
 
     metric = Estime(model=model, num_process=size, process_id=rank, cache_dir=cache, experiment_id="part", timeout=300)
     for summary, source in pairs[:1]:

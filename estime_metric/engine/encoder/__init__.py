@@ -1,0 +1,1 @@
+"""Windows -> embeddings: how encoders are loaded, run in batches, and shared."""

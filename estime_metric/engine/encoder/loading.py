@@ -1,0 +1,324 @@
+"""Loads an encoder from the Hub, a folder or the package, and states what the measure needs to know of it.
+
+The only module of the engine that imports ``transformers``: within functions, since that takes seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import nn
+
+from estime_metric import embedded
+from estime_metric.config import EMBEDDED_SMALL_MODEL, EstimeConfig, default_layer
+from estime_metric.engine.encoder.batching import SpecialTokens
+from estime_metric.engine.encoder.memory import is_out_of_memory
+
+
+class EncoderUnavailableError(OSError):
+    """The encoder cannot be loaded: no such model, no network, no safetensors, no masked language model."""
+
+
+class _UnsuitableError(ValueError):
+    """The model was found, but the measure cannot use it."""
+
+
+_SHARD_INDEX = "model.safetensors.index.json"
+
+#: Files of a folder that decide on tokens or weights.
+_CONTENT_NAMES = (
+    *("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.txt", "vocab.json", "entity_vocab.json", "merges.txt", "adapter_config.json", _SHARD_INDEX),
+)
+_CONTENT_SUFFIXES = (".safetensors", ".model")
+
+_CONNECTION_SECONDS, _ANSWER_LASTS = 3.0, 30.0  # seconds: the Hub is out of reach then, and for how long
+
+#: What ``transformers`` raises where a model is absent, corrupt, unsupported or needs its own code to be run.
+_FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
+
+
+@dataclass(frozen=True)
+class EncoderInfo:
+    """What the measure needs to know of an encoder."""
+
+    name: str  # as the user gave it
+    revision: str  # the Hub's commit, or ``sha256-`` and twelve digits of the content of a local folder
+    blocks: int  # of the whole model
+    width: int  # of its hidden states
+    positions: int | None  # longest input, special tokens included; ``None`` where there is no limit
+    special: SpecialTokens
+    layer: int  # read by default: ``estime_layer`` of ``config.json``, else the one at the paper's relative depth
+
+    def resolve(self, config: EstimeConfig) -> EstimeConfig:
+        """``config`` with revision and layers filled in; `ValueError` where a layer or the window does not fit."""
+        everything = tuple(range(self.blocks + 1))
+        layers = (self.layer,) if config.layers is None else everything if config.layers == "all" else config.layers
+        resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
+        for layer in resolved.layer_tuple:
+            if layer > self.blocks:
+                wanted = f"lie within 0..{self.blocks}, the layers of {self.name!r}"
+                raise ValueError(f"Expected argument `layers` to {wanted}, but got {layer}.")
+        if self.positions is not None and config.window > (most := self.positions - self.special.around):
+            wanted = f"be at most {most}, the positions of {self.name!r} less its special tokens"
+            raise ValueError(f"Expected argument `window` to {wanted}, but got {config.window}.")
+        return resolved
+
+
+@dataclass(frozen=True, eq=False)
+class Pretrained:
+    """A loaded model and its fast tokenizer."""
+
+    model: Any  # without its prediction head
+    dtype: torch.dtype
+    tokenizer: Any
+    info: EncoderInfo
+    headed: Any  # the model with its prediction head, of which ``model`` is a part; ``None`` where it has none
+
+    def with_head(self) -> Any:
+        """The model with its prediction head; `ValueError` where it has none."""
+        if self.headed is None:
+            wanted = f"a model with its prediction head, such as {EMBEDDED_SMALL_MODEL!r}"
+            raise ValueError(f"Expected argument `model` to name {wanted}, but {self.info.name!r} has none.")
+        return self.headed
+
+    def save(self, folder: str | Path) -> None:
+        """Writes it as a folder that ``transformers`` reads, which knows nothing of int8 weights."""
+        (self.model if self.headed is None else self.headed).save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def read_int8(file: Path, dtype: torch.dtype) -> dict[str, torch.Tensor] | None:
+    """Weights that are stored as int8 with a float16 scale for each row (``NAME.scale``); ``None`` for other files."""
+    weights = {}
+    with safe_open(file, framework="pt") as stored:
+        if (stored.metadata() or {}).get("weights") != "int8":
+            return None
+        for name in stored.keys():  # noqa: SIM118 - no dict
+            weight = stored.get_tensor(name)
+            if weight.dtype == torch.int8:
+                weight = weight.float().mul_(stored.get_tensor(f"{name}.scale").float()[:, None])
+            if not name.endswith(".scale"):
+                weights[name] = weight.to(dtype)
+    return weights
+
+
+def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
+    """Loads tokenizer and weights with ``transformers``: safetensors only, no remote code, on the CPU, in eval mode.
+
+    Raises `EncoderUnavailableError`, or ValueError where mask token, fast tokenizer or a weight is missing.
+    """
+    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+
+    source = str(embedded.PATHS.get(model, model))
+    commit = revision_of(model, revision)
+    wanted = _sources(model, None if len(location(model)) > 1 else commit)
+    with explained(model), quiet():
+        config = AutoConfig.from_pretrained(source, **wanted, trust_remote_code=False)
+        _check_shards(source, wanted)
+        # Explicit: by default `transformers` asks at the terminal whether to run remote code.
+        tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
+        _check_tokenizer(model, tokenizer)
+        if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
+            config.reference_compile = False
+        how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
+        weights = Path(source) / "model.safetensors"
+        stored = read_int8(weights, dtype) if weights.is_file() else None
+        if stored is not None:
+            made = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
+            headed, report = made.from_pretrained(None, state_dict=stored, **how)
+        else:
+            how |= {**wanted, "use_safetensors": True, "trust_remote_code": False}
+            headed, report = AutoModelForMaskedLM.from_pretrained(source, **how)
+    base = headed.base_model
+    _check_weights(model, base, headed.base_model_prefix, report)
+    head = None if report["missing_keys"] else headed.eval()  # what `_check_weights` lets pass belongs to the head
+    return Pretrained(base.eval(), dtype, tokenizer, info_of(model, commit, base, tokenizer), head)
+
+
+@contextmanager
+def explained(model: str) -> Iterator[None]:
+    """Turns what is raised where ``model`` cannot be loaded into an `EncoderUnavailableError` or a `MemoryError`."""
+    try:
+        yield
+    except _UnsuitableError:
+        raise
+    except (MemoryError, *_FAILURES) as error:
+        if is_out_of_memory(error):
+            raise MemoryError(f"There is not enough memory to load the encoder {model!r}.") from error
+        raise EncoderUnavailableError(_advice(model, error)) from error
+
+
+def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
+    """The `EncoderInfo` of a model without its head."""
+    config = base.config
+    blocks = int(config.num_hidden_layers)
+    layer = int(getattr(config, "estime_layer", default_layer(blocks)))
+    special, positions = _special_tokens(tokenizer), _positions(base, config)
+    return EncoderInfo(name, revision, blocks, int(config.hidden_size), positions, special, layer)
+
+
+def revision_of(model: str, revision: str | None) -> str:
+    """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` where there is neither."""
+    where = location(model)
+    if len(where) > 1:
+        return _content_hash(where)
+    if model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1:
+        advice = 'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
+        raise EncoderUnavailableError(f"The encoder {model!r} cannot be loaded: there is no such folder. {advice}")
+    from transformers.utils import cached_file
+    from transformers.utils.hub import extract_commit_hash
+
+    try:
+        commit: str | None = extract_commit_hash(cached_file(model, "config.json", **_sources(model, revision)), None)
+    except _FAILURES as error:
+        raise EncoderUnavailableError(_advice(model, error)) from error
+    return commit or revision or "main"
+
+
+def location(model: str) -> tuple[str, ...]:
+    """What tells two loads of ``model`` apart: its name, and for a folder the state of its files."""
+    folder = Path(embedded.PATHS.get(model, model))
+    if not os.path.isdir(folder):
+        return (model,)
+    states = (f"{file}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in _content_files(folder))
+    return (str(folder.resolve()), *states)
+
+
+def _sources(model: str, revision: str | None) -> dict[str, Any]:
+    """What every call that fetches files is told: the revision, and to stay offline where the Hub does not answer.
+
+    Left alone, ``transformers`` asks for each file again and again, for half a minute.
+    """
+    from huggingface_hub import constants
+
+    if len(location(model)) > 1 or constants.HF_HUB_OFFLINE or _hub_answers(int(time.monotonic() // _ANSWER_LASTS)):
+        return {"revision": revision}
+    return {"revision": revision, "local_files_only": True}
+
+
+@lru_cache(maxsize=1)
+def _hub_answers(period: int) -> bool:
+    from huggingface_hub import constants, get_session
+
+    try:
+        get_session().head(constants.ENDPOINT, timeout=_CONNECTION_SECONDS)
+    except Exception:  # whatever the HTTP client in use raises
+        return False
+    return True
+
+
+def _check_shards(source: str, wanted: dict[str, Any]) -> None:
+    from transformers.utils import cached_file
+
+    path = cached_file(source, _SHARD_INDEX, **wanted, _raise_exceptions_for_missing_entries=False)
+    shards = json.loads(Path(path).read_text(encoding="utf-8"))["weight_map"].values() if path else ()
+    if foreign := sorted(shard for shard in shards if not shard.endswith(".safetensors")):
+        raise OSError(f"its weights are not in safetensors: {_SHARD_INDEX} names {foreign[0]}.")
+
+
+def _advice(model: str, error: Exception) -> str:
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    meant = "".join(f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1))
+    return (
+        f"The encoder {model!r} cannot be loaded: {reason}{meant} Either connect to the Hugging Face Hub once, so that "
+        "the model is in the local cache, or pass the folder of a copy as `model`, with weights in safetensors, or "
+        'pass model="embedded" for the English encoder that ships with estime-metric.'
+    )
+
+
+def _check_tokenizer(model: str, tokenizer: Any) -> None:
+    if tokenizer.mask_token_id is None:
+        lacks = "a mask token"
+    elif not tokenizer.is_fast:
+        lacks = "a fast tokenizer, which tells the characters of each token"
+    elif len(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids)) < 2:
+        lacks = "its tokenizer"  # where a folder holds none, `transformers` 5 makes up an empty one without a word
+    else:
+        return
+    raise _UnsuitableError(f"Expected argument `model` to name an encoder with {lacks}, but {model!r} has none.")
+
+
+def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, Any]) -> None:
+    own = set(base.state_dict())
+    if missing := sorted(name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own):
+        raise _UnsuitableError(
+            f"Expected argument `model` to name a complete encoder, but {model!r} lacks {len(missing)} of its weights: "
+            f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}."
+        )
+
+
+def _positions(base: nn.Module, config: Any) -> int | None:
+    """The longest input. Models whose position 0 is the padding (RoBERTa, MPNet) lose the positions up to it."""
+    limit = getattr(config, "max_position_embeddings", None)
+    if not isinstance(limit, int) or limit <= 0:
+        return None
+    for name, module in base.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+    return limit
+
+
+def _special_tokens(tokenizer: Any) -> SpecialTokens:
+    bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
+    full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
+    begin = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+    before, after = tuple(full[:begin]), tuple(full[begin + len(bare) :])
+    return SpecialTokens(before, after, mask=tokenizer.mask_token_id, padding=tokenizer.pad_token_id or 0)
+
+
+def _content_files(folder: Path) -> list[Path]:
+    """All files that decide on tokens or weights, shards in folders below included."""
+    files = {file for file in folder.iterdir() if file.name in _CONTENT_NAMES or file.suffix in _CONTENT_SUFFIXES}
+    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):  # `load_pretrained` says what is wrong
+        index = json.loads((folder / _SHARD_INDEX).read_text(encoding="utf-8"))
+        files |= {folder / shard for shard in index["weight_map"].values() if (folder / shard).is_file()}
+    return sorted(files)
+
+
+@lru_cache(maxsize=16)
+def _content_hash(where: tuple[str, ...]) -> str:
+    """Twelve digits that change with the content of the files at a `location`."""
+    digest = hashlib.sha256()
+    for file in _content_files(Path(where[0])):
+        digest.update(file.relative_to(where[0]).as_posix().encode())
+        with file.open("rb") as stream:
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
+    return f"sha256-{digest.hexdigest()[:12]}"
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps the reports of an ordinary load (a head left out) and its bars off the screen; changes no log level."""
+    from transformers.utils import logging as transformers_logging
+
+    logger = logging.getLogger("transformers.modeling_utils")
+    bars = transformers_logging.is_progress_bar_enabled()
+
+    def drop(record: logging.LogRecord) -> bool:
+        return record.levelno > logging.WARNING
+
+    logger.addFilter(drop)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)
+        if bars:
+            transformers_logging.enable_progress_bar()

@@ -1,0 +1,168 @@
+"""Windows -> embeddings: the encoder, cut to the blocks that are needed, run on batches under a token budget.
+
+Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions read, ``l`` layers, ``d`` hidden width.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+
+import torch
+from torch import Tensor
+
+from estime_metric import embedded
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder import memory
+from estime_metric.engine.encoder.batching import Batch, Job, assemble, jobs_of, pack
+from estime_metric.engine.encoder.blocks import BlockTaps
+from estime_metric.engine.encoder.fused import ReadPositions
+from estime_metric.engine.encoder.loading import Pretrained, load_pretrained
+from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory, put, put_all
+from estime_metric.engine.encoder.precision import cpu_by_default, inference_context, warn_where_slower
+from estime_metric.engine.encoder.shipped import load_shipped
+from estime_metric.engine.text.masking import MaskedText
+
+
+class MaskedEncoder:
+    """A BERT-like encoder that returns hidden states at masked positions.
+
+    It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a module that holds it.
+    It stays in eval mode and in its own dtype whatever surrounds it. ``depth`` is the deepest layer that can be read:
+    the blocks above it are gone. ``itemsize`` are the bytes of one number of a hidden state.
+    """
+
+    def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
+        self.info, self.tokenizer = pretrained.info, pretrained.tokenizer
+        self.depth, self.device = depth, device
+        self._model = pretrained.model.to(device).requires_grad_(False)
+        self._input_embeddings: torch.nn.Embedding = pretrained.model.get_input_embeddings()
+        self._dtype = pretrained.dtype
+        self.itemsize = self._dtype.itemsize
+        special = self.info.special
+        probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
+        with memory.few_kernels_kept(), inference_context(device):  # the probe may be the first to use oneDNN
+            self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
+            if device.type == "cpu":
+                warn_where_slower(self._dtype)
+            self._takes_padding = self._taps.takes_padding(_probe(pretrained), special.padding)
+        self._lock = threading.Lock()
+        self._most_positions = sys.maxsize  # in a forward pass: fewer where memory ran out
+        self._bytes_per_position = memory.bytes_per_position(self._model.config, self.itemsize)
+
+    @classmethod
+    def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
+        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
+
+        Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError where it cannot be used.
+        """
+        device = choose_device(config.device)
+        dtype = getattr(torch, config.dtype)
+        with cpu_by_default():
+            if config.model in embedded.PATHS:
+                pretrained = load_shipped(config.model, dtype)
+            else:
+                pretrained = load_pretrained(config.model, config.revision, dtype)
+        resolved = pretrained.info.resolve(config)
+        try:
+            encoder = cls(pretrained, max(resolved.layer_tuple), device)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise MemoryError(f"There is not enough memory on {device} for the encoder {config.model!r}.") from error
+        del pretrained
+        memory.return_memory()  # the blocks above
+        return encoder, resolved
+
+    def encode(
+        self, texts: Sequence[MaskedText], layers: Sequence[int], *,
+        token_budget: int | None = None, on_progress: Callable[[float], None] | None = None,
+    ) -> list[Tensor]:  # fmt: skip
+        """Hidden states at the masked positions of many texts, for each of shape (l, wanted, d), on the device.
+
+        The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
+        so memory is bounded however long a text is. Where memory runs out, the budget is halved, with a warning, until
+        the batch fits, and stays so. The budget never changes what is returned, rounding apart.
+
+        No layer may be deeper than ``depth``. ``on_progress`` is told after each batch the share of all positions
+        that it was. Raises FloatingPointError where a state is not finite, as happens where float16 overflows.
+        """
+        jobs = jobs_of(texts)
+        sizes = [text.wanted for text in texts]
+        flat = torch.empty(len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device)
+        whole = sum(len(job.window) for job in jobs)
+        asked = token_budget or memory.default_budget(self.device, self._bytes_per_position)
+        start, most = 0, self._most_positions
+        while start < len(jobs):
+            budget = min(asked, self._most_positions)
+            with closing(ahead_of(self.device, self._assembled(jobs[start:], budget))) as batches:
+                for batch in batches:
+                    try:
+                        with self._lock, inference_context(self.device):
+                            self._run(batch, layers, flat)
+                    except (RuntimeError, MemoryError) as error:
+                        if not is_out_of_memory(error) or len(batch.ids) == 1:
+                            raise
+                        self._most_positions = min(self._most_positions, batch.ids.size // 2)
+                        break
+                    done = jobs[start : start + len(batch.ids)]
+                    start += len(done)
+                    if on_progress is not None:
+                        on_progress(sum(len(job.window) for job in done) / whole)
+        if self._most_positions < most:
+            said = f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
+            warnings.warn(f"{said}Scores change by no more than rounding.", RuntimeWarning, stacklevel=2)
+        if not flat.isfinite().all():
+            overflow = ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
+            gave = f"embeddings that are not finite in {self._dtype}: its weights hold NaN or infinity{overflow}."
+            raise FloatingPointError(f"The encoder {self.info.name!r} gave {gave}")
+        return list(torch.split(flat, sizes, dim=1))
+
+    def input_embeddings(self, ids: Tensor) -> Tensor:
+        """Context-free embeddings, of shape (n, d), of token ids of shape (n,)."""
+        return self._input_embeddings.weight[ids]
+
+    def check_vocabulary(self, other: MaskedEncoder) -> None:
+        """Refuses to lend input embeddings to an encoder whose vocabulary differs, with a `ValueError`."""
+        if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
+            wanted = f"have the vocabulary of {other.info.name!r}, but that of {self.info.name!r} differs."
+            raise ValueError(f"Expected argument `soft_model` to {wanted}")
+
+    def _assembled(self, jobs: Sequence[Job], budget: int) -> Generator[Batch]:
+        lengths = [len(job.window) + self.info.special.around for job in jobs]
+        for numbers in pack(lengths, budget, self._takes_padding):
+            yield assemble([jobs[number] for number in numbers], self.info.special)
+
+    def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
+        """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
+        row, column, target, slot = put_all([batch.row, batch.column, batch.target, batch.slot], self.device)
+        ids = put(batch.ids, self.device)  # (b, p)
+        attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
+        only = ReadPositions(row, column, slot, batch.most)
+        states = self._taps.read(ids, attended, layers, lambda hidden: hidden[row, column], only)
+        for number, state in enumerate(states):
+            flat[number].index_copy_(0, target, state)
+
+
+def _probe(pretrained: Pretrained) -> Tensor:
+    """Some tokens of the vocabulary between the special ones, as one input of shape (1, p)."""
+    special, tokenizer = pretrained.info.special, pretrained.tokenizer
+    ordinary = sorted(set(tokenizer.get_vocab().values()) - set(tokenizer.all_special_ids))
+    chosen = ordinary[:: max(1, len(ordinary) // 20)][:20]
+    return torch.tensor([[*special.before, *chosen, special.mask, *special.after]])
+
+
+def choose_device(device: str | None) -> torch.device:
+    """The device of that name, else `ValueError`; for ``None`` a CUDA device where there is one, else the CPU."""
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        chosen = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"Expected argument `device` to name a torch device, but got {device!r}.") from error
+    if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
+        return torch.device("cuda", torch.cuda.current_device())  # "cuda" and "cuda:0" are one device
+    return chosen

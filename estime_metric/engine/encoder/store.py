@@ -1,0 +1,65 @@
+"""The encoders in memory: loaded once, shared by all who ask for the same one, bounded in number."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+from dataclasses import replace
+
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder.loading import location, revision_of
+from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
+from estime_metric.engine.encoder.memory import return_memory
+
+MOST_HELD = 2  # encoders that are cached while unused
+
+
+class EncoderStore:
+    """The ``MOST_HELD`` encoders that were asked for last, by model, revision, dtype and device.
+
+    A deeper encoder serves requests for the layers below, and replaces one that is not deep enough. A revision that is
+    left open or names a branch stands for one commit until everything is released. While one thread loads, others wait.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[Hashable, MaskedEncoder] = {}  # the one asked for last at the end
+        self._revisions: dict[Hashable, str] = {}
+        self._lock = threading.Lock()
+
+    def get(self, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
+        """The encoder that ``config`` asks for, and ``config`` with nothing left open; raises as a load."""
+        with self._lock:
+            files = location(config.model)
+            asked = (files, config.revision)
+            if asked not in self._revisions:
+                self._revisions[asked] = revision_of(config.model, config.revision)
+            config = replace(config, revision=self._revisions[asked])
+            origin = (files, config.revision, config.dtype, str(choose_device(config.device)))
+            encoder = self._held.get(origin)
+            resolved = config if encoder is None else encoder.info.resolve(config)
+            if encoder is None or encoder.depth < max(resolved.layer_tuple):
+                encoder, resolved = MaskedEncoder.load(config)
+            self._held.pop(origin, None)
+            self._held[origin] = encoder
+            while len(self._held) > MOST_HELD:
+                del self._held[next(iter(self._held))]
+        return encoder, resolved
+
+    def release(self, *encoders: MaskedEncoder) -> None:
+        """Holds some encoders no longer, or all where none is named; they are gone when their last user is."""
+        with self._lock:
+            self._held = {origin: held for origin, held in self._held.items() if encoders and held not in encoders}
+            if not encoders:
+                self._revisions.clear()
+
+
+STORE = EncoderStore()  # that of this process
+
+
+def unload_encoders() -> None:
+    """Lets go of all encoders and returns their memory; the next use loads them again.
+
+    An encoder that an `EstimeScorer` is using stays until that is unloaded or gone.
+    """
+    STORE.release()
+    return_memory()

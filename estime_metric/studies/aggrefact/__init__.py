@@ -1,3 +1,0 @@
-"""AggreFact (Tang et al. 2023): consistent summaries told from others, and marked words from others; extra ``meta``."""
-
-import estime_metric.meta  # noqa: F401  says what to install where pandas or scipy are missing

@@ -1,0 +1,1 @@
+"""The papers' experiments and benchmarks on human judgements, a folder each, on `shared`."""

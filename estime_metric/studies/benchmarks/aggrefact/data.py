@@ -1,0 +1,211 @@
+"""AggreFact (Tang et al. 2023): summaries of nine data sets, labelled consistent or not, by the class of their system.
+
+Two layouts are read: the authors' repository (github.com/Liyan06/AggreFact), and a folder with CLIFF (Cao & Wang 2021)
+and FRANK (Pagnoni et al. 2021) as JSON Lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from estime_metric.comparison.checks import listed
+from estime_metric.inputs import check_choice
+from estime_metric.studies.benchmarks.frank import data as frank
+from estime_metric.studies.benchmarks.shared.records import read_records
+from estime_metric.studies.benchmarks.shared.scoring import Listed
+
+#: Halves of every data set: thresholds are chosen on the first, results are reported on the second.
+SPLITS = ("val", "test")
+ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
+#: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as references and
+#: LEAD-3, belong to no class and are left out.
+CLASSES = {
+    "recent": ("BART", "PegasusDynamic", "T5", "Pegasus", "bart", "pegasus"),
+    "transformers": ("BertSum", "BertExtAbs", "BertExt", "GPT2", "BERTS2S", "TranS2S", "bert_sum"),
+    "older": (
+        *("FastAbsRl", "TConvS2S", "PtGen", "PtGenCoverage", "Summa", "BottomUp", "Seq2Seq", "TextRank", "missing"),
+        *("ImproveAbs", "NEUSUM", "ClosedBookDecoder", "RNES", "BanditSum", "ROUGESal", "MultiTask", "UnifiedExtAbs"),
+        *("pgn", "bus", "s2s"),
+    ),
+}
+_CLASS_OF = {system: name for name, systems in CLASSES.items() for system in systems}
+#: The authors' files, in the folder ``data``; the second holds only the class ``recent``.
+TABLES, SPANS = ("aggre_fact_final.csv", "aggre_fact_sota.csv"), Path("error_type_mapping", "CLIFF_error_types.csv")
+#: What ends the name of a detector's column.
+SCORE = "_score"
+#: Columns of `AggreFact.table`, before those of published scores; the group follows from the system.
+COLUMNS = ["dataset", "origin", "document", "system", "group", "split", "source", "summary", "label", "spans"]
+_READ = [name for name in COLUMNS if name != "group"]
+_RENAMED = {"id": "document", "doc": "source", "summ": "summary", "model_name": "system", "cut": "split"}
+
+
+@dataclass(frozen=True, eq=False)
+class AggreFact(Listed):
+    """Labelled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
+
+    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its name; ``group`` is one
+    of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans`` the list of texts that annotators marked,
+    in CLIFF, else ``None``. Further columns are published scores, higher is better. ``left_out``: how many summaries of
+    the file are of no class or no split.
+    """
+
+    origin: str
+    table: pd.DataFrame
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        if not len(self.table):
+            raise ValueError(f"Expected {self.origin!r} to hold labelled summaries, but there is none.")
+        if len(wrong := self.table.loc[~self.table["label"].isin((0, 1)), "label"]):
+            raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
+
+    @cached_property
+    def keys(self) -> list[tuple[str, str]]:
+        """Document and system of each summary."""
+        return list(zip(self.table["document"], self.table["system"], strict=True))
+
+    @cached_property
+    def summaries(self) -> tuple[str, ...]:
+        """The text of each summary."""
+        return tuple(self.table["summary"])
+
+    @cached_property
+    def source_of_each(self) -> list[str]:
+        """The source of each summary."""
+        return list(self.table["source"])
+
+    @property
+    def published(self) -> list[str]:
+        """Detectors whose scores the data have."""
+        return [str(name) for name in self.table.columns[len(COLUMNS) :]]
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve digits that change with any text, name, label or score."""
+        content = json.dumps(self.table.to_numpy().tolist(), default=str)
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+    def cells(self) -> list[tuple[tuple[str, str, str], pd.DataFrame]]:
+        """The rows of the authors' table 8: origin, data set (CLIFF, FRANK, others by name), class; its summaries."""
+
+        def place(cell: tuple[tuple[str, str, str], pd.DataFrame]) -> tuple[Any, ...]:
+            origin, dataset, group = cell[0]
+            others = dataset not in ("CLIFF", "FRANK")
+            return list(ORIGINS).index(origin), list(CLASSES).index(group), others, dataset
+
+        return sorted(self.table.groupby(["origin", "dataset", "group"], sort=False), key=place)
+
+
+def read(folder: str | Path) -> AggreFact:
+    """Reads a folder of either layout.
+
+    It is the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or ``aggre_fact_sota.csv``, with
+    ``error_type_mapping/CLIFF_error_types.csv`` for the marked words; this alone for CLIFF alone). Or it has
+    ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``, ``system``, ``split``, ``source``, ``summary``, ``label``,
+    ``spans``), ``frank`` as `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken,
+    since AggreFact has those of XSum under XSumFaith; those without an error in any sentence are consistent. Raises
+    OSError where a file is missing, ValueError for a table that lacks a column and a label that is neither 0 nor 1.
+    """
+    folder = Path(folder)
+    for place in (folder, folder / "data"):
+        if any((place / name).is_file() for name in (*TABLES, SPANS)):
+            return _aggrefact(folder, _read_authors(place))
+    parts = [_read_cliff(folder / "cliff" / "cliff.jsonl")] if (folder / "cliff").is_dir() else []
+    parts += [_read_frank(folder / "frank")] if (folder / "frank").is_dir() else []
+    if not parts:
+        raise FileNotFoundError(
+            f"Expected {str(folder)!r} to hold {TABLES[0]}, or the folders cliff and frank, but it has neither."
+        )
+    return _aggrefact(folder, pd.concat(parts, ignore_index=True))
+
+
+def of_split(data: AggreFact, split: str) -> AggreFact:
+    """One half; refuses a ``split`` that is none of `SPLITS`, or empty (ValueError)."""
+    check_choice("split", split, SPLITS)
+    return AggreFact(f"{data.origin} ({split})", data.table[data.table["split"] == split].reset_index(drop=True))
+
+
+def with_spans(data: AggreFact) -> AggreFact:
+    """The summaries whose words were judged, those of CLIFF; refuses data without any (ValueError)."""
+    return AggreFact(f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True))
+
+
+def place_name(origin: str, dataset: str, group: str) -> str:
+    """A cell as readers know it: ``CLIFF, CNN/DailyMail, recent``."""
+    return f"{dataset}, {ORIGINS[origin]}, {group}"
+
+
+def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
+    """The table in order, with classes, and a number behind documents that one system summarized several times."""
+    kept = table["system"].isin(_CLASS_OF) & table["split"].isin(SPLITS) & table["origin"].isin(ORIGINS)
+    found = table[kept].copy()
+    found["group"] = found["system"].map(_CLASS_OF)
+    found["document"] = found["dataset"] + "/" + found["document"].astype(str)
+    again = found.groupby(["document", "system"]).cumcount()
+    found["document"] += [f"#{number + 1}" if number else "" for number in again]
+    scores = [column for column in found.columns if column not in COLUMNS]
+    return AggreFact(folder.name or str(folder), found[[*COLUMNS, *scores]].reset_index(drop=True), int((~kept).sum()))
+
+
+def _read_authors(folder: Path) -> pd.DataFrame:
+    marked = _read_marked(folder / SPANS) if (folder / SPANS).is_file() else None
+    path = next((folder / name for name in TABLES if (folder / name).is_file()), None)
+    if path is None:
+        assert marked is not None
+        return marked
+    texts = {"id": str, "doc": str, "summary": str}
+    found = _read_csv(path, (*texts, "dataset", "origin", "model_name", "label", "cut"), texts)
+    spans = {} if marked is None else dict(zip(_identity(marked), marked["spans"], strict=True))
+    cliff = found["dataset"] == "CLIFF"
+    found["spans"] = [spans.get(key) if one else None for key, one in zip(_identity(found), cliff, strict=True)]
+    scores = found.filter(regex=f"{SCORE}$").apply(pd.to_numeric)
+    return found[_READ].join(scores.rename(columns=lambda name: name.removesuffix(SCORE)))
+
+
+def _read_marked(path: Path) -> pd.DataFrame:
+    """CLIFF with the words that annotators marked, from the authors' list of its errors."""
+    fields = ("dataset", "origin", "id", "doc", "summ", "model_name", "cut", "error_type", "annotated_span")
+    found = _read_csv(path, fields, str)
+    found["label"] = (found["error_type"] == "correct").astype(int)
+    found["spans"] = [ast.literal_eval(cell) if cell else [] for cell in found["annotated_span"]]
+    return found[_READ]
+
+
+def _read_csv(path: Path, names: Sequence[str], dtype: Any) -> pd.DataFrame:
+    """A table of the authors, its columns by our names."""
+    table = pd.read_csv(path, keep_default_na=False, dtype=dtype)
+    if missing := [name for name in names if name not in table.columns]:
+        raise ValueError(
+            f"Expected {path.name} to have the column {missing[0]!r}, but its columns are {listed(table.columns)}."
+        )
+    return table.rename(columns=_RENAMED)
+
+
+def _identity(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    return list(zip(table["origin"], table["document"], table["system"], strict=True))
+
+
+def _read_cliff(path: Path) -> pd.DataFrame:
+    fields = ("doc_id", "dataset", "system", "split", "source", "summary", "label", "spans")
+    names = {"dataset": "origin", "doc_id": "document"}
+    return pd.DataFrame(read_records(path, fields)).rename(columns=names).assign(dataset="CLIFF")[_READ]
+
+
+def _read_frank(folder: Path) -> pd.DataFrame:
+    parts = []
+    for split, name in zip(SPLITS, frank.SPLITS, strict=True):
+        data = frank.read(folder, name)
+        names = pd.DataFrame(data.keys, columns=["document", "system"])
+        texts = {"origin": data.datasets, "source": data.source_of_each, "summary": data.summaries}
+        label = (data.factuality == 1).astype(int)
+        parts.append(names.assign(**texts, dataset="FRANK", split=split, label=label, spans=None)[_READ])
+    return pd.concat(parts).query("origin == 'cnndm'")

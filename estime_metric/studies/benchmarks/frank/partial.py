@@ -1,0 +1,82 @@
+"""Partial correlations, a categorical variable held constant, under weights: what a resample of documents gives.
+
+The residuals of a regression on one indicator for each category are the values less the mean of their category. For
+Spearman the values are first replaced by their mid-ranks, those of all items together.
+
+Axes: n weightings, k items, g categories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from estime_metric.comparison.checks import Floats
+from estime_metric.comparison.ranks import by_class, dense, mid_ranks
+from estime_metric.inputs import check_choice
+
+METHODS = ("pearson", "spearman")
+#: A share of the spread that is left by rounding where all residuals are equal.
+_ROUNDING = 1e-18
+
+
+def partial_correlation(
+    first: npt.ArrayLike, second: npt.ArrayLike, categories: Sequence[str] | None = None, *, method: str = "pearson"
+) -> float:
+    """Correlation of two columns of k numbers, the category of each item held constant, if there is one.
+
+    NaN where a column is constant within every category; ValueError for other lengths and methods not in `METHODS`.
+
+    Example:
+        >>> x, y, system = [1, 2, 11, 12], [2, 1, 21, 23], ["A", "A", "B", "B"]
+        >>> round(partial_correlation(x, y), 2), round(partial_correlation(x, y, system), 2)
+        (0.99, 0.32)
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    codes = codes_of(categories) if categories is not None else np.zeros(len(x), dtype=np.int64)
+    if not len(x) == len(y) == len(codes):
+        raise ValueError(f"Expected columns of one length, but got {len(x)}, {len(y)} and {len(codes)}.")
+    return float(weighted_partial(np.ones((1, len(x))), x, y, codes, method)[0])
+
+
+def weighted_partial(
+    weights: Floats, first: Floats, second: Floats, categories: npt.NDArray[np.int64], method: str
+) -> Floats:
+    """As `partial_correlation`, for several samples at once: float64 of shape (n,), NaN where a sample has no value.
+
+    ``weights``, (n, k), say how often each sample takes each item; ``categories`` are numbers from 0, of shape (k,).
+    """
+    check_choice("method", method, METHODS)
+    x, y = (_residuals(weights, _ranked(weights, values, method), categories) for values in (first, second))
+    products, of_x, of_y = ((weights * one * other).sum(axis=1) for one, other in ((x, y), (x, x), (y, y)))
+    below = np.sqrt(of_x * of_y)
+    defined = (of_x > _ROUNDING * len(first)) & (of_y > _ROUNDING * len(first))
+    ratio: Floats = np.divide(products, below, out=np.full(len(weights), np.nan), where=defined)
+    return np.clip(ratio, -1, 1)
+
+
+def codes_of(categories: Sequence[str]) -> npt.NDArray[np.int64]:
+    """A number from 0 for each category, in order of appearance."""
+    return np.asarray(pd.factorize(np.array(categories, dtype=object))[0], dtype=np.int64)
+
+
+def _ranked(weights: Floats, values: Floats, method: str) -> Floats:
+    """The values, or their mid-ranks in each sample; scaled to a spread of about 1; (k,) or (n, k)."""
+    if method == "pearson":
+        centred: Floats = values - values.mean()
+        return centred / (np.abs(centred).max(initial=0.0) or 1.0)
+    codes = dense(values)
+    ranks: Floats = mid_ranks(by_class(weights, codes), codes)
+    return ranks / max(1, len(values))
+
+
+def _residuals(weights: Floats, values: Floats, categories: npt.NDArray[np.int64]) -> Floats:
+    """Values less the weighted mean of their category, (n, k)."""
+    indicator = np.eye(int(categories.max(initial=0)) + 1)[categories]  # (k, g)
+    counted = weights @ indicator
+    means = ((weights * values) @ indicator) / np.where(counted > 0, counted, 1)
+    residuals: Floats = values - means[:, categories]
+    return residuals

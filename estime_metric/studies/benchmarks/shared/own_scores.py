@@ -1,0 +1,155 @@
+"""Scores that were computed elsewhere, beside ours: a row for each summary in any order, a column for each measure, as
+``estime score -o`` writes them where the input names document and system."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.comparison.checks import Floats, listed
+from estime_metric.comparison.reading import read_table
+from estime_metric.files import read_meta
+from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.studies.benchmarks.shared import estime_paper
+from estime_metric.studies.benchmarks.shared.scoring import OWN, Block, Measure, Summaries
+from estime_metric.studies.meta.grid import cell_names
+
+#: Names of the columns of documents and of systems; the first that a table has is taken.
+DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
+#: Columns that hold no score: names, what ``estime score`` writes beside its measures, and human judgements.
+NO_SCORES = {
+    *DOCUMENT, *SYSTEM, *estime_paper.QUALITIES, "", "line", "flag", "tokens", "overlap", "blank", "signature",
+    "dataset", "split", "factuality", "label", "n_missing",
+}  # fmt: skip
+
+#: Rows of the paper by their names in lower case: a column of that name stands above that row.
+_PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.TABLE_1}
+
+
+def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
+    """A block of measures for each file, CSV, JSON Lines or Parquet, whose names without the ending have to differ.
+    ``lower`` are columns of which less is better, in any of the files; those of ESTIME are known. Raises OSError for a
+    file that cannot be read, ImportError for Parquet without pyarrow, TypeError and ValueError as `own_block`, and
+    where no file has a column of ``lower``."""
+    paths, lower = [Path(file) for file in files], list(lower)
+    names = [path.stem for path in paths]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"Expected files of different names, but several are called {listed(twice)}.")
+    tables = {path.stem: _read(path) for path in paths}
+    if unknown := [name for name in lower if not any(name in table for table in tables.values())]:
+        raise ValueError(f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}.")
+    return [own_block(table, name, [one for one in lower if one in table]) for name, table in tables.items()]
+
+
+def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ()) -> Block:
+    """Scores of a table as measures of a benchmark; the block's notes name summaries without a score and rows of no
+    summary.
+
+    Args:
+        table: a row for each summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column of numbers for each
+            measure, with NaN for a missing score. Columns of text and those in `NO_SCORES` are no measures.
+        name: follows the measures' names in tables, and precedes the names of their columns.
+        lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are known.
+
+    Raises:
+        TypeError: a column holds both numbers and text.
+        ValueError: no column of documents, systems or scores, a summary twice, an infinite score, or an unknown
+            ``lower``.
+    """
+    keys = _keys(table, name)
+    names = (one for one in table.columns if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:"))
+    columns = {str(column): _numbers(table[column], name) for column in names}
+    scores = pd.DataFrame({column: values for column, values in columns.items() if values is not None}, index=keys)
+    if not len(scores.columns):
+        raise ValueError(f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}.")
+    if unknown := [column for column in lower if column not in scores]:
+        raise ValueError(f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}.")
+    measures = {column: _measure(column, name, column in lower) for column in scores}
+
+    def compute(data: Summaries, _: object) -> dict[str, Floats]:
+        if not keys.isin(data.keys).any():
+            raise ValueError(
+                f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(keys)} rows is one; "
+                f"the first is {keys[0]}, the first summary {data.keys[0]}."
+            )
+        found = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
+        return {measure.column: found[column].to_numpy() for column, measure in measures.items()}
+
+    content = repr([*sorted(zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)), *scores])
+    stated = list(dict.fromkeys(table["signature"])) if "signature" in table else []
+    parts = [name, f"sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}", *(stated if len(stated) == 1 else [])]
+    prepared = "|".join(map(str, parts)), compute
+    measured = tuple(measures.values())
+    return Block(f"Scores of {name}", measured, lambda: prepared, notes=lambda data: tuple(_notes(data, scores, name)))
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """A table, with the signature that is stated beside it as a column."""
+    table = read_table(path, (*DOCUMENT, *SYSTEM))
+    beside = None if "signature" in table else read_meta(path).get("signature")
+    return table.assign(signature=beside) if beside else table
+
+
+def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
+    found = []
+    for kind, choices in (("documents", DOCUMENT), ("systems", SYSTEM)):
+        column = next((one for one in choices if one in table), None)
+        if column is None:
+            raise ValueError(
+                f"Expected {name!r} to have a column of {kind} ({', '.join(choices)}), but its columns are "
+                f"{listed(table.columns)}."
+            )
+        cells = table[column]
+        if column == "n_errors" and "n_missing" in table:
+            cells = cells + table["n_missing"]  # the errors that were asked for
+        found.append([str(cell) for cell in cells])
+    keys = pd.MultiIndex.from_arrays(found)
+    if not len(keys):
+        raise ValueError(f"Expected {name!r} to have rows, but it has none.")
+    if len(twice := keys[keys.duplicated()].unique()):
+        raise ValueError(f"Expected {name!r} to hold each summary once, but these occur twice: {listed(twice)}.")
+    return keys
+
+
+def _numbers(cells: pd.Series, name: str) -> Floats | None:
+    """A column as numbers, ``None`` where it holds text or nothing."""
+    values = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    if np.isnan(values).all():
+        return None
+    if len(unread := cells[np.isnan(values) & cells.notna().to_numpy()]):
+        raise TypeError(f"Expected column {cells.name!r} of {name!r} to hold numbers, but got {unread.iloc[0]!r}.")
+    if np.isinf(values).any():
+        raise ValueError(f"Expected column {cells.name!r} of {name!r} to be finite, but it holds an infinity.")
+    return np.asarray(values)
+
+
+def _measure(column: str, name: str, lower: bool) -> Measure:
+    """A column's row in the tables: where the paper prints a row of that name, above that row."""
+    lower = lower or not HIGHER_IS_BETTER.get(column.partition("@")[0], True)
+    printed = _PRINTED.get(column.lower().replace("_", "-").replace(" ", "-"))
+    label = printed or f"{'(-)' if lower else ''}{column}"
+    return Measure(f"{name}:{column}", f"{label} [{name}]", OWN, lower_is_better=lower)
+
+
+def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
+    """Which summaries lack a score, and which rows are of no summary."""
+    keys = pd.MultiIndex.from_tuples(data.keys)
+    found = scores.reindex(keys)
+    there = keys.isin(scores.index)
+    if not there.all():
+        yield f"{name}: no row for {(~there).sum()} of {len(keys)} summaries: {cell_names(keys[~there])}."
+    for column in scores:
+        if len(empty := keys[there & found[column].isna()]):
+            yield f"{name}: no value of {column} for {len(empty)} summaries: {cell_names(empty)}."
+    strange = scores.index[~scores.index.isin(keys)]
+    documents, systems = (strange.get_level_values(level) for level in (0, 1))
+    new_document, new_system = ~documents.isin(data.documents), ~systems.isin(data.systems)
+    for kind, names in (("documents", documents[new_document]), ("systems", systems[new_system])):
+        if len(names):
+            yield f"{name}: unknown {kind}, left out: {listed(names.unique())}."
+    if len(rest := strange[~new_document & ~new_system]):
+        yield f"{name}: rows of no summary, left out: {cell_names(rest)}."

@@ -1,0 +1,116 @@
+"""All coherence measures by their names: texts in, one score of each measure for each text out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estime_metric._version import __version__
+from estime_metric.inputs import check_texts
+from estime_metric.studies.coherence_measures import BARTSCORE_MODEL
+from estime_metric.studies.coherence_measures.entity_graph import content_words, entity_graph, nouns
+from estime_metric.studies.meta.lengths import count_lengths
+
+#: Higher is more coherent in each; the last two are baselines, the number of characters and chance.
+MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")
+
+
+@dataclass(frozen=True)
+class CoherenceOptions:
+    """What the measures need. ``classifier``: folder or Hub name of a trained one (``python -m
+    estime_metric.studies.coherence_measures.train``). ``bartscore_model``: Hub name or folder. ``tagger``: ``"nltk"`` makes the
+    entity graph link nouns (extra ``nltk``); ``None``: content words. ``device``: ``None`` takes CUDA if there is one.
+    ``truncate``: cut texts that are longer than a model's positions, else they are refused. ``seed``: of the random
+    baseline."""
+
+    classifier: str | Path | None = None
+    bartscore_model: str = BARTSCORE_MODEL
+    tagger: str | None = None
+    device: str | None = None
+    truncate: bool = False
+    seed: int = 0
+
+
+def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
+    """Refuses unknown measures, and those that lack what they need, before any model is loaded (ValueError)."""
+    if unknown := [repr(name) for name in measures if name not in MEASURES] if measures else ["none"]:
+        raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {unknown[0]}.")
+    if "classifier" in measures and options.classifier is None:
+        raise ValueError(
+            "Expected argument `classifier` to name a trained classifier, since the measure 'classifier' needs one: "
+            "train it with python -m estime_metric.studies.coherence_measures.train."
+        )
+
+
+def coherence_scores(
+    texts: Sequence[str], measures: Sequence[str] = ("entity_graph",), *, sources: Sequence[str] | None = None,
+    options: CoherenceOptions | None = None,
+) -> dict[str, NDArray[np.float64]]:  # fmt: skip
+    """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more coherent in each.
+
+    Only ``bartscore`` reads the ``sources`` of the texts. Raises TypeError, ValueError for bad texts, an unknown
+    measure or one that lacks what it needs, OSError where a model cannot be loaded, ImportError where a tagger is not
+    installed.
+
+    Example:
+        >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colours."]
+        >>> {name: scores.tolist() for name, scores in coherence_scores(texts, ["entity_graph", "length"]).items()}
+        {'entity_graph': [0.5, 0.0], 'length': [47.0, 41.0]}
+    """
+    options = options or CoherenceOptions()
+    check_measures(measures, options)
+    checked = check_texts("texts", texts)
+    return {name: _score(name, checked, sources, options) for name in measures}
+
+
+def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> str:
+    """One line that says how the scores of these measures come about.
+
+    Example:
+        >>> coherence_signature(["entity_graph", "length"], CoherenceOptions()).split("|")[:3]
+        ['COHERENCE', 'entity_graph:content_words', 'length:characters']
+    """
+    settings = {
+        "entity_graph": f"nouns,{options.tagger}" if options.tagger else "content_words",
+        "classifier": str(options.classifier),
+        "bartscore": options.bartscore_model,
+        "length": "characters",
+        "random": f"seed {options.seed}",
+    }
+    truncated = ["truncate:yes"] if options.truncate and {"classifier", "bartscore"} & set(measures) else []
+    parts = [f"{name}:{settings[name].replace('|', '%7C')}" for name in measures]
+    return "|".join(["COHERENCE", *parts, *truncated, f"version:{__version__}"])
+
+
+def _score(
+    name: str, texts: Sequence[str], sources: Sequence[str] | None, options: CoherenceOptions
+) -> NDArray[np.float64]:
+    if name == "entity_graph":
+        finder = content_words if options.tagger is None else nouns(options.tagger)
+        return np.array([entity_graph(text, entities=finder) for text in texts], dtype=np.float64)
+    if name == "length":
+        return np.asarray(count_lengths([texts])[0], dtype=np.float64)
+    if name == "random":
+        return np.random.default_rng(options.seed).uniform(size=len(texts))
+    if name == "classifier":
+        from estime_metric.studies.coherence_measures.classifier import (
+            CoherenceClassifier,  # brings torch and transformers
+        )
+
+        classifier = CoherenceClassifier(options.classifier or "", device=options.device, truncate=options.truncate)
+        if not classifier.trained:
+            raise ValueError(
+                f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "
+                "trained head: train it with python -m estime_metric.studies.coherence_measures.train."
+            )
+        return classifier.score(texts)
+    if sources is None:
+        raise ValueError("Expected argument `sources` to hold the sources, since the measure 'bartscore' reads them.")
+    from estime_metric.studies.coherence_measures.bartscore import BartScore  # brings torch and transformers
+
+    scorer = BartScore(options.bartscore_model, device=options.device, truncate=options.truncate)
+    return scorer.score(texts, sources)

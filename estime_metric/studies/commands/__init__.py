@@ -1,0 +1,1 @@
+"""The commands of the studies; `estime_metric.cli` knows them by name."""

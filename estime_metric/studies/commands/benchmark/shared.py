@@ -1,0 +1,125 @@
+"""Options and output that the benchmarks share."""
+
+# Annotations are evaluated here, not postponed: Cyclopts reads them also where another module extends a group.
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+from rich.console import Console
+from rich.text import Text
+
+from estime_metric import files
+from estime_metric.cli import options, screen
+from estime_metric.cli.console import say, warn
+
+if TYPE_CHECKING:
+    from estime_metric.comparison.tables import Table
+    from estime_metric.studies.benchmarks.shared.scoring import Block
+    from estime_metric.studies.benchmarks.shared.study import Study
+
+_OTHERS = Group("Other measures", sort_key=3)
+
+
+def _repeatable(name: str, help: str) -> Parameter:
+    return Parameter(name=name, help=f"{help}; may be repeated.", show_default=False)
+
+
+@Parameter(name="*", group=_OTHERS)
+@dataclass(frozen=True, kw_only=True)
+class OwnScores:
+    """Scores that were computed elsewhere."""
+
+    scores: Annotated[
+        tuple[Path, ...],
+        _repeatable("--scores", "CSV, JSON Lines or Parquet with document, system and a column for each measure"),
+    ] = ()
+    lower: Annotated[tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better")] = ()
+
+    def blocks(self, device: str | None) -> "list[Block]":
+        """The files' scores as measures of a benchmark; the files are read here."""
+        from estime_metric.studies.benchmarks.shared.own_scores import own_blocks
+
+        return own_blocks(self.scores, self.lower)
+
+
+@Parameter(name="*", group=_OTHERS)
+@dataclass(frozen=True, kw_only=True)
+class OtherMeasures(OwnScores):
+    """Measures beside ESTIME."""
+
+    blanc: Annotated[tuple[str, ...], _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder")] = ()
+    blanc_tune: Annotated[
+        tuple[str, ...], _repeatable("--blanc-tune", "BLANC-tune, likewise, slow: it tunes the encoder on each summary")
+    ] = ()
+
+    def blocks(self, device: str | None) -> "list[Block]":
+        """BLANC and the files' scores as measures of a benchmark; the files are read here."""
+        from estime_metric.studies.benchmarks.shared.blanc import blanc_block
+
+        models = [("help", model) for model in self.blanc] + [("tune", model) for model in self.blanc_tune]
+        return [*(blanc_block(model, kind, device=device) for kind, model in models), *super().blocks(device)]
+
+
+@Parameter(name="*", group=Group("Measure", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class EveryMeasure(options.UnitOptions):
+    """The options of the measure, but for the further measures: all of them are measured."""
+
+    layers: options.Layers = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What becomes of the results."""
+
+    output: Annotated[
+        Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
+    ] = None
+    resume: Annotated[
+        bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")
+    ] = False
+    overwrite: options.Overwrite = False
+    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000
+    seed: options.Seed = 0
+    quiet: options.Quiet = False
+
+    def make_folder(self) -> None:
+        """Makes the folder of the output before anything is read, or refuses it."""
+        if self.resume and self.overwrite:
+            raise ValueError("Give --resume or --overwrite, not both.")
+        if self.resume and self.output is None:
+            raise ValueError("--resume needs --output, the folder of the earlier scores.")
+        if self.output is not None:
+            files.make_folder(self.output, overwrite=self.overwrite or self.resume)
+
+    def run(
+        self, study: "Study", data: Any, blocks: "Sequence[Block]", shown: Sequence[str] = (),
+        show: "Callable[[Iterable[Table]], None] | None" = None,
+    ) -> int:  # fmt: skip
+        """Runs a study, prints the tables ``shown`` (all where none is named), says what was written and what could not
+        be measured; returns the exit status. ``show`` prints in place of `print_tables`."""
+        from estime_metric.studies.benchmarks.shared.study import run
+
+        options: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "progress": not self.quiet}
+        found = run(study, data, blocks, folder=self.output, resume=self.resume, **options)
+        (show or print_tables)(found.tables[name] for name in shown or found.tables if name in found.tables)
+        if names := ", ".join(found.scores.reused):
+            say(f"Scores of the earlier run: {names}")
+        if self.output is not None:
+            say(f"written to {self.output}: {', '.join(sorted(path.name for path in self.output.iterdir()))}")
+        for name, reason in found.scores.problems.items():
+            warn(f"{name}: {reason}")
+        return 1 if found.scores.problems else 0
+
+
+def print_tables(tables: "Iterable[Table]") -> None:
+    """The tables, then the notes of all of them, each once."""
+    console, notes = Console(), dict[str, None]()
+    for table in tables:
+        screen.print_table(table, console)
+        notes |= dict.fromkeys(table.notes)
+    for note in notes:
+        console.print(Text(note))

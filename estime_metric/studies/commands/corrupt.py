@@ -1,0 +1,76 @@
+"""``estime corrupt``: clean pairs in a file -> labelled pairs with subtle errors."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from estime_metric import files
+from estime_metric.cli import options
+from estime_metric.cli.console import say, warn
+
+Errors = Annotated[str, Parameter(alias="-n", help="Errors per summary, comma-separated: a corrupted copy for each.")]
+Order = Annotated[str, Parameter(help="sequential: each error sees those before it; clean: each sees the clean text.")]
+
+
+@Parameter(name="*", group=Group("Generator", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class GeneratorOptions(options.EncoderOptions):
+    """The masked language model that makes the errors."""
+
+    model: Annotated[str | None, Parameter(alias="-m", help="Masked language model that makes the errors: Hub name, "
+        "local folder, or 'embedded-small'. (default: bert-base-cased, the paper's)")] = None  # fmt: skip
+    window: Annotated[int | None, Parameter(help="Tokens the model sees at once. (default: 450)")] = None
+
+
+def corrupt(
+    file: options.PairsFile, /, *, output: Annotated[Path, Parameter(alias="-o")],
+    overwrite: options.Overwrite = False, source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary", errors: Errors = "3", seed: int = 0, order: Order = "sequential",
+    quiet: options.Quiet = False, model: GeneratorOptions = GeneratorOptions(),
+) -> int:  # fmt: skip
+    """Put subtle errors into summaries: each row becomes a clean one (label 1) and corrupted ones (label 0).
+
+    Exit status: 0, all rows have all their errors; 1, invalid rows skipped, or summaries with too few words; 2, failed.
+
+    Args:
+        output: A .jsonl or .csv file; '-' for the screen.
+        seed: Another seed picks other words.
+    """
+    numbers = parse_numbers(errors)
+    files.check_writable(output, [file], overwrite=overwrite)
+    pairs = files.read_pairs(file, source_column, summary_column)
+    for problem in pairs.problems:
+        warn(f"skipped {problem}")
+    if not pairs.lines:
+        raise ValueError(f"There is no pair in {file}.")
+    from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
+    from estime_metric.studies.benchmarks.subtle_errors.dataset import labelled_rows
+
+    generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.given())
+    corrupted = generator(pairs.summaries, progress=not quiet)
+    short = [(line, one) for line, one in zip(pairs.lines, corrupted, strict=True) if one.n_missing]
+    for line, one in short:
+        warn(f"line {line}: too few whole words, {len(one.errors)} of {numbers[-1]} errors put in")
+    rows = labelled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
+    if output.suffix.lower() == ".csv":
+        rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
+    files.write_rows(output, rows, {"signature": generator.signature})
+    if not files.is_standard(output):
+        clean = sum(row["label"] for row in rows)
+        say(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")
+        say(generator.signature)
+        say(f"wrote {len(rows)} rows to {output}")
+    return 1 if short or pairs.problems else 0
+
+
+def parse_numbers(text: str) -> tuple[int, ...]:
+    """``"1,3"`` as ``(1, 3)``, ascending; ValueError if it is no list of integers from 1 on."""
+    numbers = sorted(set(options.parse_integers("--errors", text)))
+    if numbers[0] < 1:
+        raise ValueError(f"Expected --errors to be numbers of at least 1, but got {text!r}.")
+    return tuple(numbers)

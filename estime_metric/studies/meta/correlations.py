@@ -1,0 +1,153 @@
+"""How well scores agree with judgements: six statistics on four levels (Steen & Markert 2022, section 4).
+
+``spearman`` (of mid-ranks), ``pearson``, ``kendall_a`` (ties count neither way), ``kendall_b`` (corrected for ties;
+Steen & Markert) and ``kendall_c`` (Stuart's; Vasilyev & Bohannon 2021) lie within -1..1. ``accuracy``, within 0..1, is
+the share of the pairs of all groups that the judgements order which the scores order alike; a tie of the scores is
+wrong.
+
+A group whose judgements are all equal is left out of the mean; so is one whose scores are all equal, but for
+``kendall_a`` and ``accuracy``, which are 0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from estime_metric.comparison.checks import Floats, alike
+from estime_metric.inputs import check_choice
+from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
+
+#: level -> what it is.
+LEVELS = {
+    "summary": "all summaries together",
+    "system": "means of the systems",
+    "pairwise": "summaries of one document, mean over documents",
+    "intra_system": "summaries of one system, mean over systems",
+}
+
+TIED = 1e-9  # system means that differ by less than this share of the range of all values are tied: they come from sums
+
+
+class UndefinedCorrelationError(ValueError):
+    """Scores or judgements order no pair: the correlation has no value."""
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A ``value``, higher is better, of so many ``groups``: documents (``pairwise``), systems (``intra_system``) or 1;
+    ``left_out`` of them are undefined."""
+
+    value: float
+    groups: int
+    left_out: int
+
+
+def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> float:
+    """Agreement of scores with judgements, higher is better: one of `METHODS` on one of `LEVELS`.
+
+    Both are of shape (documents, systems), higher is better.
+
+    Raises:
+        UndefinedCorrelationError: there is nothing to compare: no document, one system, or constant values.
+
+    Example:
+        >>> scores = [[1, 2, 4], [3, 5, 6]]
+        >>> judgements = [[1, 4, 2], [3, 5, 8]]
+        >>> correlate(scores, judgements, level="system", method="kendall_a")
+        1.0
+        >>> correlate(scores, judgements, level="pairwise", method="accuracy")  # 5 of 6 pairs
+        0.8333333333333334
+    """
+    return correlation(scores, judgements, level=level, method=method).value
+
+
+def correlation(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Correlation:
+    """As `correlate`, with the number of groups that it rests on."""
+    x, y = _checked(scores, judgements, level, method)
+    found = observed(x, y, level, [method])[method]
+    if np.isnan(found.value):
+        raise UndefinedCorrelationError(
+            f"Expected scores and judgements to order some pairs on level {level!r}, but there is no {method} of them: "
+            f"{len(x)} documents, {x.shape[1]} systems, {found.left_out} of {found.groups} groups are constant."
+        )
+    return found
+
+
+def group_values(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Floats:
+    """The statistic of each document (``pairwise``) or system (``intra_system``), or the one value; as `correlate`, but
+    NaN where it is undefined."""
+    x, y = _checked(scores, judgements, level, method)
+    return np.array([METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64)
+
+
+def observed(scores: Floats, judgements: Floats, level: str, methods: Iterable[str]) -> dict[str, Correlation]:
+    """Each method's `Correlation`, whose value is NaN where it is undefined."""
+    counts = list(tallies(scores, judgements, level))
+    found = {}
+    for method in methods:
+        value = mean_over_groups(counts, np.ones((1, len(counts))), method)[0]
+        left_out = sum(bool(np.isnan(METHODS[method](group)[0])) for group in counts)
+        found[method] = Correlation(float(value), len(counts), left_out)
+    return found
+
+
+def weighted(
+    scores: Floats, judgements: Floats, level: str, methods: Iterable[str], documents: Floats | None = None,
+    systems: Floats | None = None,
+) -> dict[str, Floats]:  # fmt: skip
+    """method -> its values in n samples, float64 of shape (n,), NaN where it is undefined. Scores and judgements are of
+    shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D) and (n, S), say how often each sample
+    takes each of them, once where left out."""
+    counts = list(tallies(scores, judgements, level, documents, systems))
+    groups = {"pairwise": documents, "intra_system": systems}.get(level)
+    if groups is None:
+        groups = np.ones((sample_count(documents, systems), len(counts)))
+    return {method: mean_over_groups(counts, groups, method) for method in methods}
+
+
+def sample_count(documents: Floats | None, systems: Floats | None) -> int:
+    """Number of samples of documents, systems or both."""
+    return max((len(sample) for sample in (documents, systems) if sample is not None), default=1)
+
+
+def tallies(
+    scores: Floats, judgements: Floats, level: str, documents: Floats | None = None, systems: Floats | None = None
+) -> Iterator[Tally]:
+    """The counts of each group of a level, under the samples that `weighted` takes."""
+    of_documents = np.ones((1, scores.shape[0])) if documents is None else documents
+    of_systems = np.ones((1, scores.shape[1])) if systems is None else systems
+    if level == "summary":
+        items = of_documents[:, :, None] * of_systems[:, None, :]  # (n, D, S)
+        yield tally(items.reshape(len(items), scores.size), scores.ravel(), judgements.ravel())
+    elif level == "system":
+        samples = np.broadcast_to(of_systems, (sample_count(of_documents, of_systems), scores.shape[1]))
+        x, y = _means(scores, of_documents), _means(judgements, of_documents)
+        yield tally(samples, x, y, (tolerance(scores), tolerance(judgements)))
+    elif level == "pairwise":
+        for row, judged in zip(scores, judgements, strict=True):
+            yield tally(of_systems, row, judged)
+    else:
+        for column, judged in zip(scores.T, judgements.T, strict=True):
+            yield tally(of_documents, column, judged)
+
+
+def tolerance(values: Floats) -> float:
+    """System means that differ by no more are tied, see `TIED`."""
+    return TIED * float(np.ptp(values)) if values.size else 0.0
+
+
+def _means(values: Floats, documents: Floats) -> Floats:
+    """Means of the systems, (S,) of one sample of documents and (n, S) of more."""
+    counted = documents.sum(axis=1, keepdims=True)
+    found: Floats = documents @ values / np.where(counted > 0, counted, 1)
+    return found[0] if len(found) == 1 else found
+
+
+def _checked(scores: npt.ArrayLike, judgements: npt.ArrayLike, level: str, method: str) -> list[Floats]:
+    check_choice("level", level, LEVELS)
+    check_choice("method", method, METHODS)
+    return alike(2, scores=scores, judgements=judgements)

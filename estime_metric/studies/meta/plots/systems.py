@@ -1,0 +1,172 @@
+"""Pictures by system: bias matrix, agreement within each, score against judgement, lengths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from estime_metric.comparison.checks import alike, check_systems, finite
+from estime_metric.comparison.plots.labels import named_points
+from estime_metric.comparison.plots.style import (
+    COLOURS,
+    GREY,
+    LABEL,
+    TICK,
+    TITLE,
+    WIDTH,
+    make_grid,
+    make_plain,
+    new_figure,
+)
+from estime_metric.studies.meta.bias import BiasMatrix
+
+_WIDEST = 26  # widest circle of a bias matrix, in points: the key beside the matrix has room for it
+
+
+def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = None) -> Figure:
+    """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the colour of tau, their areas in proportion to
+    the numbers of pairs, a small cross for none.
+
+    Consistent pairs are above the diagonal, inverted ones below it: a system which the measure prefers whatever it
+    writes has a blue row and a red column. ``bias`` holds at least one system; ``measure`` is its name, for the title;
+    ``names``: system -> the name to print, where it is another.
+    """
+    size = len(bias.systems)
+    if not size:
+        raise ValueError("Expected argument `bias` to hold at least one system, but got none.")
+    labels = [(names or {}).get(system, system) for system in bias.systems]
+    margin, right, top = 0.14 + 0.56 * TICK * max(map(len, labels)) / 72, 1.3, 0.68  # inches
+    side = max(WIDTH - margin - right, 2.4)
+    width, height = margin + side + right, margin + side + top
+    figure = Figure(figsize=(width, height), facecolor="white")
+    axes = figure.add_axes((margin / width, margin / height, side / width, side / height))
+    bar = axes.inset_axes((1 + 0.22 / side, 0.04, 0.14 / side, 0.5))
+    counts, matrix, widest = bias.counts, bias.matrix, min(0.95 * 72 * side / size, _WIDEST)
+    (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
+    circles = axes.scatter(
+        columns, rows, s=widest**2 * counts[rows, columns] / largest, c=matrix[rows, columns], cmap="RdBu", vmin=-1.0,
+        vmax=1.0, edgecolors=GREY, linewidths=0.4,
+    )  # fmt: skip
+    empty = np.argwhere((counts == 0) & ~np.eye(size, dtype=bool))
+    axes.scatter(empty[:, 1], empty[:, 0], marker="x", s=9, linewidths=0.6, color=GREY)
+    axes.plot([-0.5, size - 0.5], [-0.5, size - 0.5], color=GREY, alpha=0.45, linewidth=0.8, zorder=0)
+    axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
+    axes.set_xticks(range(size), labels, rotation=90, fontsize=TICK)
+    axes.set_yticks(range(size), labels, fontsize=TICK)
+    axes.tick_params(length=0)
+    compared = "of one document" if bias.compared == "same_document" else "of all documents"
+    figure.text(0.015, 0.99, f"Bias matrix of {measure}", fontsize=TITLE, fontweight="bold", va="top")
+    figure.text(
+        0.015, 0.955, f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
+        "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) the worse one did.",
+        fontsize=TICK, va="top", linespacing=1.4,
+    )  # fmt: skip
+    figure.colorbar(circles, cax=bar, ticks=[-1.0, -0.5, 0.0, 0.5, 1.0])
+    bar.set_yticklabels(["−1  all wrong", "−0.5", "0", "0.5", "1  all right"], fontsize=TICK)
+    bar.set_title("τ", fontsize=LABEL)
+    if len(rows):
+        for count in dict.fromkeys((largest, max(largest // 4, 1))):
+            area = widest**2 * count / largest
+            axes.scatter([], [], s=area, color="white", edgecolors=GREY, linewidths=0.8, label=f"{count:,}")
+        axes.legend(
+            title="pairs", loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=TICK, title_fontsize=LABEL,
+            alignment="left", handlelength=widest / TICK, handleheight=widest / TICK, scatteryoffsets=[0.15],
+        )  # fmt: skip
+    return figure
+
+
+def plot_intra_system(
+    values: Mapping[str, ArrayLike], systems: Sequence[str], intervals: Mapping[str, ArrayLike] | None = None,
+    statistic: str = "Kendall's τ-b", title: str = "Agreement with the judgements within each system",
+) -> Figure:  # fmt: skip
+    """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one scale. ``values``:
+    measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper ends, NaN where there is none;
+    ``statistic``: what the values are, for the axis."""
+    if not values:
+        raise ValueError("Expected argument `values` to hold at least one measure, but got none.")
+    names = check_systems(systems, len(systems))
+    figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
+    panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for panel, (measure, given) in zip(panels, values.items(), strict=True):
+        heights = np.asarray(given, dtype=np.float64)
+        if heights.shape != (len(names),):
+            raise ValueError(
+                f"Expected argument `values` to hold {len(names)} values of {measure!r}, but got shape {heights.shape}."
+            )
+        mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
+        panel.bar(range(len(names)), heights, width=0.72, color=COLOURS[0])
+        if intervals is not None and measure in intervals:
+            ends = np.asarray(intervals[measure], dtype=np.float64)
+            if ends.shape != (len(names), 2):
+                raise ValueError(
+                    f"Expected argument `intervals` to hold {len(names)} pairs of {measure!r}, but got shape "
+                    f"{ends.shape}."
+                )
+            bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
+            middle, half = ends[bars].mean(axis=1), np.ptp(ends[bars], axis=1) / 2
+            panel.errorbar(bars, middle, half, fmt="none", ecolor="black", elinewidth=1.0, capsize=3)
+        panel.axhline(0.0, color="black", linewidth=0.8)
+        panel.axhline(mean, color=COLOURS[1], linewidth=1.1, linestyle="--")
+        panel.set_title(f"{measure}   (mean {mean:.2f})", fontsize=LABEL, loc="left", pad=3)
+        make_grid(panel, lines="y")
+    panels[-1].set_xlim(-0.6, len(names) - 0.4)
+    panels[-1].set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK)
+    figure.supylabel(statistic, fontsize=LABEL)
+    return figure
+
+
+def plot_scores(
+    scores: ArrayLike, judgements: ArrayLike, systems: Sequence[str], measure: str, judgement: str,
+    title: str | None = None,
+) -> Figure:  # fmt: skip
+    """Score against judgement, twice: every summary on the left, the systems' means with their names on the right.
+
+    Scores and judgements are of shape (d, s), at least one of each; ``measure`` and ``judgement`` are their names.
+    """
+    x, y = alike(2, scores=scores, judgements=judgements)
+    names = check_systems(systems, x.shape[1])
+    if not x.size:
+        raise ValueError(f"Expected argument `scores` to hold at least one summary, but got shape {x.shape}.")
+    figure = new_figure(WIDTH, 4.2, title or f"{measure} against judged {judgement}")
+    every, by_system = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
+    means = np.column_stack([y.mean(axis=0), x.mean(axis=0)])
+    every.scatter(y.ravel(), x.ravel(), s=4, color=GREY, linewidths=0, alpha=0.5, rasterized=True)
+    every.scatter(means[:, 0], means[:, 1], s=9, color=COLOURS[1], linewidths=0)
+    every.set_title("every summary", fontsize=LABEL, loc="left")
+    by_system.set_title("means of the systems", fontsize=LABEL, loc="left")
+    make_grid(every, f"{judgement}, judged", f"{measure}, score")
+    make_grid(by_system, f"{judgement}, judged")
+    named_points(figure, by_system, means, names)
+    return figure
+
+
+def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "characters", columns: int = 4) -> Figure:
+    """Histograms of the (d, s) lengths of each system's summaries, on one scale, with their means (Steen & Markert
+    2022, Figure 6), so many ``columns`` side by side."""
+    table = finite("lengths", lengths, 2)
+    names = check_systems(systems, table.shape[1])
+    if not table.size:
+        raise ValueError(f"Expected argument `lengths` to hold at least one summary, but got shape {table.shape}.")
+    wide = min(columns, len(names))
+    high = math.ceil(len(names) / wide)
+    figure = new_figure(WIDTH, 0.8 + 1.1 * high, "Lengths of the summaries by system")
+    panels = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False).ravel()
+    edges = np.histogram_bin_edges(table, bins=25)
+    for panel, name, column in zip(panels, names, table.T, strict=False):
+        panel.hist(column, bins=list(edges), color=COLOURS[5])
+        panel.axvline(column.mean(), color=COLOURS[1], linewidth=1.2)
+        panel.set_title(name, fontsize=TICK - 0.5, loc="left", pad=2)
+        panel.text(
+            0.99, 0.97, f"{column.mean():.0f}", transform=panel.transAxes, fontsize=TICK, color=COLOURS[1], ha="right",
+            va="top", fontweight="bold",
+        )  # fmt: skip
+        make_plain(panel)
+    for panel in panels[len(names) :]:
+        panel.set_visible(False)
+    figure.supxlabel(f"length in {unit}; line and number: the mean", fontsize=LABEL)
+    figure.supylabel("summaries", fontsize=LABEL)
+    return figure

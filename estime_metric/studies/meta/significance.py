@@ -1,0 +1,261 @@
+"""Does one measure agree better with the judgements than another does? Paired tests on the same summaries.
+
+`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system (PERM-BOTH,
+PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights; ``scipy.stats.permutation_test``
+would copy the table for each. `williams_test` takes the items as independent draws from a normal distribution, which
+summaries of one document are not (Williams 1959; Graham & Baldwin 2014).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from estime_metric.comparison.checks import Floats
+from estime_metric.comparison.paired import holm, p_of_sign
+from estime_metric.comparison.resampling import draw, interval
+from estime_metric.inputs import check_choice, integer
+from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
+from estime_metric.studies.meta.correlations import LEVELS, UndefinedCorrelationError, correlate, tolerance
+from estime_metric.studies.meta.grid import Grid
+from estime_metric.studies.meta.resampling import resampled
+
+SWAPS = ("summaries", "documents", "systems")  # what a permutation swaps as a whole
+
+#: What is asked of the first measure: different from, better than, or worse than the second.
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+_ROUNDING = 1e-12  # differences of correlations below this are rounding
+_TOGETHER = 500_000  # swaps of summaries that are computed together: weights of 16 MB
+
+_DIFFERENCES = [
+    "first", "second", "judgement", "level", "method", "first_value", "second_value", "difference", "low", "high",
+    "p_value", "p_holm", "note",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two measures' correlations with the same judgements, ``first`` and ``second``, with the ``p_value`` of the
+    alternative; the interval of their difference, ``None`` where the test gives none; and the samples left out as
+    ``undefined``."""
+
+    first: float
+    second: float
+    p_value: float
+    low: float | None = None
+    high: float | None = None
+    undefined: int = 0
+
+    @property
+    def difference(self) -> float:
+        """First minus second."""
+        return self.first - self.second
+
+
+def bootstrap_difference(
+    first: Grid, second: Grid, *, level: str, method: str, resample: str = "both", n: int = 1000,
+    confidence: float = 0.95, seed: int = 0,
+) -> Difference:  # fmt: skip
+    """Interval of the difference of two measures' correlations, first minus second, and its two-sided p-value: twice
+    the share of resamples whose difference has the other sign or none. Arguments and errors: `permutation_test`,
+    `bootstrap`."""
+    _check_same(first, second, level, method)
+    samples = draw(first.scores.shape, resample, n, seed)
+    drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
+    differences = drawn[0] - drawn[1]
+    low, high, undefined = interval(differences, confidence)
+    p_value = p_of_sign(differences[~np.isnan(differences)], _ROUNDING)
+    return Difference(*_values(first, second, level, method), p_value, low, high, undefined)
+
+
+def permutation_test(
+    first: Grid, second: Grid, *, level: str, method: str, swap: str = "summaries", alternative: str = "two-sided",
+    n: int = 1000, seed: int = 0,
+) -> Difference:  # fmt: skip
+    """Paired permutation test of two measures' correlations.
+
+    The p-value is (1 + permutations with as large a difference) / (1 + permutations).
+
+    Args:
+        first, second: two measures, with the same judgements of the same summaries.
+        level, method: one of `LEVELS` and of `METHODS`.
+        swap: what keeps together: each of the ``summaries`` alone, those of one of the ``documents`` or ``systems``.
+        alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
+        n, seed: number of permutations, and seed.
+
+    Raises:
+        ValueError: the grids differ in more than the scores.
+        UndefinedCorrelationError: one of the correlations has no value.
+    """
+    _check_same(first, second, level, method)
+    check_choice("swap", swap, SWAPS)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    integer("n", n, 1)
+    a, b = _standardised(first.scores), _standardised(second.scores)
+    found = []
+    for swapped in _coins(a.shape, swap, n, seed):
+        counts = list(_after_swaps(a, b, first.judgements, level, swapped))
+        both = mean_over_groups(counts, np.ones((2 * len(swapped), len(counts))), method)
+        found.append(both[: len(swapped)] - both[len(swapped) :])
+    drawn = np.concatenate(found)
+    known = drawn[~np.isnan(drawn)]
+    values = _values(first, second, level, method)
+    size = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    as_large = size(known) >= size(values[0] - values[1]) - _ROUNDING
+    p_value = float((1 + as_large.sum()) / (1 + len(known)))
+    return Difference(*values, p_value=p_value, undefined=len(drawn) - len(known))
+
+
+def williams_test(
+    first: Grid, second: Grid, *, level: str = "system", method: str = "pearson", alternative: str = "two-sided"
+) -> Difference:
+    """Williams test of two measures' correlations with the judgements; grids and errors as in `permutation_test`. The
+    level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or ``"spearman"`` as an approximation."""
+    _check_same(first, second, level, method)
+    check_choice("level", level, ("system", "summary"))
+    check_choice("method", method, ("pearson", "spearman"))
+    values = _values(first, second, level, method)
+    between = correlate(first.scores, second.scores, level=level, method=method)
+    items = first.scores.shape[1] if level == "system" else first.scores.size
+    return Difference(*values, williams(*values, between, items, alternative=alternative)[1])
+
+
+def williams(
+    first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
+) -> tuple[float, float]:
+    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014): t with n - 3 degrees of freedom,
+    positive where the first is higher, 0 of equal correlations; and the p-value.
+
+    ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each other; they rest on ``n``
+    items, at least four. The alternative is as in `permutation_test`.
+
+    Example:
+        >>> t, p = williams(0.4, 0.5, 0.1, 103)
+        >>> round(t, 3), round(p, 3)
+        (-0.891, 0.375)
+    """
+    check_choice("alternative", alternative, ALTERNATIVES)
+    integer("n", n, 4)
+    for name, value in (("first", first), ("second", second), ("between", between)):
+        if not -1 - _ROUNDING <= value <= 1 + _ROUNDING:
+            raise ValueError(f"Expected argument `{name}` to be a correlation within -1..1, but got {value}.")
+    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+    if determinant < -1e-9:
+        raise ValueError(f"Expected three correlations of one table, but {first}, {second}, {between} cannot be.")
+    below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + ((first + second) / 2) ** 2 * (1 - between) ** 3
+    difference = 0.0 if abs(first - second) <= _ROUNDING else first - second
+    above = difference * math.sqrt((n - 1) * max(1 + between, 0.0))
+    if difference and not above and not below:
+        raise ValueError(
+            f"Expected measures that are not each other's opposite, but got {first}, {second}, {between}, "
+            "for which the Williams test has no value."
+        )
+    t = above / math.sqrt(below) if above and below else math.copysign(math.inf, above) if above else 0.0
+    tails = {"greater": stats.t.sf(t, n - 3), "less": stats.t.cdf(t, n - 3), "two-sided": 2 * stats.t.sf(abs(t), n - 3)}
+    return t, float(tails[alternative])
+
+
+#: Paired tests of `compare_all`.
+TESTS: dict[str, Callable[..., Difference]] = {
+    "permutation": permutation_test, "bootstrap": bootstrap_difference, "williams": williams_test,
+}  # fmt: skip
+
+
+def compare_all(
+    grids: Sequence[Grid], *, test: str = "permutation", levels: Sequence[str] = tuple(LEVELS),
+    methods: Sequence[str] = ("kendall_b",), **options: Any,
+) -> pd.DataFrame:  # fmt: skip
+    """A paired test of every two measures with the same judgements; a grid for each measure and judgement.
+
+    Args:
+        test: ``"permutation"``, ``"bootstrap"`` or ``"williams"``.
+        levels, methods: some of `LEVELS` and of `METHODS`; Williams' are those of `williams_test`.
+        options: of the test.
+
+    Returns:
+        One row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``, ``level``, ``method``,
+        ``first_value``, ``second_value``, ``difference``, ``low``, ``high`` (bootstrap only), ``p_value``, and
+        ``p_holm``, corrected by Holm's method for the pairs of that judgement, level and method. Where one of the two
+        has no value, ``note`` says so and the numbers are NaN.
+    """
+    check_choice("test", test, TESTS)
+    rows = []
+    for judgement in dict.fromkeys(grid.judgement for grid in grids):
+        rivals = [grid for grid in grids if grid.judgement == judgement]
+        for level, method, (first, second) in itertools.product(levels, methods, itertools.combinations(rivals, 2)):
+            row: list[Any] = [first.measure, second.measure, judgement, level, method]
+            try:
+                found = TESTS[test](first, second, level=level, method=method, **options)
+                row += [found.first, found.second, found.difference, found.low, found.high, found.p_value, np.nan, ""]
+            except UndefinedCorrelationError:
+                row += [np.nan] * 7 + ["one of the two has no value"]
+            rows.append(row)
+    table = pd.DataFrame(rows, columns=_DIFFERENCES)
+    for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
+        table.loc[together.index, "p_holm"] = holm(together["p_value"])
+    return table
+
+
+def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
+    check_choice("level", level, LEVELS)
+    check_choice("method", method, METHODS)
+    for name in ("documents", "systems"):
+        if getattr(first, name) != getattr(second, name):
+            raise ValueError(
+                f"Expected both measures to score the same {name} in the same order, "
+                f"but {first.measure!r} and {second.measure!r} do not."
+            )
+    if not np.array_equal(first.judgements, second.judgements):
+        raise ValueError(
+            f"Expected both measures to have the same judgements, but {first.judgement!r} of {first.measure!r} "
+            f"and {second.judgement!r} of {second.measure!r} differ."
+        )
+
+
+def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, float]:
+    one, other = (correlate(grid.scores, grid.judgements, level=level, method=method) for grid in (first, second))
+    return one, other
+
+
+def _standardised(scores: Floats) -> Floats:
+    """Mean 0 and standard deviation 1 over all summaries, so that scores of two measures can be exchanged."""
+    centred = scores - scores.mean()
+    scaled: Floats = centred / (np.abs(centred).max() or 1)
+    return scaled / (scaled.std() or 1)
+
+
+def _coins(shape: tuple[int, ...], swap: str, n: int, seed: int) -> Iterator[Floats]:
+    """Which summaries are swapped: 0 or 1, of shape (some of n, D, S)."""
+    rng, step = np.random.default_rng(seed), max(1, _TOGETHER // math.prod(shape))
+    size = {"summaries": shape, "documents": (shape[0], 1), "systems": (1, shape[1])}[swap]
+    for first in range(0, n, step):
+        rows = min(step, n - first)
+        yield np.broadcast_to(rng.integers(2, size=(rows, *size)), (rows, *shape)).astype(np.float64)
+
+
+def _after_swaps(first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats) -> Iterator[Tally]:
+    """The counts of each group, of the first measure after each of n swaps, then of the second: the scores of both are
+    items side by side, of which a swap takes one or the other by its weight."""
+    rows, documents, systems = swapped.shape
+    if level == "system":
+        moved = (swapped * (second - first)).mean(axis=1)  # (n, S)
+        means = np.concatenate([first.mean(axis=0) + moved, second.mean(axis=0) - moved])
+        slack = tolerance(np.stack([first, second])), tolerance(judgements)
+        yield tally(np.ones((2 * rows, systems)), means, judgements.mean(axis=0), slack)
+        return
+    cells = np.arange(documents * systems).reshape(documents, systems)
+    groups = {"summary": cells.reshape(1, -1), "pairwise": cells, "intra_system": cells.T}[level]
+    taken = swapped.reshape(rows, -1)
+    for group in groups:
+        other = taken[:, group]
+        weights = np.block([[1 - other, other], [other, 1 - other]])  # (2n, 2k)
+        values = np.concatenate([first.ravel()[group], second.ravel()[group]])
+        yield tally(weights, values, np.tile(judgements.ravel()[group], 2))

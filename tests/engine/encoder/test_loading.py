@@ -1,0 +1,321 @@
+"""Loading: what is read off a model, and every way in which a model cannot be had."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import safetensors.torch
+import torch
+import transformers
+
+from estime_metric import EncoderUnavailableError, EstimeConfig
+from estime_metric.config import default_layer
+from estime_metric.engine.encoder import loading
+from estime_metric.engine.encoder.loading import load_pretrained, location, read_int8, revision_of
+from estime_metric.studies.training.export import quantize, write_int8
+from tests.command import run_python
+from tests.families import BLOCKS, FAMILIES, POSITIONS, WIDTH, make_tokenizer, save_encoder
+from tests.local_hub import COMMIT, LocalHub, serve
+
+
+@pytest.fixture
+def copy(bert_folder: str, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(bert_folder, tmp_path / "copy"))
+
+
+def load(folder: object):
+    return load_pretrained(str(folder), None, torch.float32)
+
+
+def rewrite(file: Path, **changes: object) -> None:
+    """Lays changes over the settings in a file; ``None`` takes one out."""
+    settings = {**json.loads(file.read_text(encoding="utf-8")), **changes}
+    kept = {name: value for name, value in settings.items() if value is not None}
+    file.write_text(json.dumps(kept), encoding="utf-8")
+
+
+def test_what_is_read_off_every_family(family: str, folder: str) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    loaded = load(folder)
+    info, model = loaded.info, loaded.model
+    assert (info.name, info.blocks, info.width) == (folder, BLOCKS, WIDTH)
+    assert (info.positions, info.layer) == (POSITIONS, default_layer(BLOCKS))
+    assert (info.special.before, info.special.after) == ((tokenizer.cls_token_id,), (tokenizer.sep_token_id,))
+    assert (info.special.mask, info.special.padding) == (tokenizer.mask_token_id, tokenizer.pad_token_id)
+    assert info.revision.startswith("sha256-")
+    assert not model.training
+    whole = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model
+    assert type(model) is type(whole)
+    assert set(model.state_dict()) == set(whole.state_dict())
+    for name, weight in whole.state_dict().items():
+        assert torch.equal(weight, model.state_dict()[name]), name
+    ids = torch.full((1, info.positions), 7)  # the longest window runs
+    with torch.no_grad():
+        assert model(input_ids=ids).last_hidden_state.shape == (1, POSITIONS, WIDTH)
+
+
+def test_weights_come_in_the_dtype_asked_for_whatever_is_stored(copy: Path) -> None:
+    weights = safetensors.torch.load_file(copy / "model.safetensors")
+    halves = {name: weight.half() for name, weight in weights.items()}
+    safetensors.torch.save_file(halves, copy / "model.safetensors", metadata={"format": "pt"})
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        pretrained = load_pretrained(str(copy), None, dtype)
+        assert {weight.dtype for weight in pretrained.model.parameters()} == {pretrained.dtype} == {dtype}
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("nobody/nothing-of-the-kind", "Either connect to the Hugging Face Hub once"),
+        ("x" * 500, "pass the folder of a copy"), ("embedd", "Did you mean model='embedded'"),
+        *((name, "there is no such folder") for name in ("/no/such/folder", "./nodir", "one/two/three")),
+    ],
+)  # fmt: skip
+def test_a_model_that_cannot_be_had(model: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(EncoderUnavailableError, match=rf"The encoder {model!r} cannot be loaded: ") as caught:
+        load(model)
+    assert all(part in str(caught.value) for part in (said, "`model`", 'model="embedded"'))
+    assert "\n" not in str(caught.value)
+
+
+def pickled(copy: Path, shards: bool = False) -> None:
+    weights = safetensors.torch.load_file(copy / "model.safetensors")
+    (copy / "model.safetensors").unlink()
+    torch.save(weights, copy / "pytorch_model.bin")
+    if shards:
+        index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "pytorch_model.bin")}
+        (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+
+
+#: What is done to a folder, and what is said of it.
+SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no weights": (lambda copy: (copy / "model.safetensors").unlink(), 'model="embedded"'),
+    "no configuration": (lambda copy: (copy / "config.json").unlink(), 'model="embedded"'),
+    "no tokenizer": (lambda copy: [file.unlink() for file in copy.glob("*token*")], "`model`"),
+    "no weights at all": (lambda copy: (copy / "model.safetensors").write_bytes(b"x"), 'cannot be loaded.*"embedded"'),
+    "pickled": (pickled, r'safetensors.*model="embedded"'),
+    "pickled shards": (lambda copy: pickled(copy, True), r"not in safetensors: .* names pytorch_model\.bin"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_a_folder_that_cannot_be_loaded(copy: Path, how: str) -> None:
+    spoil, said = SPOILT[how]
+    spoil(copy)
+    before = list(logging.getLogger("transformers.modeling_utils").filters)
+    with pytest.raises((EncoderUnavailableError, ValueError), match=f"(?s){said}") as caught:
+        load(copy)
+    assert how == "no tokenizer" or caught.type is EncoderUnavailableError
+    assert logging.getLogger("transformers.modeling_utils").filters == before  # others report theirs
+    assert transformers.logging.is_progress_bar_enabled()
+
+
+def test_no_code_from_a_folder_is_run(copy: Path, tmp_path: Path, capfd) -> None:
+    rewrite(copy / "config.json", auto_map={"AutoModelForMaskedLM": "evil.Model", "AutoConfig": "evil.Config"})
+    (copy / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", encoding="utf-8")
+    load(copy)  # the family's own class serves
+    rewrite(copy / "config.json", model_type="of-their-own")
+    with pytest.raises(EncoderUnavailableError, match="`model`"):
+        load(copy)
+    assert capfd.readouterr().out == ""  # nor is anyone asked
+    assert not (tmp_path / "ran").exists()
+
+
+def leave_out(copy: Path, part: str) -> int:
+    """Takes weights out of a folder; returns how many."""
+    weights = safetensors.torch.load_file(copy / "model.safetensors")
+    kept = {name: weight for name, weight in weights.items() if part not in name}
+    safetensors.torch.save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
+    return len(weights) - len(kept)
+
+
+def test_a_missing_head_is_no_matter_but_no_weight_is_made_up(bert_folder: str, copy: Path, tmp_path: Path) -> None:
+    assert leave_out(copy, "cls.")
+    transformers.AutoModel.from_pretrained(bert_folder).save_pretrained(tmp_path / "base")
+    transformers.AutoTokenizer.from_pretrained(bert_folder).save_pretrained(tmp_path / "base")
+    whole = load(bert_folder).model.state_dict()
+    for folder in (copy, tmp_path / "base"):
+        loaded = load(folder)
+        assert loaded.headed is None
+        assert all(torch.equal(weight, loaded.model.state_dict()[name]) for name, weight in whole.items())
+    left_out = leave_out(copy, "layer.2.")
+    said = rf"`model` to name a complete encoder, but .* lacks {left_out} of its weights: .*layer\.2\."
+    with pytest.raises(ValueError, match=said):
+        load(copy)
+
+
+def test_a_tokenizer_without_a_mask_token_or_padding(copy: Path) -> None:
+    rewrite(copy / "tokenizer_config.json", pad_token=None, tokenizer_class="PreTrainedTokenizerFast")
+    (copy / "special_tokens_map.json").unlink(missing_ok=True)
+    pretrained = load(copy)
+    assert pretrained.tokenizer.pad_token_id is None
+    assert 0 <= pretrained.info.special.padding < pretrained.model.config.vocab_size
+    rewrite(copy / "tokenizer_config.json", mask_token=None)
+    with pytest.raises(ValueError, match=r"`model` to name an encoder with a mask token, but .* has none"):
+        load(copy)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "t5"])
+def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> None:
+    tokenizer = make_tokenizer("roberta")
+    small = {"n_layer": 2, "n_embd": 32, "n_head": 2, "d_model": 32, "num_layers": 2, "num_heads": 2, "d_ff": 32}
+    config = transformers.AutoConfig.for_model(kind, vocab_size=len(tokenizer), **small)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with pytest.raises(EncoderUnavailableError, match=r"(?s)cannot be loaded: .*`model`"):
+        load(tmp_path)
+
+
+def test_layers_out_of_range_and_windows_too_long_are_refused(bert_folder: str, tmp_path: Path) -> None:
+    info = load(bert_folder).info
+
+    def resolved(**options: object) -> EstimeConfig:
+        return info.resolve(EstimeConfig(model=bert_folder, **options))  # type: ignore[arg-type]
+
+    assert resolved().layers == (default_layer(BLOCKS),)
+    assert f"@{info.revision}|layers:{default_layer(BLOCKS)}|" in resolved().signature()
+    assert resolved(layers=[BLOCKS, 0]).layers == (BLOCKS, 0)
+    assert resolved(window=POSITIONS - 2).window == POSITIONS - 2
+    with pytest.raises(ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}, .*but got {BLOCKS + 1}"):
+        resolved(layers=[1, BLOCKS + 1])
+    with pytest.raises(ValueError, match=rf"`window` to be at most {POSITIONS - 2}, .*but got {POSITIONS - 1}"):
+        resolved(window=POSITIONS - 1)
+    info = load(save_encoder(tmp_path / "long", "modernbert", max_position_embeddings=4096)).info
+    assert resolved(window=4000).window == 4000
+
+
+@pytest.mark.slow
+def test_a_load_says_nothing_and_changes_no_log_level_and_a_branch_is_the_copy_of_its_commit(
+    encoder_folder: Callable[[str], str], tmp_path: Path
+) -> None:
+    script = """
+        import logging, sys, warnings
+        import torch, transformers
+        from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+        warnings.simplefilter("error")
+        names = ["", "transformers", "transformers.modeling_utils", "huggingface_hub", "torch"]
+        def state():
+            loggers = [logging.getLogger(name) for name in names]
+            levels = [(one.level, one.propagate, len(one.handlers), len(one.filters), one.disabled) for one in loggers]
+            bars = transformers.utils.logging.is_progress_bar_enabled()
+            return levels, transformers.logging.get_verbosity(), bars
+        before = state()
+        import estime_metric
+        commit, *folders = sys.argv[1:]
+        for folder in folders:
+            scorer = estime_metric.EstimeScorer(model=folder, layers=0, distance=1)
+            scorer.score(["The cat sat on the mat."], ["A dog saw the cat on the mat " * 100])
+        assert before == state(), (before, state())
+        print("from the Hub", file=sys.stderr)
+        named = [estime_metric.EstimeScorer(model="user/bert", revision=name) for name in (None, "main", commit)]
+        assert all(scorer.encoder is named[0].encoder for scorer in named)
+        print({scorer.signature.split("|")[1] for scorer in named})
+    """
+    folders = map(encoder_folder, FAMILIES)
+    with serve(LocalHub({"user/bert": Path(encoder_folder("bert"))}, {})) as hub:
+        where = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path)}
+        run = run_python(script, COMMIT, *folders, **where)
+    assert run.stdout == f"{{'model:user/bert@{COMMIT}'}}\n"
+    assert run.stderr.startswith("from the Hub\n")
+
+
+def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> None:
+    def state() -> tuple[str, tuple[str, ...]]:
+        return revision_of(str(copy), None), location(str(copy))
+
+    assert location("some/model") == ("some/model",)
+    assert revision_of(str(copy), None) == revision_of(bert_folder, None)
+    seen = [state()]
+    (copy / "README.md").write_text("a card", encoding="utf-8")
+    assert state() == seen[0]  # says nothing of tokens or weights
+    for name in ("tokenizer_config.json", "special_tokens_map.json", "merges.txt", "vocab.json"):
+        file = copy / name
+        file.write_text((file.read_text(encoding="utf-8") if file.exists() else "") + "\n", encoding="utf-8")
+        seen.append(state())
+    os.utime(copy / "model.safetensors", ns=(1, 1))
+    assert state()[0] == seen[-1][0]
+    assert state()[1] != seen[-1][1]
+    weights = safetensors.torch.load_file(copy / "model.safetensors")
+    (copy / "model.safetensors").unlink()
+    (copy / "shards").mkdir()  # weights in a folder below
+    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "shards/one.safetensors")}
+    (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    for more in (0, 1):
+        changed = {name: weight + more for name, weight in weights.items()}
+        safetensors.torch.save_file(changed, copy / "shards" / "one.safetensors", metadata={"format": "pt"})
+        seen.append(state())
+    assert len({revision for revision, _ in seen}) == len({where for _, where in seen}) == len(seen)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("could not create a primitive")])
+def test_too_little_memory_to_load_is_said(bert_folder: str, error: Exception) -> None:
+    with (
+        mock.patch.object(transformers.AutoModelForMaskedLM, "from_pretrained", side_effect=error),
+        pytest.raises(MemoryError, match="not enough memory to load the encoder"),
+    ):
+        load(bert_folder)
+
+
+def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd) -> None:
+    """Left alone, `transformers` asks again and again."""
+    asked: list[str] = []
+
+    def hang_up(hub: LocalHub, path: str) -> None:
+        asked.append(path)
+        raise ConnectionAbortedError
+
+    monkeypatch.setattr(LocalHub, "answer", hang_up)
+    with serve(LocalHub({}, {})) as hub:
+        template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
+        changes = {"ENDPOINT": hub.url, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_CACHE": str(tmp_path)}
+        for name, value in (*changes.items(), ("HF_HUB_OFFLINE", False)):
+            monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+        loading._hub_answers.cache_clear()
+        with pytest.raises(EncoderUnavailableError, match="The encoder 'user/none' cannot be loaded"):
+            load("user/none")
+    loading._hub_answers.cache_clear()
+    assert "Retrying" not in capfd.readouterr().err
+    assert 1 <= len(asked) <= 2
+
+
+def test_the_scale_of_a_row_is_better_than_its_largest_value() -> None:
+    weight = torch.randn(50, 200, generator=torch.Generator().manual_seed(0)) * torch.logspace(-4, 1, 50)[:, None]
+    weight[7] = 0
+    codes, scale = quantize(weight)
+    assert (codes.dtype, scale.dtype, scale.shape) == (torch.int8, torch.float16, (50,))
+    error = (codes.float() * scale.float()[:, None] - weight).square().sum(1)
+    largest = (weight.abs().amax(1) / 127).half().float().clamp(min=1e-20)
+    plain = ((weight / largest[:, None]).round().clamp(-127, 127) * largest[:, None] - weight).square().sum(1)
+    assert (error <= plain).all()
+    assert error.sum() < 0.99 * plain.sum()
+    assert (error.sqrt() <= 0.01 * weight.norm(dim=1)).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_folder_of_int8_weights_loads(bert_folder: str, copy: Path, dtype: torch.dtype) -> None:
+    stored = copy / "model.safetensors"
+    whole = safetensors.torch.load_file(stored)
+    assert read_int8(stored, dtype) is None
+    write_int8(whole, stored)
+    assert stored.stat().st_size < 0.35 * Path(bert_folder, "model.safetensors").stat().st_size
+    loaded, plain = (load_pretrained(str(folder), None, dtype) for folder in (copy, bert_folder))
+    assert loaded.info.revision != plain.info.revision
+    for name, weight in plain.headed.state_dict().items():
+        found = loaded.headed.state_dict()[name]
+        assert found.dtype == dtype
+        assert (found - weight).norm() <= 0.015 * (weight.ndim > 1) * weight.norm(), name
+    missing = {name: weight for name, weight in whole.items() if "layer.2." not in name}
+    write_int8(missing, stored)
+    with pytest.raises(ValueError, match="lacks 16 of its weights"):
+        load_pretrained(str(copy), None, dtype)
+    shutil.copy(copy / "config.json", stored)
+    with pytest.raises(EncoderUnavailableError, match="cannot be loaded"):
+        load_pretrained(str(copy), None, dtype)

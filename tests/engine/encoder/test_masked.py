@@ -1,0 +1,307 @@
+"""The encoder: the right states whatever surrounds it, in bounded memory; odd encoders are exact or refused by name."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from estime_metric import EstimeConfig, EstimeScorer
+from estime_metric.engine.encoder.batching import Batch
+from estime_metric.engine.encoder.masked import MaskedEncoder, choose_device
+from estime_metric.engine.encoder.store import STORE
+from estime_metric.engine.text.masking import MaskedText, plan_token_windows
+from estime_metric.engine.text.units import tokenize
+from tests.families import BLOCKS, SENTENCES, WIDTH, save_encoder
+from tests.oracle import Oracle
+
+LAYERS = list(range(BLOCKS + 1))
+SETTING = {"window": 60, "margin": 10, "distance": 4}
+
+
+def config(folder: str, **options: object) -> EstimeConfig:
+    return EstimeConfig(**{"model": folder, "layers": LAYERS, "device": "cpu", **options})  # type: ignore[arg-type]
+
+
+def get(folder: str, **options: object) -> MaskedEncoder:
+    """An encoder, loaded once for all tests."""
+    return STORE.get(config(folder, **options))[0]
+
+
+def load(folder: str, **options: object) -> MaskedEncoder:
+    """A copy of its own, of just the depth that is asked for."""
+    return MaskedEncoder.load(config(folder, **options))[0]
+
+
+def masked_texts(encoder: MaskedEncoder, texts: list[str]) -> list[MaskedText]:
+    made = []
+    for number, units in enumerate(tokenize(texts, encoder.tokenizer)):
+        wanted = list(range(0, len(units), number % 3 + 1))
+        made.append(MaskedText(units.ids, plan_token_windows(len(units), wanted, **SETTING), len(wanted)))
+    return made
+
+
+assert_close = partial(torch.testing.assert_close, rtol=1e-4, atol=1e-4)  # of two tensors, or of two lists of them
+
+TEXTS = [SENTENCES[0], " ".join(SENTENCES[:4]), "", " ".join(SENTENCES[8:10]), "cat", " ".join(SENTENCES[10:16])]
+
+
+@pytest.mark.slow
+def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str, folder: str) -> None:
+    encoder = get(folder)
+    texts = masked_texts(encoder, TEXTS)
+    found = encoder.encode(texts, LAYERS)
+    oracle = Oracle(folder)
+    for text, states in zip(texts, found, strict=True):
+        assert states.shape == (len(LAYERS), text.wanted, WIDTH)
+        assert sorted(row for window in text.windows for row in window.rows) == list(range(text.wanted))
+        for window in text.windows:
+            ids = text.ids[window.start : window.stop].copy()
+            ids[[position - window.start for position in window.masked]] = oracle.tokenizer.mask_token_id
+            expected = np.stack(oracle.hidden_states(ids.tolist()))[:, np.array(window.read) - window.start]
+            np.testing.assert_allclose(states[:, list(window.rows)].numpy(), expected, rtol=1e-4, atol=1e-4)
+    single = load(folder, layers=[3, 1])
+    assert single.depth == 3
+    assert_close(single.encode(texts, [3, 1]), [states[[3, 1]] for states in found])
+    few = encoder.encode(texts[:2], LAYERS)
+    for layers, equal in (([0], 1), ([1, 3], 1), ([4, 0, 2], 3)):  # the deepest of [1, 3] is computed at fewer rows
+        for one, several in zip(encoder.encode(texts[:2], layers), few, strict=True):
+            assert torch.equal(one[:equal], several[layers[:equal]])
+            assert_close(one, several[layers], rtol=1e-5, atol=1e-5)
+
+
+def test_the_budget_is_kept_and_changes_nothing(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = get(bert_folder)
+    texts = masked_texts(encoder, TEXTS)
+    expected = encoder.encode(texts, LAYERS)
+    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
+    longest = max(len(window) for text in texts for window in text.windows) + encoder.info.special.around
+    for budget in (1, 100, 500, 10**9):
+        sizes.clear()
+        shares: list[float] = []
+        assert_close(encoder.encode(texts, LAYERS, token_budget=budget, on_progress=shares.append), expected)
+        assert len(sizes) == len(shares)
+        assert sum(shares) == pytest.approx(1.0)
+        assert max(sizes) <= max(budget, longest)
+    assert encoder.encode([], LAYERS) == []
+    (states,) = encoder.encode([MaskedText(np.zeros(0, dtype=np.int64), [], 0)], LAYERS)
+    assert states.shape == (len(LAYERS), 0, WIDTH)
+
+
+def test_it_is_no_module_stays_as_it_is_and_takes_the_device_that_is_named(bert_folder: str) -> None:
+    encoder = get(bert_folder)
+    holder = torch.nn.Module()
+    holder.encoder = encoder
+    holder.train().half()
+    assert not list(holder.parameters())
+    assert not holder.state_dict()
+    assert not any(module.training for module in encoder._model.modules())
+    assert {weight.dtype for weight in encoder._model.parameters()} == {torch.float32}
+    assert not any(weight.requires_grad for weight in encoder._model.parameters())
+    assert choose_device(None).type == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert choose_device("cpu") == torch.device("cpu")
+    for device in ("gpu", "cuda:x", ""):
+        with pytest.raises(ValueError, match=f"`device` to name a torch device, but got '{device}'"):
+            choose_device(device)
+
+
+def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: str) -> None:
+    encoder = get(bert_folder)
+    texts = masked_texts(encoder, TEXTS[:2])
+    expected = encoder.encode(texts, LAYERS)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    torch.set_default_dtype(torch.float64)
+    try:
+        for around in (torch.autocast("cpu", dtype=torch.bfloat16), torch.enable_grad()):
+            with around:
+                found = encoder.encode(texts, LAYERS)
+                ones = torch.ones(2, 2, dtype=torch.float32)
+                assert ((ones @ ones).dtype == torch.bfloat16) == isinstance(around, torch.autocast)  # still on
+            for one, another in zip(found, expected, strict=True):
+                assert not one.requires_grad
+                assert torch.equal(one, another)
+                assert one.dtype == torch.float32
+        assert torch.get_float32_matmul_precision() == "medium"
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_float32_matmul_precision(before)
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> None:
+    encoder = get(bert_folder, dtype=dtype)
+    texts = masked_texts(encoder, TEXTS[:2])
+    found = encoder.encode(texts, [0, 1])
+    assert {states.dtype for states in found} == {getattr(torch, dtype)}
+    exact = get(bert_folder).encode(texts, [0, 1])
+    for one, another in zip(found, exact, strict=True):
+        similar = torch.nn.functional.cosine_similarity(one.float(), another, dim=-1)
+        assert (similar > 0.98).all()
+
+
+def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception) -> list[int]:
+    """Lets a forward pass of more than ``most`` positions fail; returns the sizes of those that ran."""
+    run, sizes = MaskedEncoder._run, []
+
+    def limited(self: MaskedEncoder, batch: Batch, *others: object) -> None:
+        if batch.ids.size > most:
+            raise error
+        sizes.append(batch.ids.size)
+        run(self, batch, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MaskedEncoder, "_run", limited)
+    return sizes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "error",
+    [torch.OutOfMemoryError("CUDA out of memory."), MemoryError(),
+     RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+     RuntimeError("[enforce fail at alloc_cpu.cpp:117] . DefaultCPUAllocator: can't allocate memory: you tried")],
+)  # fmt: skip
+def test_out_of_memory_halves_the_budget(bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    encoder = get(bert_folder)
+    monkeypatch.setattr(encoder, "_most_positions", sys.maxsize)  # the tests share it: undone at the end
+    texts = masked_texts(encoder, TEXTS)
+    expected = encoder.encode(texts, LAYERS)
+    sizes = short_of_memory(monkeypatch, 300, error)
+    shares: list[float] = []
+    said = "Out of memory on cpu: the token budget is now .* no more than rounding"
+    with pytest.warns(RuntimeWarning, match=said) as caught:
+        found = encoder.encode(texts, LAYERS, token_budget=100_000, on_progress=shares.append)
+    assert len(caught) == 1
+    assert max(sizes) <= 300
+    assert sum(shares) == pytest.approx(1.0)
+    assert_close(found, expected)
+    assert_close(encoder.encode(texts, LAYERS, token_budget=100_000), expected)  # no second warning: it has learnt
+
+
+@pytest.mark.parametrize(
+    "error",
+    [torch.OutOfMemoryError("out of memory"), RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
+     RuntimeError("could not create a primitive descriptor for a matmul primitive")],
+)  # fmt: skip
+def test_one_window_that_does_not_fit_and_other_errors_are_raised(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    encoder = get(bert_folder)
+    monkeypatch.setattr(encoder, "_most_positions", sys.maxsize)
+    short_of_memory(monkeypatch, 20, error)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        with pytest.raises(type(error), match=str(error)):
+            encoder.encode(masked_texts(encoder, TEXTS), LAYERS)
+    assert (encoder._most_positions < sys.maxsize) == isinstance(error, torch.OutOfMemoryError)
+
+
+def test_a_lack_of_memory_while_loading_is_called_so(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever of the probes it hits: none takes it for a model that cannot be read or padded."""
+    forward, left = transformers.BertModel.forward, 1_000
+
+    def limited(*given: object, **named: object) -> object:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return forward(*given, **named)
+
+    monkeypatch.setattr(transformers.BertModel, "forward", limited)
+    assert load(bert_folder)._takes_padding
+    probes = 1_000 - left
+    assert probes > 4
+    for number in range(probes):
+        left = number
+        with pytest.raises(MemoryError, match="not enough memory on cpu for the encoder"):
+            load(bert_folder)
+
+
+def test_the_default_budget_is_that_of_the_device(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = get(bert_folder)
+    sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
+    asked: list[tuple[torch.device, int]] = []
+    monkeypatch.setattr("estime_metric.engine.encoder.memory.default_budget", lambda *of: asked.append(of) or 500)
+    encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 3)]), [1])
+    assert 250 < max(sizes) <= 500
+    ((device, bytes_per_position),) = asked
+    assert device == encoder.device
+    assert bytes_per_position > 4 * WIDTH
+
+
+def spoilt(bert_tokenizer: transformers.PreTrainedTokenizerFast, folder: Path, weight: str, value: float) -> str:
+    """The folder of a small BERT with one number of each row of a weight set to this value."""
+    save_encoder(folder, "bert", bert_tokenizer)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+    model.base_model.get_parameter(weight).data[..., 0] = value
+    model.save_pretrained(folder)
+    return str(folder)
+
+
+WORDS = "embeddings.word_embeddings.weight"
+
+
+@pytest.mark.parametrize(
+    ("weight", "value", "dtype", "way_out"),
+    [
+        ("encoder.layer.0.output.dense.weight", math.nan, "bfloat16", ""),
+        (WORDS, math.inf, "float32", ""),
+        # Finite in float32, beyond the range of float16.
+        ("encoder.layer.0.output.LayerNorm.weight", 1e5, "float16", ", or they need `dtype` float32 or bfloat16"),
+    ],
+)
+def test_an_encoder_of_states_that_are_not_finite_is_refused_by_name(
+    bert_tokenizer, tmp_path: Path, weight: str, value: float, dtype: str, way_out: str
+) -> None:
+    model = spoilt(bert_tokenizer, tmp_path / "spoilt", weight, value)
+    said = f"'{model}' gave embeddings that are not finite in torch.{dtype}: its weights hold NaN or infinity{way_out}."
+    with pytest.raises(FloatingPointError, match=re.escape(said)):
+        EstimeScorer(model=model, dtype=dtype).score([SENTENCES[0]], [SENTENCES[0]])
+    if math.isfinite(value):
+        assert EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]]).values("overlap").item() > 0
+
+
+def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, bert_tokenizer, tmp_path: Path) -> None:
+    model = spoilt(bert_tokenizer, tmp_path / "other", WORDS, math.inf)
+    scorer = EstimeScorer(model=bert_folder, measures="soft", soft_model=model)
+    with pytest.raises(FloatingPointError, match=f"input embeddings of '{model}' are not finite"):
+        scorer.score([SENTENCES[0]], [SENTENCES[0]])
+
+
+#: family -> what its small configuration needs beside the common sizes.
+ODD: dict[str, dict[str, object]] = {
+    "convbert": {"conv_kernel_size": 9, "head_ratio": 2, "num_groups": 1, "embedding_size": 32},
+    "xmod": {"languages": ["en_XX"], "default_language": "en_XX", "adapter_reduction_factor": 2},
+    "fnet": {}, "mra": {}, "yoso": {},
+}  # fmt: skip
+SIZES: dict[str, object] = {"num_hidden_layers": 2, "type_vocab_size": 4}
+
+
+@pytest.mark.parametrize("family", ODD)
+def test_the_budget_changes_no_score_of_an_odd_encoder(family: str, tmp_path: Path, bert_tokenizer) -> None:
+    """A budget of one window leaves nothing to pad; the default one pads what differs in length."""
+    folder = str(save_encoder(tmp_path, family, bert_tokenizer, **SIZES, **ODD[family]))
+    options = {"model": folder, "layers": 2, "device": "cpu", "window": 40, "margin": 8, "distance": 4}
+    source = " ".join(SENTENCES[:4])
+    summaries = [" ".join(sentence.split()[:k]) for k, sentence in enumerate(SENTENCES[:6], start=5)]
+    alone = EstimeScorer(**options, token_budget=1).score_candidates(summaries, source)  # type: ignore[arg-type]
+    together = EstimeScorer(**options).score_candidates(summaries, source)  # type: ignore[arg-type]
+    difference = (alone.values("alarms") - together.values("alarms")).abs().sum()
+    assert difference <= max(alone.ties(), together.ties())
+
+
+def test_blocks_that_take_no_input_of_an_ordinary_length_are_refused_by_name(tmp_path: Path, bert_tokenizer) -> None:
+    own = {"num_landmarks": 16, "segment_means_seq_len": 64, "conv_kernel_size": 17}
+    model = save_encoder(tmp_path, "nystromformer", bert_tokenizer, **SIZES, **own)
+    with pytest.raises(ValueError, match=r"`model` to name a BERT-like encoder .* cannot"):
+        EstimeScorer(model=str(model), device="cpu").score(["The cat."], ["The cat sat."])

@@ -1,0 +1,192 @@
+"""On a pretended device: all tensors of the engine are there, results are the CPU's exactly, the host waits rarely."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+import transformers
+
+from estime_metric import EstimeResult, EstimeScorer
+from estime_metric import scorer as scorer_module
+from estime_metric.engine import matching
+from estime_metric.engine.encoder import store
+from estime_metric.engine.encoder.memory import bytes_per_position, default_budget, put, put_all
+from tests.families import FAMILIES, SENTENCES
+from tests.pretended_device import DEVICE, PretendedDevice, pretended_device
+
+#: Windows of several lengths, three layers with the last block among them, everything that can be measured.
+SETTING: dict[str, Any] = {
+    "layers": (0, 2, 4), "measures": ("soft", "coherence", "alarms_alltokens"), "window": 60, "margin": 10,
+    "distance": 4, "token_budget": 500,
+}  # fmt: skip
+LONG, SHORT = " ".join(SENTENCES[:5]), SENTENCES[12]
+PAIRS = [
+    (SENTENCES[0], LONG), ("", LONG), ("The river sat on the mat.", LONG), ("", SHORT), ("zzz 9", SHORT),
+    (SENTENCES[3], LONG), ("The cat", ""), ("", ""), ("The expert found the painter in the dirt.", SHORT),
+]  # fmt: skip
+SUMMARIES, SOURCES = [summary for summary, _ in PAIRS], [source for _, source in PAIRS]
+FEW = [SENTENCES[0], "", SENTENCES[3]], [" ".join(SENTENCES[:3])] * 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_encoders() -> Iterator[None]:
+    """No encoder of these tests is there for others, nor the other way round."""
+    with mock.patch.object(store, "STORE", store.EncoderStore()):
+        yield
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevice]:
+    with pretended_device(monkeypatch) as device:
+        yield device
+
+
+@pytest.fixture
+def there(bert_folder: str, device: PretendedDevice) -> EstimeScorer:
+    return loaded(bert_folder, device)
+
+
+def make(folder: str, **setting: Any) -> EstimeScorer:
+    return EstimeScorer(model=folder, **{**SETTING, "device": "cpu", **setting})
+
+
+def loaded(folder: str, device: PretendedDevice, **setting: Any) -> EstimeScorer:
+    """A scorer on the pretended device, loaded; nothing has waited yet."""
+    scorer = make(folder, device=str(DEVICE), **setting)
+    assert scorer.encoder.device == DEVICE
+    device.waits.clear()
+    return scorer
+
+
+def waiting(device: PretendedDevice) -> Counter[str]:
+    """How often each function of the package waited."""
+    waits = Counter(asked_by for _, asked_by in device.waits)
+    if transformers.__version__.startswith("4."):  # it asks in each batch whether there is padding
+        del waits["engine.blocks.read"]
+    return waits
+
+
+def assert_same(found: EstimeResult, expected: EstimeResult) -> None:
+    assert found.measures == expected.measures
+    assert torch.equal(found._statistics.nan_to_num(-9), expected._statistics.nan_to_num(-9))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{}, {"unit": "word"}, {"normalize": True, "layers": 3}, {"unit": "word", "dtype": "bfloat16"}, {"soft_model": 1}],
+    ids=["token", "word", "normalize", "bfloat16", "soft_model"],
+)
+def test_scores_are_those_of_the_cpu(setting: dict[str, Any], bert_folder: str, monkeypatch) -> None:
+    store.STORE.release()  # of the blocks that are asked for, no more
+    setting = {name: bert_folder if name == "soft_model" else value for name, value in setting.items()}
+    expected = make(bert_folder, **setting).score(SUMMARIES, SOURCES)
+    with pretended_device(monkeypatch) as device:
+        found = loaded(bert_folder, device, **setting).score(SUMMARIES, SOURCES)
+    assert_same(found, expected)
+    assert found.values("alarms", found.layers[-1]).sum() > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["embedded", "embedded-small", *FAMILIES])
+def test_every_encoder_is_run_as_on_the_cpu(model: str, encoder_folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = encoder_folder(model) if model in FAMILIES else model
+    setting = {"layers": (0, 4), "measures": ()}
+    expected = make(model, **setting)
+    result = expected.score(*FEW)
+    with pretended_device(monkeypatch) as device:
+        scorer = loaded(model, device, **setting)
+        assert_same(scorer.score(*FEW), result)
+    # At loading an encoder that fails is run another way: that must not be because of the device.
+    taps, others = scorer.encoder._taps, expected.encoder._taps
+    assert (taps.kept, taps._fused) == (others.kept, others._fused)
+    assert scorer.encoder._takes_padding == expected.encoder._takes_padding
+
+
+@pytest.mark.slow
+def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = there.score(SUMMARIES, SOURCES)
+    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 1)
+    monkeypatch.setitem(matching.match.__kwdefaults__, "chunk", 1_000)
+    found = there.score(SUMMARIES, SOURCES)
+    for measure in ("alarms", "overlap", "winners"):
+        assert found.values(measure, 2).tolist() == whole.values(measure, 2).tolist()
+
+
+def test_cache(bert_folder: str, device: PretendedDevice) -> None:
+    scorer = loaded(bert_folder, device, cache=10**8)
+    first = scorer.score(SUMMARIES, SOURCES)
+    assert waiting(device)["engine.encoder.memory.to_host"] == 1  # for all sources
+    device.waits.clear()
+    assert_same(scorer.score(SUMMARIES, SOURCES), first)
+    assert set(waiting(device)) == {"engine.encoder.masked.encode", "engine.statistics.count_statistics"}
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_explanations_are_those_of_the_cpu(unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = make(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
+    with pretended_device(monkeypatch) as device:
+        found = loaded(bert_folder, device, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
+        assert waiting(device) == {"engine.encoder.masked.encode": 1, "engine.encoder.memory.to_host": 8}  # for all pairs
+    for one, other in zip(found, expected, strict=True):
+        assert one.to_dict() == other.to_dict()
+
+
+def test_a_call_waits_as_often_for_many_pairs_as_for_one(there: EstimeScorer, device: PretendedDevice) -> None:
+    there.score(SUMMARIES[:1], SOURCES[:1])
+    one = waiting(device)
+    device.waits.clear()
+    there.score(SUMMARIES, SOURCES)
+    assert waiting(device) == one == {"engine.encoder.masked.encode": 1, "engine.statistics.count_statistics": 2}
+
+
+@pytest.mark.parametrize("copy", ["encoder.masked.put", "encoder.masked.put_all", "matching.put_all", "statistics.put_all"])
+def test_what_is_left_on_the_cpu_is_found(copy: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = {"put": put, "put_all": put_all}[copy.rsplit(".", 1)[1]]
+    cpu = torch.device("cpu")
+    monkeypatch.setattr(f"estime_metric.engine.{copy}", lambda values, device: copies(values, cpu))
+    with pytest.raises(RuntimeError, match="got tensors on the CPU"):
+        there.score(SUMMARIES, SOURCES)
+
+
+def test_a_wait_is_found(device: PretendedDevice) -> None:
+    numbers = torch.arange(6).to(DEVICE, non_blocking=True)
+    assert (numbers.device, device.waits) == (DEVICE, [])
+    for wait in (lambda: numbers[numbers > 2], numbers.sum().item, numbers.cpu, lambda: torch.zeros(2).to(DEVICE)):
+        device.waits.clear()
+        wait()
+        assert len(device.waits) == 1
+    assert numbers.cpu().tolist() == list(range(6))
+    with pytest.raises((RuntimeError, TypeError)):
+        numbers.numpy()
+    with pytest.raises(RuntimeError, match="got tensors on the CPU"):
+        numbers[torch.tensor([0, 1])]
+    assert (numbers + torch.tensor(1)).device == DEVICE  # a single number may come from the host
+
+
+GIGABYTE = 1 << 30
+
+
+def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    for free, reserved, allocated, expected in (
+        (80, 0, 0, 65_536),  # an empty device: the default
+        (4, 0, 0, 2 * GIGABYTE // 100_000),  # half of it
+        (1, 9, 6, 2 * GIGABYTE // 100_000),  # what torch holds and does not use counts
+        (0, 9, 9, 2_000),  # never nothing
+    ):
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _, free=free: (free * GIGABYTE, 80 * GIGABYTE))
+        monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _, reserved=reserved: reserved * GIGABYTE)
+        monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _, allocated=allocated: allocated * GIGABYTE)
+        assert default_budget(DEVICE, 100_000) == expected
+    # Elsewhere memory is not asked for.
+    assert [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")] == [2_000, 16_384]
+    # A position takes no less than a block of BERT holds: three times the width for attention, the wide layer twice.
+    config = transformers.BertConfig(hidden_size=1024, num_attention_heads=16, intermediate_size=4096)
+    needed = 3 * 1024 + 2 * 4096
+    assert 4 * needed < bytes_per_position(config, 4) < 20 * needed
+    assert bytes_per_position(config, 2) * 2 == bytes_per_position(config, 4)
+    assert bytes_per_position(transformers.PretrainedConfig(hidden_size=256), 4) > 0  # one that says no more

@@ -1,0 +1,99 @@
+"""Scores do not depend on precision, autocast and devices that a process has set; what was set stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import torch
+
+from estime_metric import EstimeScorer
+from estime_metric.engine.encoder import precision, store
+from estime_metric.engine.encoder.precision import inference_context
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="torch before 2.9")
+def test_overlapping_calls_leave_the_setting_of_the_user() -> None:
+    """The first to enter, as threads do, is the first to leave, while the second is still inside."""
+    matmul = torch.backends.mkldnn.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "bf16"
+    first, second = (precision._full_precision("cpu") for _ in range(2))
+    seen: list[str] = []
+    try:
+        for step in (first.__enter__, second.__enter__):
+            step()
+            seen.append(matmul.fp32_precision)
+        for one in (first, second):
+            one.__exit__(None, None, None)
+            seen.append(matmul.fp32_precision)
+    finally:
+        matmul.fp32_precision = before
+    assert seen == ["ieee", "ieee", "ieee", "bf16"]
+
+
+def test_of_several_cuda_devices_the_right_one_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[torch.device] = []
+
+    @contextmanager
+    def use(device: torch.device) -> Iterator[None]:
+        used.append(device)
+        yield
+
+    monkeypatch.setattr(torch.cuda, "device", use)
+    with inference_context(torch.device("cuda", 1)):
+        assert used == []  # nothing of CUDA is begun by this
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    with inference_context(torch.device("cuda", 1)), inference_context(CPU):
+        assert used == [torch.device("cuda", 1)]
+
+
+def test_the_default_device_changes_nothing(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device on which nothing can be calculated: what is made there by mistake fails."""
+    summaries, sources = ["The cat sat.", ""], ["The cat sat on the mat.", "The dog."]
+
+    def scored() -> tuple[list[float], list[str]]:
+        monkeypatch.setattr(store, "STORE", store.EncoderStore())  # loaded anew
+        scorer = EstimeScorer(model=bert_folder, device="cpu", measures=("soft", "coherence"), cache=10**6)
+        values = [scorer.score(summaries, sources).values("soft") for _ in range(2)]
+        units = scorer.explain(summaries[0], sources[0]).units
+        return torch.cat(values).nan_to_num().tolist(), [unit.verdict for unit in units]
+
+    expected = scored()
+    torch.set_default_device("meta")
+    try:
+        assert scored() == expected
+        assert torch.zeros(1).device.type == "meta"  # still set
+    finally:
+        torch.set_default_device(None)
+
+
+def test_an_error_inside_restores_the_settings() -> None:
+    before, cast = torch.get_float32_matmul_precision(), torch.is_autocast_enabled("cuda")
+    torch.set_float32_matmul_precision("medium")
+    torch.set_autocast_enabled("cuda", True)
+    try:
+        with pytest.raises(KeyError), inference_context(CPU):
+            raise KeyError
+        assert torch.get_float32_matmul_precision() == "medium"
+        with inference_context(torch.device("cuda", 0)):
+            assert not torch.is_autocast_enabled("cuda")
+        assert torch.is_autocast_enabled("cuda")
+    finally:
+        torch.set_float32_matmul_precision(before)
+        torch.set_autocast_enabled("cuda", cast)
+
+
+@pytest.mark.parametrize("lower", [90.0, 300.0])
+def test_a_slower_lower_precision_is_said_once(monkeypatch: pytest.MonkeyPatch, lower: float, recwarn) -> None:
+    speeds = {torch.bfloat16: lower, torch.float32: 170.0}
+    monkeypatch.setattr(precision, "product_speed", lambda matrix: speeds[matrix.dtype])
+    precision.warn_where_slower.cache_clear()
+    for _ in range(2):
+        precision.warn_where_slower(torch.bfloat16)
+    precision.warn_where_slower.cache_clear()
+    assert len(recwarn) == (lower < 170)
+    assert all("90 GFLOP/s in bfloat16 and at 170 in float32" in str(one.message) for one in recwarn)

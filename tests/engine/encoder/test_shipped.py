@@ -1,0 +1,59 @@
+"""The encoders that ship, built in plain torch: tokens and hidden states are those of ``transformers``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from estime_metric import EncoderUnavailableError, embedded
+from estime_metric.config import EstimeConfig
+from estime_metric.engine.encoder.loading import load_pretrained
+from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.shipped import load_shipped
+from estime_metric.engine.text.masking import mask_units
+from estime_metric.engine.text.units import tokenize
+from tests.families import SENTENCES
+
+ODD = (
+    "", " \n\t", "<s> [CLS]a [MASK]b</s> <mask> <pad>[PAD] <unk> [UNK]", "Caf\u00e9 cafe\u0301 \u00c5ngstr\u00f6m",
+    "\u4eca\u65e5\u306f 東京 🙂👩‍👩‍👧 \ufeff\u200b\xa0end", "x" * 150, "a\x00b\x07c\ud7ff", "It's 3.5% -- well-known…",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "dtype"),
+    [("embedded", torch.float32), ("embedded-small", torch.float32), ("embedded-small", torch.bfloat16)],
+)
+def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: torch.dtype) -> None:
+    own, theirs = load_shipped(model, dtype), load_pretrained(model, None, dtype)
+    assert own.info == theirs.info
+    texts = [*ODD, *SENTENCES]
+    for special in (False, True):
+        how = {"add_special_tokens": special, "split_special_tokens": True, "return_offsets_mapping": True}
+        expected = theirs.tokenizer(texts, **how)
+        found = own.tokenizer(texts, **how)
+        assert found == {name: expected[name] for name in found}
+        assert own.tokenizer(ODD[2], **how)["input_ids"] == expected["input_ids"][2]
+    assert own.tokenizer.get_vocab() == theirs.tokenizer.get_vocab()
+    assert set(own.tokenizer.all_special_ids) == set(theirs.tokenizer.all_special_ids)
+    for name in ("mask_token_id", "pad_token_id", "vocab_size"):
+        assert getattr(own.tokenizer, name) == getattr(theirs.tokenizer, name), name
+    states = []
+    for loaded in (own, theirs):
+        encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))
+        assert (encoder._taps._fused, encoder._taps._mask_by_key, encoder._takes_padding) == (True, True, True)
+        config = EstimeConfig(window=40, margin=10, distance=8)
+        units = tokenize([" ".join(SENTENCES[:3]), SENTENCES[0]], encoder.tokenizer)
+        masked = [mask_units(some, config) for some in units]
+        states.append(torch.cat(encoder.encode(masked, range(loaded.info.blocks + 1)), dim=1))
+        ids = torch.tensor([text.ids[0] for text in masked])
+        states[-1] = torch.cat([states[-1].flatten(0, 1), encoder.input_embeddings(ids)])
+    assert torch.equal(*states)
+
+
+def test_a_damaged_installation_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(embedded.PATHS, "embedded", tmp_path)
+    with pytest.raises(EncoderUnavailableError, match=r"'embedded' cannot be loaded: .*config\.json"):
+        load_shipped("embedded", torch.float32)

@@ -1,0 +1,120 @@
+"""The store of encoders: one copy of each, found by whatever name, bounded in number, freed when released."""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import torch
+
+from estime_metric import EncoderUnavailableError
+from estime_metric.engine.encoder import masked as encoder_module
+from estime_metric.engine.encoder.masked import MaskedEncoder
+from estime_metric.engine.encoder.store import MOST_HELD, EncoderStore
+from tests.engine.encoder.test_masked import TEXTS, assert_close, config, masked_texts
+from tests.families import BLOCKS
+
+
+@pytest.fixture
+def store() -> EncoderStore:
+    """A store of its own, so that a test finds nothing that another one loaded."""
+    return EncoderStore()
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    models: list[str] = []
+    load = encoder_module.load_pretrained
+    monkeypatch.setattr(encoder_module, "load_pretrained", lambda *given: models.append(given[0]) or load(*given))
+    return models
+
+
+def get(store: EncoderStore, folder: str, **options: object) -> MaskedEncoder:
+    return store.get(config(folder, **options))[0]
+
+
+def test_the_same_ask_gets_the_same_object(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+    first, resolved = store.get(config(bert_folder, layers=[2]))
+    assert get(store, bert_folder, layers=[2]) is first
+    assert get(store, bert_folder, layers=[0, 2], window=200, distance=3, token_budget=5) is first
+    assert get(store, bert_folder + "/", layers=[2]) is first
+    assert resolved.revision is not None
+    assert store.get(resolved) == (first, resolved)  # the configuration of a result
+    assert len(loads) == 1
+    assert get(store, bert_folder, layers=[2], dtype="bfloat16") is not first
+
+
+def test_a_deeper_encoder_serves_a_shallower_request(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+    shallow, deep = (get(store, bert_folder, layers=[depth]) for depth in (1, BLOCKS))
+    assert (shallow.depth, deep.depth) == (1, BLOCKS)
+    found, resolved = store.get(config(bert_folder, layers=[2]))
+    assert found is deep
+    assert resolved.layers == (2,)
+    own = MaskedEncoder.load(config(bert_folder, layers=[2]))[0]
+    texts = masked_texts(found, TEXTS)
+    assert_close(found.encode(texts, [2]), own.encode(texts, [2]))
+    assert len(loads) == 3
+    runs: list[int] = []  # blocks above the layers that are read are not run
+    for number, block in enumerate(deep._model.encoder.layer):
+        block.register_forward_hook(lambda module, given, output, number=number: runs.append(number))
+    deep.encode(masked_texts(deep, ["The cat sat."]), [1, 2])
+    assert set(runs) == {0, 1}
+
+
+def test_the_least_recently_used_goes(store: EncoderStore, bert_folder: str) -> None:
+    dtypes = ["float32", "bfloat16", "float16"]
+    assert len(dtypes) == MOST_HELD + 1
+    held = [weakref.ref(get(store, bert_folder, layers=[1], dtype=dtype)) for dtype in dtypes[:-1]]
+    assert get(store, bert_folder, layers=[1], dtype=dtypes[0]) is held[0]()  # used again
+    get(store, bert_folder, layers=[1], dtype=dtypes[-1])
+    gc.collect()
+    assert held[0]() is not None
+    assert held[1]() is None
+
+
+def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> None:
+    encoder = get(store, bert_folder)
+    weights = [weakref.ref(weight) for weight in encoder._model.parameters()]
+    other = weakref.ref(get(store, bert_folder, dtype="bfloat16"))
+    del encoder
+    store.release(get(store, bert_folder))
+    gc.collect()
+    assert [weight() for weight in weights] == [None] * len(weights)
+    assert other() is not None
+    store.release()
+    gc.collect()
+    assert other() is None
+
+
+def test_a_changed_folder_is_loaded_anew(store: EncoderStore, bert_folder: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(bert_folder, tmp_path / "model"))
+    first = get(store, str(folder), layers=[2])
+    shutil.copy(bert_folder + "/model.safetensors", folder / "new").replace(folder / "model.safetensors")
+    assert get(store, str(folder), layers=[2]) is not first
+
+
+def test_threads_share_one_load_and_agree(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+    def work() -> tuple[MaskedEncoder, list[torch.Tensor]]:
+        encoder = get(store, bert_folder, layers=[1, 3])
+        return encoder, encoder.encode(masked_texts(encoder, TEXTS), [1, 3])
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: work(), range(4)))
+    assert len(loads) == 1
+    assert len({id(encoder) for encoder, _ in found}) == 1
+    for _, states in found[1:]:
+        for one, another in zip(states, found[0][1], strict=True):
+            assert torch.equal(one, another)
+
+
+def test_a_refused_ask_leaves_nothing_behind(store: EncoderStore, bert_folder: str) -> None:
+    for refused in ({"layers": [BLOCKS + 1]}, {"window": 511}):
+        with pytest.raises(ValueError, match=r"`(layers|window)` to "):
+            get(store, bert_folder, **refused)
+    with pytest.raises(EncoderUnavailableError):
+        get(store, bert_folder + "-which-is-not-there")
+    assert get(store, bert_folder).encode([], [1]) == []

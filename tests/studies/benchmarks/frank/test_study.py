@@ -1,0 +1,213 @@
+"""Partial correlations against a regression on dummies; tables of made-up data against both; FRANK as published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from estime_metric import EstimeScorer
+from estime_metric.comparison.tables import to_csv
+from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
+from estime_metric.studies.benchmarks.frank import study
+from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank, read
+from estime_metric.studies.benchmarks.frank.partial import METHODS, codes_of, partial_correlation, weighted_partial
+from estime_metric.studies.benchmarks.shared.study import Found, run
+from estime_metric.studies.meta.significance import williams
+from tests.studies.benchmarks.frank.conftest import made_rows, write_folder
+from tests.studies.conftest import rows
+
+PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
+
+#: Partial correlation (Pearson, Spearman) of published metrics with factuality, split ``test``: all, CNN/DailyMail,
+#: XSum; computed from the authors' files by residuals on system dummies, independently of this package.
+PUBLISHED = {
+    "BertScore P Art": (0.295, 0.292, 0.378, 0.332, 0.198, 0.176),
+    "FactCC": (0.201, 0.195, 0.363, 0.322, 0.068, 0.066),
+    "Dep Entail": (0.179, 0.191, 0.273, 0.280, 0.033, 0.111),
+    "QAGS": (0.093, 0.083, 0.170, 0.122, -0.004, 0.006),
+    "FEQA": (-0.001, -0.008),
+}
+
+
+def by_regression(x: np.ndarray, y: np.ndarray, categories: list[str], method: str) -> float:
+    """Residuals of a least-squares fit on one dummy for each category."""
+    if method == "spearman":
+        x, y = stats.rankdata(x), stats.rankdata(y)
+    names = sorted(set(categories))
+    dummies = np.array([[float(category == name) for name in names] for category in categories])
+    first, second = (values - dummies @ np.linalg.lstsq(dummies, values, rcond=None)[0] for values in (x, y))
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def columns(seed: int) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Tied numbers of three categories that differ in level and size."""
+    rng = np.random.default_rng(seed)
+    categories = [str(name) for name in rng.choice(["A", "B", "C"], 60, p=[0.6, 0.3, 0.1])]
+    level = np.array([{"A": 0, "B": 5, "C": -7}[name] for name in categories])
+    x = rng.integers(0, 6, 60) + level
+    return x.astype(float), x + rng.integers(0, 8, 60) - 2.0 * level, categories
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_it_is_the_correlation_of_the_residuals_on_dummies(method: str, seed: int) -> None:
+    x, y, categories = columns(seed)
+    found = partial_correlation(x, y, categories, method=method)
+    assert found == pytest.approx(by_regression(x, y, categories, method), abs=1e-12)
+    plain = stats.pearsonr(x, y) if method == "pearson" else stats.spearmanr(x, y)
+    assert partial_correlation(x, y, method=method) == pytest.approx(plain.statistic, abs=1e-12)
+    assert abs(found - plain.statistic) > 0.05  # the categories matter here
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_resample_is_the_table_with_its_rows_repeated(method: str) -> None:
+    x, y, categories = columns(3)
+    rng = np.random.default_rng(4)
+    weights = rng.multinomial(60, [1 / 60] * 60, size=5).astype(float)
+    found = weighted_partial(weights, x, y, codes_of(categories), method)
+    for row, value in zip(weights.astype(int), found, strict=True):
+        taken = np.repeat(np.arange(60), row)
+        repeated = by_regression(x[taken], y[taken], [categories[index] for index in taken], method)
+        assert value == pytest.approx(repeated, abs=1e-12)
+
+
+def test_nothing_that_varies_within_a_category_has_no_value() -> None:
+    categories = ["A", "A", "B", "B"]
+    for method in METHODS:
+        assert np.isnan(partial_correlation([0.1, 0.1, 0.3, 0.3], [1, 2, 3, 4], categories, method=method))
+        assert np.isnan(partial_correlation([1, 1, 1, 1], [1, 2, 3, 4], method=method))
+    with pytest.raises(ValueError, match="columns of one length, but got 2, 3 and 2"):
+        partial_correlation([1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match="`method` to be one of pearson, spearman"):
+        partial_correlation([1, 2], [1, 2], method="kendall")
+
+
+@pytest.mark.parametrize("metric", PUBLISHED)
+def test_published_metrics_correlate_as_published(frank: Frank, metric: str) -> None:
+    found = []
+    for dataset in PARTS.values():
+        inside = np.array(frank.datasets) == dataset if dataset else True
+        rows = np.flatnonzero(np.isfinite(frank.metrics[metric]) & inside)
+        systems = [frank.keys[row][1] for row in rows]
+        found += [
+            partial_correlation(frank.metrics[metric][rows], frank.factuality[rows], systems, method=method)
+            for method in METHODS
+        ]
+    expected = PUBLISHED[metric]
+    assert found[: len(expected)] == pytest.approx(expected, abs=5.01e-4)
+
+
+@pytest.fixture(scope="module")
+def scorer(bert_folder: str) -> EstimeScorer:
+    return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
+
+
+def expected(data: Frank, scores: np.ndarray, judged: np.ndarray, part: str | None, method: str) -> float:
+    known = np.isfinite(scores) & (np.array(data.datasets) == part if part else True)
+    chosen = np.flatnonzero(known)
+    return by_regression(scores[chosen], judged[chosen], [data.keys[row][1] for row in chosen], method)
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("frank") / "out"
+
+
+@pytest.fixture(scope="module")
+def data(out: Path) -> Frank:
+    return read(write_folder(out.parent / "made-up", made_rows()))
+
+
+@pytest.fixture(scope="module")
+def found(data: Frank, scorer: EstimeScorer, out: Path) -> Found[Frank]:
+    return run(study, data, study.blocks(scorer, data), folder=out, resamples=20)
+
+
+def test_every_measure_stands_beside_the_published_ones(found: Found[Frank], data: Frank, scorer: EstimeScorer) -> None:
+    labels = [row["measure"] for row in rows(found.tables["frank"])]
+    ours = [
+        f"{'' if higher else '(-)'}{'ESTIME' if name == 'alarms' else name}-2"
+        for name, higher in HIGHER_IS_BETTER.items()
+    ]
+    trivial = ["(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length"]
+    assert labels == [*ours, "copied-2", "copied_density-2", *trivial, "FactCC", "QAGS", "New"]
+    result = scorer.score(list(data.summaries), data.source_of_each)
+    for row, (name, higher) in zip(rows(found.tables["frank"]), HIGHER_IS_BETTER.items(), strict=False):
+        scores = result.values(name, 2).numpy() * (1 if higher else -1)
+        for part, dataset in PARTS.items():
+            for symbol, method in (("r", "pearson"), ("ρ", "spearman")):
+                cell = row[f"{part} {symbol}"]
+                value = expected(data, scores, data.factuality, dataset, method)
+                assert (float(cell) if cell else np.nan) == pytest.approx(value, abs=1e-9, nan_ok=True), (name, part)
+
+
+def test_a_missing_value_is_left_out_and_said(found: Found[Frank], data: Frank) -> None:
+    row = next(row for row in rows(found.tables["frank"]) if row["measure"] == "QAGS")
+    assert float(row["all r"]) == pytest.approx(expected(data, data.metrics["QAGS"], data.factuality, None, "pearson"))
+    assert any("left out of that row" in note and "QAGS 3" in note for note in found.tables["frank"].notes)
+    tidy = found.frames["correlations.csv"]
+    assert tidy[(tidy["measure"] == "QAGS") & (tidy["part"] == "all")]["summaries"].unique().tolist() == [12]
+
+
+def test_intervals_draw_documents(found: Found[Frank], data: Frank) -> None:
+    tidy = found.frames["correlations.csv"]
+    one = tidy[(tidy.measure == "FactCC") & (tidy.part == "all") & (tidy.kind == "plain") & (tidy.method == "pearson")]
+    drawn = []
+    for chosen in np.random.default_rng(0).integers(6, size=(20, 6)):
+        taken = [row for index in chosen for row, key in enumerate(data.keys) if key[0] == data.documents[index]]
+        drawn.append(np.corrcoef(data.metrics["FactCC"][taken], data.factuality[taken])[0, 1])
+    assert (one.low.item(), one.high.item()) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
+
+
+def test_the_ablation_is_what_flipped_labels_change(found: Found[Frank], data: Frank) -> None:
+    table = {(row["section"], row["measure"]): row for row in rows(found.tables["frank-ablation"])}
+    for part, dataset in PARTS.items():
+        for error, heading in zip(ERRORS, list(table["all", "FactCC"])[2:], strict=True):
+            scores = data.metrics["FactCC"]
+            change = expected(data, scores, data.factuality, dataset, "pearson")
+            change -= expected(data, scores, data.flipped[error], dataset, "pearson")
+            assert float(table[part, "FactCC"][heading]) == pytest.approx(change), (part, error)
+
+
+def test_each_is_tested_against_the_best(found: Found[Frank], data: Frank) -> None:
+    tidy = found.frames["differences.csv"]
+    group = tidy[(tidy.part == "all") & (tidy.method == "pearson")].set_index("column")
+    best = group["best"].iloc[0]
+    assert group.loc[best, "difference"] == 0
+    assert group.loc[best, "p_value"] == 1
+    assert (group["difference"] >= 0)["published:FactCC"]
+    scores = found.scores
+    by_column = {one.column: one for one in scores.measures}
+    first, second = scores.oriented(by_column[best]), data.metrics["FactCC"]
+    systems = [system for _, system in data.keys]
+    pairs = ((first, data.factuality), (second, data.factuality), (first, second))
+    three = [by_regression(x, y, systems, "pearson") for x, y in pairs]
+    assert group.loc["published:FactCC", "p_value"] == pytest.approx(williams(*three, 15 - 4)[1])
+
+
+def test_files_hold_all_of_it_and_a_later_run_resumes(
+    found: Found[Frank], data: Frank, scorer: EstimeScorer, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"}
+    files = {"scores.csv", "run.json", "correlations.csv", "differences.csv", "ablation.csv", "plots"}
+    files |= {f"{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
+    assert {path.name for path in out.iterdir()} == files
+    assert {path.name for path in (out / "plots").iterdir()} == {
+        f"{name}.{ending}" for name in ("ablation", "correlations") for ending in ("png", "svg")
+    }
+    scores = pd.read_csv(out / "scores.csv")
+    assert (len(scores), scores["published:QAGS"].isna().sum()) == (15, 3)
+    monkeypatch.setattr(study, "draw", lambda *_, **__: [])  # the pictures are there
+    again = run(study, data, study.blocks(scorer, data), folder=out, resume=True, resamples=20)
+    assert again.scores.reused == ["ESTIME by token", "Trivial", "Published metrics"]
+    assert to_csv(again.tables["frank"]) == to_csv(found.tables["frank"])
+
+
+def test_nothing_measured_is_no_error(data: Frank, tmp_path: Path) -> None:
+    empty = run(study, data, [], folder=tmp_path, resamples=5)
+    assert list(empty.tables) == ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"]
+    assert not any(table.sections and table.sections[0].rows for table in empty.tables.values())

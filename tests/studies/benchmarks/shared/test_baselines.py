@@ -1,0 +1,102 @@
+"""The measures beside ESTIME, against values worked by hand and naive formulas."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric.studies.benchmarks.shared.baselines import absent_words, bleu, jensen_shannon, length, rouge
+
+SUMMARY = "the cat sat on the mat"
+REFERENCES = ("the cat was on the mat", "a dog sat")
+
+
+#: name -> F1 against each of REFERENCES, worked by hand: hits / n-grams of the summary, hits / those of the reference.
+BY_HAND = {
+    "ROUGE-1": (5 / 6, 2 / 9),  # all but "sat", 5 / 6 both; "sat", 1 / 6 and 1 / 3
+    "ROUGE-2": (3 / 5, 0.0),  # the cat, on the, the mat
+    "ROUGE-3": (1 / 4, 0.0),  # on the mat
+    "ROUGE-L": (5 / 6, 2 / 9),
+}
+
+
+@pytest.mark.parametrize("name", list(BY_HAND))
+def test_rouge_is_worked_by_hand_and_combined_as_asked(name: str) -> None:
+    one, other = BY_HAND[name]
+    for combine, value in {"mean": (one + other) / 2, "max": max(one, other), "first": one}.items():
+        found = rouge([SUMMARY, SUMMARY], [REFERENCES, REFERENCES], combine=combine)
+        assert found[name].tolist() == pytest.approx([value, value])
+    assert rouge(["cats running"], [["cat runs"]])["ROUGE-2"].tolist() == [1.0]  # stemmed
+
+
+def test_bleu_is_worked_by_hand_and_reads_all_references() -> None:
+    # 1-grams 5 of 6, 2-grams 3 of 5, 3-grams 1 of 4, 4-grams 0 of 3: smoothed to 1 / (2 * 3); no brevity penalty
+    expected = 100 * math.exp(sum(math.log(p) for p in (5 / 6, 3 / 5, 1 / 4, 1 / 6)) / 4)
+    assert bleu([SUMMARY], [REFERENCES[:1]]).tolist() == pytest.approx([expected])
+    both = bleu(["A dog sat on the mat .", "a dog sat"], [["x y", "a dog sat on the mat ."], ["x y", "a dog sat"]])
+    assert both.tolist() == pytest.approx([100.0, 100.0])
+    assert bleu(["a dog sat"], [["x y z", "a dog sat"]], first=True).tolist() == [0.0]
+
+
+def naive_divergence(summary: list[str], source: list[str]) -> float:
+    total = 0.0
+    for word in {*summary, *source}:
+        p, q = summary.count(word) / len(summary), source.count(word) / len(source)
+        m = (p + q) / 2
+        total += 0.5 * sum(x * math.log2(x / m) for x in (p, q) if x)
+    return total
+
+
+WORDS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=12)
+
+
+@settings(deadline=None)
+@given(WORDS, WORDS)
+def test_divergence_is_the_naive_formula_between_0_and_1(summary: list[str], source: list[str]) -> None:
+    found = jensen_shannon([" ".join(summary)], [" ".join(source)])[0]
+    assert found == pytest.approx(naive_divergence(summary, source), abs=1e-9)
+    assert 0 <= found <= 1
+
+
+def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_value() -> None:
+    assert length(["It 's 3,5 -- well .", ""]).tolist() == [5.0, 0.0]
+    assert absent_words(["The red, RED dog!", ""], ["a Dog; the cat", "x"]).tolist() == [2.0, 0.0]
+    assert jensen_shannon(["", "a"], ["a", " . "]).tolist() == [1.0, 1.0]
+    assert [values.tolist() for values in rouge([""], [["a b"]]).values()] == [[0.0]] * 4
+    counted: list[int] = []
+    assert bleu([""], [["a b"]], advance=counted.append).tolist() == [0.0]
+    rouge(["a"] * 3, [["b"]] * 3, advance=counted.append)
+    assert counted == [1] * 4
+    for values in (*rouge([], []).values(), bleu([], []), jensen_shannon([], []), length([]), absent_words([], [])):
+        assert (values.dtype, len(values)) == (np.float64, 0)
+
+
+def test_bad_arguments_are_named() -> None:
+    for references, message in (
+        ([["a"]], "`references` to have one entry for each of 2 summaries, but got 1"),
+        ([["a"], []], r"`references` to hold a list of texts at 1, but got \[\]"),
+        (["a", ["b"]], "`references` to hold a list of texts at 0, but got 'a'"),
+    ):
+        for measure in (rouge, bleu):
+            with pytest.raises(ValueError, match=message):
+                measure(["a", "b"], references)
+    with pytest.raises(ValueError, match="`combine` to be one of mean, max, first, but got 'min'"):
+        rouge(["a"], [["a"]], combine="min")
+    with pytest.raises(ValueError, match="`summaries` and `sources` to be of one length, but got 1 and 2"):
+        jensen_shannon(["a"], ["a", "b"])
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for package, measure, others in (
+        ("rouge_score.rouge_scorer", rouge, [["a"]]),
+        ("sacrebleu", bleu, [["a"]]),
+        ("scipy.spatial.distance", jensen_shannon, ["a"]),
+    ):
+        monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+        with pytest.raises(ImportError, match=r"pip install 'estime-metric\[meta\]'"):
+            measure(["a"], others)

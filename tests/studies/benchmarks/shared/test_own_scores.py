@@ -1,0 +1,144 @@
+"""Scores from files beside ours: joined by document and system, gaps and strangers named, directions known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from estime_metric import EstimeScorer
+from estime_metric.studies.benchmarks.shared.estime_block import estime_block
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_blocks
+from estime_metric.studies.benchmarks.shared.scoring import measure
+from estime_metric.studies.benchmarks.shared.study import run
+from estime_metric.studies.benchmarks.summeval import study
+from estime_metric.studies.benchmarks.summeval.data import SummEval
+from tests.studies.conftest import rows
+
+
+@pytest.fixture
+def table(data: SummEval) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(data.keys, columns=["document", "system"]).assign(
+        judge=rng.integers(1, 6, len(data)), errors=rng.integers(0, 4, len(data)), note="some text"
+    )
+
+
+def write(table: pd.DataFrame, path: Path) -> Path:
+    table.to_csv(path)  # with the index column that pandas writes unasked
+    return path
+
+
+def test_a_file_gives_the_same_scores_in_any_order(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:
+    shuffled = write(table.sample(frac=1, random_state=2), tmp_path / "mine.csv")
+    scores = measure(data, own_blocks([shuffled], ["errors"]))
+    assert list(scores.values) == ["mine:judge", "mine:errors"]
+    for name in ("judge", "errors"):
+        assert scores.values[f"mine:{name}"].tolist() == table[name].tolist()
+    assert [one.label for one in scores.measures] == ["judge [mine]", "(-)errors [mine]"]
+    ordered = measure(data, [own_block(table, "mine", ["errors"])])
+    assert scores.signatures == ordered.signatures
+    assert not scores.notes
+
+
+def test_a_row_beside_ours_with_correlations_and_the_difference(
+    data: SummEval, table: pd.DataFrame, tmp_path: Path, bert_folder: str
+) -> None:
+    path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")
+    scorer = EstimeScorer(model=bert_folder, layers=2)
+    result = run(study, data, [estime_block(scorer), *own_blocks([path], ["errors"])], resamples=20)
+    (row,) = (row for row in rows(result.tables["table1"]) if row["measure"] == "(-)errors [mine]")
+    assert (row["section"], row["from"]) == ("From files", "file")
+    judged = data.judgements["fluency"].ravel()
+    theirs = stats.spearmanr(-table["errors"], judged).statistic
+    assert float(row["fluency ρ"]) == pytest.approx(theirs)
+    (row,) = (row for row in rows(result.tables["own"]) if row["measure"] == "(-)errors [mine]")
+    alarms = scorer.score(list(data.summaries), data.source_of_each).values().numpy()
+    assert float(row["fluency ρ more"]) == pytest.approx(theirs - stats.spearmanr(-alarms, judged).statistic)
+    assert 0 <= float(row["fluency p"]) <= 1
+    assert row["documents"] == "4"
+
+
+def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
+    data: SummEval, table: pd.DataFrame, bert_folder: str
+) -> None:
+    stranger = pd.DataFrame({"document": ["zzz", "d"], "system": ["M2", "M9"], "judge": [1, 2]})
+    gaps = pd.concat([table.drop(columns=["errors", "note"]).iloc[1:], stranger])
+    gaps["judge"] = gaps["judge"].astype(float).mask(gaps["document"] == "007")
+    scores = measure(data, [own_block(gaps, "mine")])
+    assert scores.notes["Scores of mine"] == (
+        "mine: no row for 1 of 12 summaries: (b-doc, M10).",
+        "mine: no value of judge for 3 summaries: (007, M10), (007, M2), (007, M0).",
+        "mine: unknown documents, left out: zzz.",
+        "mine: unknown systems, left out: M9.",
+    )
+    assert np.isnan(scores.values["mine:judge"]).tolist() == [
+        key[0] == "007" or index == 0 for index, key in enumerate(data.keys)
+    ]
+    scorer = EstimeScorer(model=bert_folder, layers=2)
+    result = run(study, data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5)
+    kept = [index for index, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
+    (row,) = (row for row in rows(result.tables["table1"]) if row["from"] == "file")
+    for quality in QUALITIES:
+        judged = data.judgements[quality].ravel()[kept]
+        value = stats.spearmanr(table["judge"].to_numpy()[kept], judged).statistic
+        assert float(row[f"{quality} ρ"]) == pytest.approx(value)
+    assert set(scores.notes["Scores of mine"]) <= set(result.tables["table1"].notes)
+    assert rows(result.tables["own"])[0]["documents"] == "2"
+
+
+def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
+    from estime_metric.files import Pairs, score_rows, write_rows
+
+    others = [{"doc_id": document, "system": system, "consistency": 5.0} for document, system in data.keys]
+    pairs = Pairs(list(range(1, 13)), data.source_of_each, list(data.summaries), others)
+    blocks = []
+    for layer in (1, 2):
+        result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(pairs.summaries, pairs.sources)
+        write_rows(tmp_path / f"layer{layer}.jsonl", score_rows(pairs, result)[::-1])
+        blocks.append(tmp_path / f"layer{layer}.jsonl")
+    scores = measure(data, own_blocks(blocks))
+    labels = [one.label for one in scores.measures]
+    assert {"(-)alarms [layer1]", "(-)alarms [layer2]", "soft [layer1]"} <= set(labels)
+    assert not {"consistency [layer1]", "tokens [layer1]", "overlap [layer1]"} & set(labels)
+    expected = EstimeScorer(model=bert_folder, layers=2).score(pairs.summaries, pairs.sources)
+    assert scores.values["layer2:alarms"].tolist() == expected.values().tolist()
+    assert expected.signature.split("|layers")[0] in scores.signatures["Scores of layer2"]
+
+
+def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, table: pd.DataFrame) -> None:
+    renamed = table.rename(columns={"judge": "supert", "errors": "SummaQA F1"})
+    result = run(study, data, [own_block(renamed, "mine")], resamples=5)
+    for name in ("table1", "table2"):
+        order = [(row["measure"], row["from"], row["section"]) for row in rows(result.tables[name])]
+        for label in ("SUPERT", "SummaQA-F1"):
+            index = order.index((f"{label} [mine]", "file", "Reference-free"))
+            assert order[index + 1] == (label, "paper", "Reference-free")
+
+
+def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:
+    bare, judge = table[["document", "system", "note"]], ["n/a", *table["judge"][1:]]
+    for bad, lower, message in (
+        (table.drop(columns="system"), [], r"'mine' to have a column of systems \(system, model_name, n_errors\)"),
+        (pd.concat([table, table.iloc[:1]]), [], r"each summary once, but these occur twice: \('b-doc', 'M10'\)"),
+        (bare, [], "a column of scores, but its columns are document, system, note"),
+        (table.assign(judge=judge), [], "column 'judge' of 'mine' to hold numbers, but got 'n/a'"),
+        (table.assign(judge=np.inf), [], "column 'judge' of 'mine' to be finite"),
+        (table, ["note"], "`lower` to name columns of scores in 'mine', but got note"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            own_block(bad, "mine", lower)
+    path = write(table, tmp_path / "mine.csv")
+    with pytest.raises(ValueError, match="files of different names, but several are called mine"):
+        own_blocks([path, path.with_suffix(".jsonl")])
+    with pytest.raises(ValueError, match="`lower` to name columns of the files, but none has speed"):
+        own_blocks([path], ["speed"])
+    path.write_text("document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8")  # names stay as they are written
+    with pytest.raises(ValueError, match=r"occur twice: \('007', '1'\)"):
+        own_blocks([path])
+    strange = measure(data, [own_block(table.assign(document="x" + table["document"]), "mine")])
+    assert "to score summaries of made-up, but none of its 12 rows is one" in strange.problems["Scores of mine"]

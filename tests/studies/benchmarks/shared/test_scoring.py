@@ -1,0 +1,136 @@
+"""Blocks of measures: each column is what its function gives; an interrupted run resumes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.studies.benchmarks.shared import baselines
+from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
+from estime_metric.studies.benchmarks.shared.estime_block import estime_block
+from estime_metric.studies.benchmarks.shared.scoring import REFERENCE_FREE, Block, Measure, Prepared, measure
+from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.studies.benchmarks.summeval.study import baseline_blocks
+from tests.command import csv_rows
+from tests.families import BLOCKS
+
+
+def counted(name: str, calls: list[str], signature: str = "s1", values: float = 0.1) -> Block:
+    """A block that says when it is computed."""
+
+    def compute(data: SummEval, advance: object) -> dict[str, np.ndarray]:
+        calls.append(name)
+        return {name: np.arange(len(data)) * values / 3}
+
+    return Block(name, (Measure(name, name, REFERENCE_FREE),), lambda: (f"{name}|{signature}", compute))
+
+
+def broken(name: str, error: BaseException) -> Block:
+    def prepare() -> Prepared:
+        raise error
+
+    return Block(name, (Measure(name, name, REFERENCE_FREE),), prepare)
+
+
+def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=(1, 3), measures=("soft", "alarm_rate"))
+    words = EstimeScorer(model=bert_folder, layers=2, unit="word")
+    blocks = [estime_block(scorer), estime_block(words), *baseline_blocks(bert_model=bert_folder, combine="max")]
+    scores = measure(data, blocks)
+    assert not scores.problems
+    summaries, sources, references = list(data.summaries), data.source_of_each, data.references_of_each
+    result = scorer.score(summaries, sources)
+    rouge = baselines.rouge(summaries, references, combine="max")
+    bert = BertScorer(bert_folder).score(summaries, references, combine="max")
+    expected = {
+        "estime_token_1": result.values("alarms", 1).numpy(),
+        "estime_token_3": result.values("alarms", 3).numpy(),
+        "soft_token_3": result.values("soft", 3).numpy(),
+        "alarm_rate_token_1": result.values("alarm_rate", 1).numpy(),
+        "estime_word_2": words.score(summaries, sources).values().numpy(),
+        "jensen_shannon": baselines.jensen_shannon(summaries, sources),
+        **{f"bertscore_{name}": bert[f"BERTScore-{name.upper()}"] for name in ("f1", "p", "r")},
+        "bleu": baselines.bleu(summaries, references),
+        **{f"rouge_{name}": rouge[f"ROUGE-{name.upper()}"] for name in "123l"},
+        "length": baselines.length(summaries),
+        "absent_words": baselines.absent_words(summaries, sources),
+    }
+    assert set(expected) <= set(scores.values)
+    for column, values in expected.items():
+        assert scores.values[column] == pytest.approx(values, abs=1e-6), column
+    labels = {one.column: one.label for one in scores.measures}
+    columns = ("estime_token_3", "estime_word_2", "soft_token_1", "alarm_rate_token_1")
+    assert [labels[name] for name in columns] == ["(-)ESTIME-3", "(-)ESTIME-2 word", "soft-1", "(-)alarm_rate-1"]
+    table = scores.to_pandas()  # nothing is negated there
+    for one in scores.measures:
+        assert one.lower_is_better == one.label.startswith("(-)")
+        sign = -1 if one.lower_is_better else 1
+        assert table[one.column].tolist() == (sign * scores.oriented(one)).tolist()
+
+
+def test_all_layers_stand_in_the_table_of_layers_alone(bert_folder: str) -> None:
+    block = estime_block(EstimeScorer(model=bert_folder, layers="all"))
+    assert [one.layer for one in block.measures] == list(range(BLOCKS + 1))
+    assert [one.layer for one in block.measures if one.main] == [round(21 / 24 * BLOCKS)]
+    asked = estime_block(EstimeScorer(model=bert_folder, layers=(1, 2)))
+    assert all(one.main for one in asked.measures)
+
+
+@pytest.mark.parametrize("error", [ImportError("pip install 'x'"), OSError("no\n network"), ValueError("too long")])
+def test_what_cannot_be_computed_is_noted_and_the_rest_computed(data: SummEval, error: Exception) -> None:
+    scores = measure(data, [broken("a", error), counted("b", [])])
+    assert list(scores.values) == ["b"]
+    assert scores.problems == {"a": " ".join(str(error).split())}
+    assert [one.column for one in scores.measures] == ["a", "b"]
+
+
+def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:
+    calls: list[str] = []
+    first = measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    table = csv_rows(tmp_path / "scores.csv")
+    assert list(table[0]) == ["document", "system", "a", "b"]
+    assert [row["document"] for row in table] == [document for document, _ in data.keys]
+    assert [float(row["a"]) for row in table] == first.values["a"].tolist()  # to the last bit
+    run = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert run["signatures"] == {"a": "a|s1", "b": "b|s1"}
+    assert run["measures"]["a"] == {"label": "a", "lower_is_better": False}
+    assert (run["documents"], run["systems"], run["digest"]) == (4, 3, data.digest)
+
+    again = measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    assert calls == ["a", "b", "a", "b"]
+    assert not again.reused
+
+    resumed = measure(
+        data, [counted("b", calls), counted("a", calls, "s2"), counted("c", calls)], folder=tmp_path, resume=True
+    )
+    assert calls[4:] == ["a", "c"]  # another signature, a new measure
+    assert resumed.reused == ["b"]
+    assert resumed.values["b"].tolist() == first.values["b"].tolist()
+    assert pd.read_csv(tmp_path / "scores.csv").columns.tolist() == ["document", "system", "b", "a", "c"]
+
+
+def test_an_interrupted_run_loses_nothing(data: SummEval, tmp_path: Path) -> None:
+    calls: list[str] = []
+    measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    blocks = [counted("a", calls, "s2"), broken("c", KeyboardInterrupt()), counted("b", calls)]
+    with pytest.raises(KeyboardInterrupt):
+        measure(data, blocks, folder=tmp_path, resume=True)
+    measure(data, [counted("a", calls, "s2"), counted("b", calls)], folder=tmp_path, resume=True)
+    assert calls == ["a", "b", "a"]
+
+
+def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -> None:
+    calls: list[str] = []
+    assert not measure(data, [counted("a", calls)], folder=tmp_path, resume=True).reused  # an empty folder
+    with pytest.raises(ValueError, match=r"to hold scores of this data .* but they are of made-up"):
+        measure(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
+    with pytest.raises(ValueError, match="`folder` to be set where `resume` is"):
+        measure(data, [counted("a", calls)], resume=True)
+    (tmp_path / "run.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ValueError, match="to hold the scores of an earlier run, but got KeyError"):
+        measure(data, [counted("a", calls)], folder=tmp_path, resume=True)

@@ -1,0 +1,129 @@
+"""Labelled pairs: rows, data sets, and where the clean pairs come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import datasets
+import pytest
+
+from estime_metric import EstimeScorer
+from estime_metric.integrations.evaluate import Estime
+from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
+from estime_metric.studies.benchmarks.subtle_errors.dataset import (
+    cnn_dailymail,
+    labelled_rows,
+    summeval_references,
+    to_dataset,
+)
+from tests.conftest import SUMMEVAL
+from tests.families import SENTENCES
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+
+
+def rows_of(folder: str, n_errors: tuple[int, ...] | None = (1, 3)) -> list[dict]:
+    corrupted = SubtleErrors(folder, n_errors=3)([SENTENCES[0], "the.", "", SENTENCES[1]])
+    return labelled_rows(["source one", "two", "three", "source four"], corrupted, n_errors)
+
+
+def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
+    rows = rows_of(bert_folder)
+    assert [row["id"] for row in rows] == ["0-0", "0-1", "0-3", "1-0", "1-1", "1-3", "2-0", "3-0", "3-1", "3-3"]
+    assert [row["label"] for row in rows] == [1, 0, 0, 1, 0, 0, 1, 1, 0, 0]
+    assert [(row["n_errors"], row["n_missing"]) for row in rows[:6]] == [(0, 0), (1, 0), (3, 0), (0, 0), (1, 0), (1, 2)]
+    assert {row["pair"]: row["source"] for row in rows}["3"] == "source four"
+    for row in rows:
+        clean = next(other["summary"] for other in rows if other["pair"] == row["pair"])
+        assert (row["summary"] == clean) == (row["label"] == 1)
+        for error in row["errors"]:
+            assert row["summary"][error["start"] : error["end"]] == error["replacement"]
+            assert clean[error["clean_start"] : error["clean_end"]] == error["original"]
+    one, three = rows[1]["errors"], rows[2]["errors"]
+    assert one[0]["replacement"] in [error["replacement"] for error in three if error["step"] == 0]
+
+
+def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
+    assert [row["n_errors"] for row in rows_of(bert_folder, None)] == [0, 3, 0, 1, 0, 0, 3]
+    corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
+    with pytest.raises(ValueError, match="to be of one length, but got 1, 2 and 1"):
+        labelled_rows(["one"], corrupted)
+    with pytest.raises(ValueError, match=r"`n_errors` to lie within 0..3, but got 4"):
+        labelled_rows(["one", "two"], corrupted, [4])
+    assert labelled_rows([], []) == []
+
+
+@pytest.mark.filterwarnings("ignore:.* is undefined for")  # some of these texts are blank or share nothing
+def test_a_dataset_keeps_rows_and_types_and_is_ready_for_evaluate(bert_folder: str) -> None:
+    rows = rows_of(bert_folder)
+    dataset = to_dataset(rows, "how it was made")
+    assert dataset.to_list() == rows
+    assert dataset.info.description == "how it was made"
+    empty = to_dataset([])
+    assert (len(empty), empty.features) == (0, dataset.features)
+    options = {"model": bert_folder, "window": 60, "margin": 10}
+    found = Estime(**options).compute(predictions=dataset["summary"], sources=dataset["source"])
+    expected = EstimeScorer(**options).score(list(dataset["summary"]), list(dataset["source"]))
+    assert found["alarms"] == expected.values("alarms").tolist()
+
+
+@pytest.fixture
+def local_cnn_dailymail(tmp_path: Path) -> str:
+    """A data set of CNN/DailyMail's layout: edition, splits and columns."""
+    folder = tmp_path / "cnn_dailymail"
+    (folder / "3.0.0").mkdir(parents=True)
+    texts = {"article": "Article {0} of {1}.", "highlights": "Highlight {0} .\nSecond line .", "id": "{1}{0}"}
+    for split, count in (("train", 2), ("test", 6)):
+        rows = {name: [text.format(number, split) for number in range(count)] for name, text in texts.items()}
+        datasets.Dataset.from_dict(rows).to_parquet(folder / "3.0.0" / f"{split}-00000-of-00001.parquet")
+    (folder / "README.md").write_text(
+        "---\nconfigs:\n- config_name: 3.0.0\n  data_files:\n"
+        "  - split: train\n    path: 3.0.0/train-*\n  - split: test\n    path: 3.0.0/test-*\n---\n",
+        encoding="utf-8",
+    )
+    return str(folder)
+
+
+def test_cnn_dailymail_gives_a_random_selection(local_cnn_dailymail: str) -> None:
+    articles, highlights, ids = cnn_dailymail(4, path=local_cnn_dailymail)
+    assert len(set(ids)) == 4
+    assert articles == [f"Article {name[4:]} of test." for name in ids]
+    assert highlights == [f"Highlight {name[4:]} .\nSecond line ." for name in ids]
+    assert cnn_dailymail(4, path=local_cnn_dailymail)[2] == ids
+    assert any(cnn_dailymail(4, path=local_cnn_dailymail, seed=seed)[2] != ids for seed in (1, 2))
+    assert cnn_dailymail(None, path=local_cnn_dailymail, split="train")[2] == ["train0", "train1"]
+    with pytest.raises(ValueError, match=r"`pairs` to lie within 0..6, but got 7"):
+        cnn_dailymail(7, path=local_cnn_dailymail)
+
+
+def test_a_dataset_of_another_layout_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    datasets.Dataset.from_dict({"article": ["a"], "summary": ["b"]}).to_parquet(folder / "test.parquet")
+    with pytest.raises(ValueError, match="article, summary, but got 'highlights'"):
+        cnn_dailymail(None, path=str(folder), edition=None)
+    with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or give pairs of your own"):
+        cnn_dailymail(path=str(tmp_path / "nothing"))
+
+
+def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
+    (tmp_path / "documents.jsonl").write_text('{"doc_id": "b", "source": "B"}\n{"doc_id": "a", "source": "A"}\n')
+    references = tmp_path / "references.jsonl"
+    references.write_text('{"doc_id": "a", "references": ["a1", "a2"]}\n{"doc_id": "b", "references": ["b1"]}\n')
+    assert summeval_references(tmp_path) == (["B", "A"], ["b1", "a1"], ["b", "a"])
+    references.write_text('{"doc_id": "a", "references": ["a1"]}\n{"doc_id": "b", "references": []}\n')
+    with pytest.raises(ValueError, match=r"a reference for each document in .*, but there is none for b"):
+        summeval_references(tmp_path)
+    references.write_text('{"doc_id": "a"}\n')
+    with pytest.raises(ValueError, match=r"line 1 of references.jsonl to have 'references'"):
+        summeval_references(tmp_path)
+
+
+@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
+def test_summeval_itself() -> None:
+    sources, summaries, ids = summeval_references(SUMMEVAL)
+    assert len(sources) == len(summaries) == len(set(ids)) == 100
+    assert summaries[0].startswith("V. Stiviano must pay back $ 2.6 million")

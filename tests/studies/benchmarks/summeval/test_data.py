@@ -1,0 +1,128 @@
+"""SummEval from a folder and from the Hub's layout: the same data, complete or refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from estime_metric.studies.benchmarks.summeval.data import SummEval, from_hub, from_rows, read_folder
+from tests.command import write_jsonl
+from tests.conftest import SUMMEVAL
+from tests.studies.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder
+
+
+def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval, tmp_path: Path) -> None:
+    rows = made_rows()
+    assert (data.documents, data.systems, data.origin, len(data)) == (DOCUMENTS, SYSTEMS, "made-up", 12)
+    assert list(data.summaries) == [row["summary"] for row in rows]
+    for quality in QUALITIES:
+        assert data.judgements[quality].shape == (4, 3)
+        assert data.judgements[quality].ravel().tolist() == [row[quality] for row in rows]
+    for row, source, references in zip(rows, data.source_of_each, data.references_of_each, strict=True):
+        assert source.startswith(references[0])
+        assert row["system"] != "M10" or source.startswith(row["summary"])
+    again = read_folder(write_folder(tmp_path / "made-up-2", [*rows[:3], *rows[:2:-1]]))
+    one, other = (
+        sorted(zip(of.keys, of.summaries, of.judgements["fluency"].flat, strict=True)) for of in (data, again)
+    )
+    assert one == other
+
+
+def test_the_hubs_layout_is_read_by_datasets(data: SummEval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("datasets")
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    write_jsonl(folder / "test.jsonl", hub_rows(data))
+    found = from_hub(str(folder))
+    assert found.systems == ("S1", "S2", "S3")
+    assert not found.named_systems
+    for name in ("documents", "sources", "references", "summaries"):
+        assert getattr(found, name) == getattr(data, name)
+    for quality in QUALITIES:
+        assert np.array_equal(found.judgements[quality], data.judgements[quality])
+
+
+def test_a_data_set_that_cannot_be_loaded_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(OSError, match=r"'no-such/data-set' cannot be loaded: .* pass a folder with documents.jsonl"):
+        from_hub("no-such/data-set")
+    monkeypatch.setitem(sys.modules, "datasets", None)  # as if it were not installed
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[evaluate\]'"):
+        from_hub()
+
+
+def test_rows_of_the_hubs_layout_may_lack_names_but_no_cell(data: SummEval) -> None:
+    rows = [row | {"id": "same"} for row in hub_rows(data)]
+    assert from_rows(rows, "x").documents == ("0", "1", "2", "3")
+    empty = from_rows([], "x")
+    assert (len(empty), empty.judgements["fluency"].shape) == (0, (0, 0))
+    del rows[2]["human_summaries"]
+    with pytest.raises(ValueError, match="row 2 of 'x' to have a column 'human_summaries'"):
+        from_rows(rows, "x")
+    rows[1]["fluency"] = rows[1]["fluency"][:2]
+    with pytest.raises(ValueError, match="'fluency' of 'x' to list 3 systems in row 1, as in row 0, but got 2"):
+        from_rows(rows, "x")
+
+
+def test_missing_double_and_bad_rows_are_named(tmp_path: Path) -> None:
+    rows = made_rows()
+    with pytest.raises(ValueError, match=r"each document with each system, .* none for \('007', 'M2'\)"):
+        read_folder(write_folder(tmp_path, rows[:7] + rows[8:]))
+    with pytest.raises(ValueError, match=r"hold each row once, but \('b-doc', 'M10'\) occurs twice"):
+        read_folder(write_folder(tmp_path, [*rows, rows[0]]))
+    rows[11]["doc_id"] = "nowhere"
+    with pytest.raises(ValueError, match=r"documents.jsonl to hold the documents .* none for nowhere"):
+        read_folder(write_folder(tmp_path, rows))
+    with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to have 'summary'"):
+        read_folder(write_folder(tmp_path, [*rows, {"doc_id": "x", "system": "y"}]))
+    (tmp_path / "summeval.jsonl").unlink()
+    with pytest.raises(FileNotFoundError, match=r"summeval\.jsonl"):
+        read_folder(tmp_path)
+
+
+def test_the_first_documents(data: SummEval) -> None:
+    head = data.head(2)
+    assert (head.documents, head.systems) == (DOCUMENTS[:2], SYSTEMS)
+    assert (head.keys, head.summaries) == (data.keys[:6], data.summaries[:6])
+    assert np.array_equal(head.judgements["fluency"], data.judgements["fluency"][:2])
+    assert data.head(99).digest == data.digest
+    with pytest.raises(ValueError, match="`documents` to be at least 1, but got 0"):
+        data.head(0)
+
+
+def test_the_digest_changes_with_any_content(data: SummEval, folder: Path) -> None:
+    assert read_folder(folder).digest == data.digest
+    others = [
+        data.head(3),
+        dataclasses.replace(data, summaries=("x", *data.summaries[1:])),
+        dataclasses.replace(data, sources=("x", *data.sources[1:])),
+        dataclasses.replace(data, references=(("x",), *data.references[1:])),
+        dataclasses.replace(data, systems=("x", *data.systems[1:])),
+        dataclasses.replace(data, judgements={name: values + 1 for name, values in data.judgements.items()}),
+    ]
+    assert len({data.digest, *(other.digest for other in others)}) == 7
+
+
+def test_judgements_and_references_that_are_missing_are_refused(data: SummEval) -> None:
+    with pytest.raises(ValueError, match="judgements of fluency to be finite"):
+        dataclasses.replace(data, judgements={"fluency": np.full((4, 3), np.nan)})
+    with pytest.raises(ValueError, match="to have references, but 'b-doc' has none"):
+        dataclasses.replace(data, references=((), *data.references[1:]))
+
+
+@pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
+def test_summeval_itself() -> None:
+    found = read_folder(SUMMEVAL)
+    assert (len(found.documents), len(found.systems), len(found)) == (100, 16, 1600)
+    assert {len(texts) for texts in found.references} == {11}
+    for values in found.judgements.values():
+        assert values.min() >= 1
+        assert values.max() <= 5

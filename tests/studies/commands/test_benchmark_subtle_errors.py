@@ -1,0 +1,149 @@
+"""``estime benchmark subtle-errors`` on real pairs with the embedded encoder, and on small ones."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import datasets
+import pytest
+
+from estime_metric.examples import PATH as EXAMPLES
+from estime_metric.measures import HIGHER_IS_BETTER
+from tests.command import Ran, csv_rows, json_rows, run_command, write_jsonl
+from tests.conftest import SUMMEVAL
+from tests.families import SENTENCES
+
+SHORT = ["--window", "60", "--margin", "10", "--resamples", "20", "-q"]
+run = partial(run_command, "benchmark", "subtle-errors")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rows = [{"source": " ".join(SENTENCES[k : k + 4]), "summary": SENTENCES[k]} for k in range(5)]
+    return write_jsonl(tmp_path / "clean.jsonl", rows)
+
+
+def section(text: str, title: str) -> list[list[str]]:
+    """The rows of one table or section of the Markdown, as cells."""
+    lines = text[text.index(title) :].splitlines()[1:]
+    rows = []
+    for line in lines:
+        if not line.startswith("|") or line.startswith("| *"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
+    """The command's output on the four faithful example pairs, and its folder."""
+    root = tmp_path_factory.mktemp("real")
+    rows = [row for row in json_rows(EXAMPLES) if row["verdict"] == "faithful"]
+    path = write_jsonl(root / "faithful.jsonl", rows)
+    return run(path, "-m", "embedded-small", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
+
+
+@pytest.mark.slow
+def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: tuple[Ran, Path]) -> None:
+    shown, _ = real
+    measured = section(shown.stdout, "*Measured: 5 errors, 4 pairs*")
+    names = [row[0].replace("\\_", "_") for row in measured]
+    judging = [f"{'' if higher else '(-)'}{name}-5" for name, higher in HIGHER_IS_BETTER.items()]
+    assert names[: len(judging)] == ["(-)ESTIME-5", *judging[1:]]
+    assert names[len(judging) :][:3] == ["(-)J-Shannon", "(-)absent words", "(-)absent share"]
+    printed = section(shown.stdout, "*Printed in the paper, not measured here")
+    assert printed[3][:4] == ["(-)ESTIME-21", "0.163", "–", "0.188"]
+    assert "SubtleErrors\\|model:embedded-small@sha256-" in shown.stdout
+    for title in ("Rise with the number of errors, layer 5, 4 pairs", "Precision**", "Recall**"):
+        assert title in shown.stdout
+
+
+def test_the_folder_holds_tables_plots_and_pairs_whose_alarms_rise_with_their_errors(real: tuple[Ran, Path]) -> None:
+    shown, folder = real
+    rows = csv_rows(folder / "scores.csv")
+    assert [int(row["n_errors"]) for row in rows] == [0, 1, 5] * 4
+    for measure in ("estime_token_5", "alarms_alltokens_token_5", "alarm_rate_token_5"):
+        clean, spoiled = (sum(float(row[measure]) for row in rows if row["n_errors"] == n) for n in ("0", "5"))
+        assert clean < spoiled
+    names = ("table-3", "rise", "precision", "recall")
+    expected = {f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
+    expected |= {"agreement.csv", "rise.csv", "positions.csv", "pairs.jsonl", "scores.csv", "run.json", "plots"}
+    assert {path.name for path in folder.iterdir()} == expected
+    pictures = {f"{name}.{ending}" for name in ("rise", "positions") for ending in ("png", "svg")}
+    assert {path.name for path in (folder / "plots").iterdir()} == pictures
+    assert (folder / "subtle-errors-table-3.md").read_text(encoding="utf-8") in shown.stdout
+    rows = json_rows(folder / "pairs.jsonl")
+    assert [row["n_errors"] for row in rows] == [0, 1, 5] * 4
+    assert all(len(row["errors"]) == row["n_errors"] for row in rows)
+
+
+def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> None:
+    models = ["-m", bert_folder, "--generator", bert_folder]
+    shown = run(table, *models, "-l", "2,4", "-n", "2", "--unit", "word", "--no-baselines", *SHORT)
+    names = [row[0] for row in section(shown.stdout, "*Measured: 2 errors, 5 pairs*")]
+    assert {"(-)ESTIME-2 word", "(-)ESTIME-4 word"} <= set(names)
+    assert not any("ROUGE" in name for name in names)
+    assert "Do the alarms of layer 2 fall near the errors?" in shown.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
+def test_pairs_are_chosen_at_random_by_the_seed(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    chosen, options = set(), ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT]
+    for seed in (0, 1):
+        out = tmp_path / str(seed)
+        run(table, *options, "--pairs", 2, "--seed", seed, "-o", out)
+        rows = json_rows(out / "pairs.jsonl")
+        assert len(rows) == 4
+        chosen.add(tuple(row["pair"] for row in rows))
+    assert len(chosen) > 1
+
+
+@pytest.mark.slow
+def test_data_sets_of_the_hub_and_summeval(bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    folder = tmp_path / "news"
+    folder.mkdir()
+    columns = {"article": [" ".join(SENTENCES)] * 3, "highlights": list(SENTENCES[:3]), "id": ["a", "b", "c"]}
+    datasets.Dataset.from_dict(columns).to_parquet(folder / "test.parquet")
+    options = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT]
+    assert "1 error, 3 pairs" in run("--dataset", folder, *options).stdout
+    assert "1 error, 2 pairs" in run("--dataset", folder, "--pairs", 2, *options).stdout
+    assert "`pairs` to lie within 0..3, but got 4" in run("--dataset", folder, "--pairs", 4, *options, status=2).stderr
+    if SUMMEVAL.is_dir():
+        assert "1 error, 2 pairs" in run(SUMMEVAL, "--pairs", 2, *options).stdout
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: str) -> None:
+    table.write_text(table.read_text(encoding="utf-8") + "{bad\n", encoding="utf-8")
+    options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1", *SHORT, "-o", table.parent / "out"]
+    shown = run(*options, status=1)
+    assert "skipped line 6: is not JSON" in shown.stderr
+    assert "1 error, 5 pairs" in shown.stdout
+    assert "Scores of the earlier run: ESTIME by token" in run(*options, "--resume", status=1).stdout
+
+
+@pytest.mark.slow
+def test_few_pairs_have_no_interval_and_scores_of_files_join(
+    table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1,2", "--no-baselines", *SHORT]
+    run(*options, "-o", tmp_path / "first")
+    rows = json_rows(tmp_path / "first" / "pairs.jsonl")
+    scored = [{**row, "size": len(row["summary"])} for row in rows][:0:-1]  # the first is missing
+    write_jsonl(tmp_path / "mine.jsonl", scored)
+    monkeypatch.setitem(sys.modules, "estime_metric.studies.meta.plots", None)  # as if there were no matplotlib
+    out = tmp_path / "out"
+    shown = run(*options, "--scores", tmp_path / "mine.jsonl", "--lower", "size", "-o", out, status=1)
+    assert "plots: " in shown.stderr
+    assert not list(out.rglob("*.png"))
+    assert (out / "scores.csv").is_file()
+    measured = section(shown.stdout, "*Measured: 2 errors, 5 pairs*")
+    assert {(row[2], row[5], row[7]) for row in measured} == {("–", "–", "–")}
+    assert "Fewer than 10 pairs have no interval." in shown.stdout
+    assert "too few pairs to say whether it rises" in shown.stdout
+    assert "(-)size [mine]" in [row[0] for row in measured]
+    assert f"mine: no row for 1 of 15 summaries: ({rows[0]['pair']}, 0)." in shown.stdout

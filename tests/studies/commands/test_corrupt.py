@@ -1,0 +1,63 @@
+"""``estime corrupt`` as its user meets it: the screen, the files, the exit status."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
+from tests.command import csv_rows, json_rows, run_command, write_jsonl
+from tests.families import SENTENCES
+
+run = partial(run_command, "corrupt")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rows = [{"source": f"Source {index}.", "summary": text} for index, text in enumerate(SENTENCES[:3])]
+    return write_jsonl(tmp_path / "clean.jsonl", rows)
+
+
+def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "labelled.jsonl"
+    shown = run(table, "-o", out, "-m", bert_folder, "-n", "3,1", "--seed", 5, "-q")
+    rows = json_rows(out)
+    assert [(row["pair"], row["label"], row["n_errors"]) for row in rows] == [
+        (str(line), label, number) for line in (1, 2, 3) for label, number in ((1, 0), (0, 1), (0, 3))
+    ]
+    expected = SubtleErrors(bert_folder, n_errors=3, seed=5)(SENTENCES[:3])
+    assert [row["summary"] for row in rows[::3]] == list(SENTENCES[:3])
+    assert [row["summary"] for row in rows[2::3]] == [one.text for one in expected]
+    assert [row["source"] for row in rows[::3]] == ["Source 0.", "Source 1.", "Source 2."]
+    assert "3 clean and 6 corrupted rows, 0 rows skipped" in shown.stdout
+    assert "SubtleErrors|model:bert@sha256-" in shown.stdout
+    assert shown.stderr == ""
+
+
+def test_standard_output_holds_rows_alone_and_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
+    shown = run(table, "-o", "-", "-m", bert_folder)
+    assert [json.loads(line)["label"] for line in shown.stdout.splitlines()] == [1, 0] * 3
+    assert "3/3" in shown.stderr
+
+
+def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "labelled.csv"
+    out.write_text("old")
+    assert f"wrote 6 rows to {out}" in run(table, "-o", out, "-m", bert_folder, "-q", "--overwrite").stdout
+    for row in csv_rows(out):
+        for error in json.loads(row["errors"]):
+            assert row["summary"][error["start"] : error["end"]] == error["replacement"]
+
+
+def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
+    rows = [{"source": "x", "summary": text} for text in (SENTENCES[0], "the.", "...")]
+    path = write_jsonl(tmp_path / "short.jsonl", [*rows, {"source": "x"}])
+    out = tmp_path / "out.jsonl"
+    shown = run(path, "-o", out, "-m", bert_folder, "-q", status=1)
+    assert "line 2: too few whole words, 1 of 3 errors put in" in shown.stderr
+    assert "line 3: too few whole words, 0 of 3 errors put in" in shown.stderr
+    assert "skipped line 4: has no column 'summary'" in shown.stderr
+    assert "3 clean and 2 corrupted rows, 1 rows skipped" in shown.stdout

@@ -1,0 +1,128 @@
+"""Bias matrices against naive loops; pseudo-measures: what they hold, and that noise breaks ties alone."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import stats
+
+from estime_metric.studies.meta import break_ties, capitalisation, from_property, mean_over_noise, system_upper_bound
+from estime_metric.studies.meta.bias import bias_matrix, rank_systems
+
+
+def naive(scores: np.ndarray, judgements: np.ndarray, all_documents: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The matrix and its counts, pair by pair, from the definition in the paper's section 6.1."""
+    documents, systems = scores.shape
+    order = sorted(range(systems), key=lambda s: -round(sum(judgements[:, s]) / documents, 9))
+    matrix, counts = np.zeros((systems, systems)), np.zeros((systems, systems), dtype=int)
+    for i, j in itertools.permutations(range(systems), 2):
+        mine, other = order[i], order[j]  # above the diagonal `mine` is the better system, below it the worse
+        right = wrong = 0
+        for k in range(documents):
+            for m in range(documents) if all_documents else [k]:
+                if judgements[k, mine] > judgements[m, other]:
+                    right += scores[k, mine] > scores[m, other]
+                    wrong += not scores[k, mine] > scores[m, other]
+        counts[i, j] = right + wrong
+        matrix[i, j] = (right - wrong) / (right + wrong) if right + wrong else np.nan
+    return matrix, counts
+
+
+tables = arrays.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6).flatmap(
+    lambda shape: st.tuples(
+        arrays.arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0])),
+        arrays.arrays(np.float64, shape, elements=st.sampled_from([1.0, 4 / 3, 5 / 3, 3.0, 5.0])),
+    )
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables, st.booleans())
+def test_agrees_with_loops_over_pairs(values: tuple[np.ndarray, np.ndarray], all_documents: bool) -> None:
+    scores, judgements = values
+    names = [f"s{number}" for number in range(scores.shape[1])]
+    found = bias_matrix(scores, judgements, names, "all_documents" if all_documents else "same_document")
+    matrix, counts = naive(scores, judgements, all_documents)
+    np.testing.assert_array_equal(found.counts, counts)
+    np.testing.assert_allclose(found.matrix, matrix, rtol=0, atol=1e-12)
+    assert found.systems == tuple(names[index] for index in rank_systems(judgements))
+
+
+def test_the_two_variants_compare_different_pairs() -> None:
+    judgements = np.array([[2.0, 1.0], [4.0, 3.0]])  # the first system is better on each document
+    scores = np.array([[0.0, 0.0], [1.0, 1.0]])  # sees the document, not the system
+    same = bias_matrix(scores, judgements, ["A", "B"], "same_document")
+    every = bias_matrix(scores, judgements, ["A", "B"], "all_documents")
+    assert same.counts.tolist() == [[0, 2], [0, 0]]
+    assert every.counts.tolist() == [[0, 3], [1, 0]]
+    np.testing.assert_array_equal(same.matrix, [[0, -1], [np.nan, 0]])  # both ties, which count as wrong
+    np.testing.assert_allclose(every.matrix, [[0, -1 / 3], [1, 0]])
+
+
+def test_means_that_differ_by_rounding_are_equal() -> None:
+    a = np.array([0.1] * 3 + [0.3] * 3)
+    judgements = np.stack([np.full(6, 0.2), a, np.roll(a, 1), np.full(6, 0.1)], axis=1)
+    judgements[:, 1] += 1e-13
+    assert rank_systems(judgements) == [0, 1, 2, 3]
+
+
+def test_empty_tables() -> None:
+    nothing = bias_matrix(np.empty((0, 3)), np.empty((0, 3)), list("abc"))
+    assert nothing.systems == ("a", "b", "c")
+    assert not nothing.counts.any()
+    assert np.isnan(nothing.matrix[~np.eye(3, dtype=bool)]).all()
+    assert bias_matrix(np.empty((4, 0)), np.empty((4, 0)), []).matrix.shape == (0, 0)
+    assert bias_matrix(np.ones((4, 1)), np.ones((4, 1)), ["a"]).matrix.tolist() == [[0.0]]
+
+
+def test_a_property_is_repeated_for_each_document() -> None:
+    made = from_property([0, 1, 1], documents=4)
+    assert made.dtype == np.float64
+    np.testing.assert_array_equal(made, [[0, 1, 1]] * 4)
+    assert from_property([0, 1], documents=0).shape == (0, 2)
+    assert from_property([], documents=3).shape == (3, 0)
+
+
+def test_capitals_are_counted_in_any_script() -> None:
+    assert capitalisation([["abc", "ABc"], ["Éa Ж", ""]]).tolist() == [[0, 2], [2, 0]]
+    assert capitalisation([]).shape == (0, 0)
+
+
+def test_the_upper_bound_ranks_systems_perfectly_and_summaries_not_at_all() -> None:
+    judgements = np.random.default_rng(0).integers(1, 6, size=(30, 7)) / 3
+    bound = system_upper_bound(judgements)
+    np.testing.assert_allclose(bound, np.broadcast_to(judgements.mean(axis=0), bound.shape), atol=1e-9)
+    assert stats.kendalltau(bound.mean(axis=0).round(9), judgements.mean(axis=0).round(9)).statistic == pytest.approx(1)
+    assert (bound == bound[0]).all()
+    assert system_upper_bound(np.empty((0, 3))).shape == (0, 3)
+
+
+def test_noise_breaks_every_tie_and_turns_nothing_round() -> None:
+    scores = np.random.default_rng(1).integers(0, 4, size=(20, 5)).astype(float)
+    noisy = break_ties(scores, seed=3)
+    assert len(np.unique(noisy)) == scores.size
+    order = np.argsort(noisy, axis=None)
+    assert (np.diff(scores.ravel()[order]) >= 0).all()
+    assert len(np.unique(noisy.mean(axis=0).round(9))) == 5
+    np.testing.assert_array_equal(noisy, break_ties(scores, seed=3))
+    assert (noisy != break_ties(scores, seed=4)).any()
+    constant = break_ties(np.zeros((3, 2)))
+    assert len(np.unique(constant)) == 6
+    assert break_ties(np.empty((0, 2))).shape == (0, 2)
+
+
+def test_the_mean_over_noise_is_that_of_its_runs() -> None:
+    judgements = np.random.default_rng(2).normal(size=(10, 4))
+    flat = from_property([0, 1, 0, 1], documents=10)
+
+    def tau(scores: np.ndarray) -> float:
+        return float(stats.kendalltau(scores, judgements).statistic)
+
+    values = [tau(break_ties(flat, seed)) for seed in range(7, 12)]
+    assert mean_over_noise(tau, flat, runs=5, seed=7) == pytest.approx(np.mean(values))
+    assert len(set(values)) > 1

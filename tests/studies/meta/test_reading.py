@@ -1,0 +1,122 @@
+"""Tables on disk: which files, columns and measures are found in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from estime_metric.studies.meta import join, read_grids, read_table
+
+CELLS = [(f"d{row}", f"s{column}") for row in range(3) for column in range(2)]
+SCORES = pd.DataFrame(CELLS, columns=["doc", "system"]).assign(
+    line=range(6), alarms=[4, 2, 0, 7, 1, 3], winners=[9, 1, 4, 2, 2, 5], text="a text"
+)
+JUDGEMENTS = pd.DataFrame(CELLS, columns=["doc_id", "system"]).assign(
+    consistency=[1, 5, 4, 2, 3, 3.5], fluency=[2, 2, 5, 1, 4, 4]
+)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> tuple[Path, Path]:
+    SCORES.to_csv(tmp_path / "scores.csv", index=False)
+    JUDGEMENTS.to_json(tmp_path / "judgements.jsonl", orient="records", lines=True)
+    return tmp_path / "scores.csv", tmp_path / "judgements.jsonl"
+
+
+def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
+    grids = read_grids(*paths)
+    assert [(grid.judgement, grid.measure) for grid in grids] == [
+        (quality, measure) for quality in ("consistency", "fluency") for measure in ("line", "alarms", "winners")
+    ]
+    expected = join(SCORES, JUDGEMENTS, "winners", "fluency", document=("doc", "doc_id"))
+    np.testing.assert_array_equal(grids[-1].scores, expected.scores)
+    np.testing.assert_array_equal(grids[-1].judgements, expected.judgements)
+    assert (grids[-1].documents, grids[-1].systems) == (("d0", "d1", "d2"), ("s0", "s1"))
+    paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
+    with pytest.raises(TypeError, match=r"column 'alarms' of `scores` to hold numbers, but got 'oops' at \(d0, s1\)"):
+        read_grids(*paths)
+
+
+def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Path, Path]) -> None:
+    table = SCORES.rename(columns={"winners": "winners@3"})
+    table.to_csv(paths[0], index=False)
+    skipped = ("line", "winners")
+    assert {grid.measure for grid in read_grids(*paths, not_measures=skipped)} == {"alarms"}
+    found = read_grids(*paths, measures=["winners@3", "line"], qualities=["fluency"], not_measures=skipped)
+    assert [grid.measure for grid in found] == ["winners@3", "line"]
+    with pytest.raises(ValueError, match=r"'scores.csv' to have a column of numbers to be compared, but it has none"):
+        read_grids(*paths, not_measures=("line", "winners", "alarms"))
+
+
+def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path]) -> None:
+    SCORES.rename(columns={"alarms": "alarms@3"}).to_csv(paths[0], index=False)
+    directions = {"alarms": False, "winners": True}
+    found = read_grids(*paths, measures=["alarms@3", "winners"], qualities=["fluency"], directions=directions)
+    np.testing.assert_array_equal(found[0].scores.ravel(), -SCORES["alarms"])
+    np.testing.assert_array_equal(found[1].scores.ravel(), SCORES["winners"])
+    with pytest.raises(ValueError, match=r"direction of each measure, but line, winners may .* \(--higher, --lower\)"):
+        read_grids(*paths, directions={"alarms": False})
+
+
+def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "measures"
+    folder.mkdir()
+    SCORES[["doc", "system", "alarms"]].to_csv(folder / "mine.csv", index=False)
+    SCORES[["doc", "system", "alarms", "winners"]].to_csv(folder / "both.csv", index=False)
+    (folder / "notes.txt").write_text("no table")
+    found = read_grids(folder, paths[1], qualities=["fluency"])
+    assert [grid.measure for grid in found] == ["both.alarms", "both.winners", "mine"]
+    with pytest.raises(ValueError, match=r"\(both.alarms, both.winners, mine\), but got yours"):
+        read_grids(folder, paths[1], measures=["yours"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"\(none\), but got none"):
+        read_grids(tmp_path / "empty", paths[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"document": "title"}, "'judgements.jsonl' to have a column of documents, .* with argument `document`"),
+        ({"system": ("summarizer", "system")}, "'scores.csv' to have a column of systems, but its columns are doc,"),
+        ({"measures": ["rouge"]}, "`scores` to have a column 'rouge'"),
+    ],
+)
+def test_what_is_not_there_is_named(paths: tuple[Path, Path], options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_grids(*paths, **options)
+
+
+def test_missing_summaries_are_dropped_and_columns_named_on_either_side(paths: tuple[Path, Path]) -> None:
+    SCORES.iloc[:-1].to_csv(paths[0], index=False)
+    with pytest.raises(ValueError, match=r"'alarms' is missing for \(d2, s1\)"):
+        read_grids(*paths, measures=["alarms"])
+    grid = read_grids(*paths, measures=["alarms"], missing="drop")[0]
+    assert (grid.documents, grid.dropped) == (("d0", "d1"), ("document with a gap in 'alarms': d2",))
+    SCORES.rename(columns={"doc": "title"}).to_csv(paths[0], index=False)
+    assert read_grids(*paths, measures=["alarms"], document=("title", None))[0].documents == ("d0", "d1", "d2")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_tables_are_read_by_their_ending(tmp_path: Path, ending: str) -> None:
+    table = pd.DataFrame({"document": ["007", "8"], "system": ["NA", "B"], "score": [1.5, 2.0]})
+    path = tmp_path / f"scores.{ending}"
+    if ending == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        getattr(table, f"to_{ending}")(path, index=False)
+    pd.testing.assert_frame_equal(read_table(path), table, check_dtype=False)
+
+
+def test_files_that_hold_no_table(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"ends in .csv, .jsonl, .parquet, but got 'scores.xlsx'"):
+        read_table(tmp_path / "scores.xlsx")
+    (tmp_path / "broken.jsonl").write_text("{bad\n")
+    (tmp_path / "empty.csv").write_text("")
+    for name in ("broken.jsonl", "empty.csv"):
+        with pytest.raises(ValueError, match=f"'{name}' to be a table, but it cannot be read"):
+            read_table(tmp_path / name)
+    with pytest.raises(OSError, match=r"nothing\.csv"):
+        read_table(tmp_path / "nothing.csv")

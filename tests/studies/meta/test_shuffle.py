@@ -1,0 +1,166 @@
+"""Shuffled texts are shuffled; accuracies, lengths and curves over lengths are those of loops."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estime_metric.studies import meta
+from estime_metric.studies.meta import accuracy_by_length_difference, shuffle_accuracy, shuffle_text, shuffle_texts
+from estime_metric.studies.meta.shuffle import LengthCurve, split_sentences
+
+sentences = st.lists(st.sampled_from(["It rained.", "Nobody came!", "Why not?", "We left."]), max_size=6)
+scores = st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0, 2.0])] * 2), min_size=1, max_size=30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(sentences, st.integers(0, 50))
+def test_a_shuffled_text_holds_the_same_sentences_in_another_order(parts: list[str], seed: int) -> None:
+    text = " ".join(parts)
+    made = shuffle_text(text, seed)
+    assert sorted(split_sentences(made.text)) == sorted(parts)
+    assert " ".join(parts[index] for index in made.order) == made.text
+    possible = len(set(parts)) > 1
+    assert made.changed == possible
+    assert (made.text != text) == possible
+
+
+def test_another_splitter_and_texts_that_have_no_other_order() -> None:
+    made = shuffle_text("a;b", splitter=lambda text: text.split(";"))
+    assert (made.text, made.order) == ("b a", (1, 0))
+    for text in ("", " \n ", "One sentence.", "  no end mark  ", "Twice. Twice.", "Twice.\nTwice."):
+        assert shuffle_text(text).text == text
+        assert not shuffle_text(text).changed
+
+
+def test_every_other_order_is_as_likely() -> None:
+    made = [shuffle_text("A.\nB.\nC.", seed).text for seed in range(3000)]
+    counts = {text: made.count(text) for text in set(made)}
+    assert len(counts) == 5
+    assert "A.\nB.\nC." not in counts
+    assert all(500 < count < 700 for count in counts.values())  # 600 expected, standard deviation 22
+
+
+def test_the_seed_and_the_position_decide_and_nothing_else() -> None:
+    text = "One. Two. Three. Four. Five. Six. Seven."
+    made = shuffle_texts([text, text, text], seed=5)
+    assert made == shuffle_texts([text, text, text, "more"], seed=5)[:3]
+    assert len({each.text for each in made}) == 3
+    assert made != shuffle_texts([text, text, text], seed=6)
+    assert shuffle_texts([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("He paid 2.6 million to v. jones . Then he left .", ["He paid 2.6 million to v. jones .", "Then he left ."]),
+        ('"Go!" She went. (All of them did.) 12 came.', ['"Go!"', "She went.", "(All of them did.)", "12 came."]),
+        ("`` go ! '' said bob . `` No . '' End", ["`` go ! '' said bob .", "`` No . ''", "End"]),
+        ("Line one. Still one\n\n line two ", ["Line one. Still one", "line two"]),
+        ("One line. And its end.\n", ["One line.", "And its end."]),
+        ("No space.Here", ["No space.Here"]),
+    ],
+)  # fmt: skip
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert split_sentences(text) == expected
+
+
+@settings(max_examples=40, deadline=None)
+@given(scores)
+def test_accuracy_agrees_with_a_loop(pairs: list[tuple[float, float]]) -> None:
+    wins = sum(1.0 if one > other else 0.5 if one == other else 0.0 for one, other in pairs)
+    originals, shuffled = zip(*pairs, strict=True)
+    assert shuffle_accuracy(originals, shuffled) == pytest.approx(wins / len(pairs))
+    assert shuffle_accuracy(shuffled, originals) == pytest.approx(1 - wins / len(pairs))
+
+
+def check(curve: LengthCurve, pairs: list[tuple[float, float, float]]) -> None:
+    """A curve of pairs: the difference of two lengths, the score that has to be higher, the other."""
+    buckets: dict[float, list[float]] = {}
+    for difference, one, other in pairs:
+        edge = max(min(math.floor(difference / 20) * 20, 200), -200)
+        buckets.setdefault(edge, []).append((one > other) + 0.5 * (one == other))
+    assert curve.lengths.tolist() == sorted(buckets)
+    assert curve.counts.tolist() == [len(buckets[edge]) for edge in sorted(buckets)]
+    np.testing.assert_allclose(curve.means, [np.mean(buckets[edge]) for edge in sorted(buckets)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(scores, st.data())
+def test_curve_by_difference_agrees_with_loops(pairs: list[tuple[float, float]], data: st.DataObject) -> None:
+    size = len(pairs)
+    lengths = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
+    others = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
+    originals, shuffled = zip(*pairs, strict=True)
+    curve = accuracy_by_length_difference(originals, shuffled, lengths, others)
+    every = itertools.permutations(range(size), 2)
+    check(curve, [(lengths[i] - others[j], originals[i], shuffled[j]) for i, j in every])
+
+
+def test_agreement_agrees_with_loops() -> None:
+    rng = np.random.default_rng(1)
+    shape = (6, 4)
+    scores, judgements = rng.integers(0, 4, size=shape), rng.integers(1, 4, size=shape)
+    lengths = rng.integers(10, 400, size=shape)
+    every = itertools.permutations(np.ndindex(shape), 2)
+    better = [(one, other) for one, other in every if judgements[one] > judgements[other]]
+    curve = meta.agreement_by_length_difference(scores, judgements, lengths)
+    check(curve, [(lengths[one] - lengths[other], scores[one], scores[other]) for one, other in better])
+    some = meta.agreement_by_length_difference(scores, judgements, lengths, pairs=50)
+    assert some.counts.sum() == 50
+    assert meta.agreement_by_length_difference([[1, 1]], [[2, 2]], [[3, 4]]).counts.tolist() == []
+
+
+def test_pairs_are_drawn_without_repetition_and_never_of_one_text() -> None:
+    size = 40
+    marks = np.arange(size) * 1000.0  # the difference of two lengths tells which texts they belong to
+    curve = accuracy_by_length_difference(
+        np.zeros(size), np.zeros(size), marks + np.arange(size) ** 2, marks + np.arange(size) ** 2, pairs=500,
+        width=1.0, limit=1e9, seed=2,
+    )  # fmt: skip
+    assert curve.counts.sum() == 500
+    assert 0.0 not in curve.lengths
+    assert (curve.means == 0.5).all()
+    again = accuracy_by_length_difference(np.zeros(size), np.zeros(size), marks, pairs=500, seed=2)
+    other = accuracy_by_length_difference(np.zeros(size), np.zeros(size), marks, pairs=500, seed=3)
+    assert again.counts.tolist() != other.counts.tolist()
+    assert math.isnan(shuffle_accuracy([], []))
+    for number in (0, 1):
+        nothing = accuracy_by_length_difference([1.0] * number, [1.0] * number, [1.0] * number)
+        assert nothing.counts.tolist() == nothing.means.tolist() == nothing.lengths.tolist() == []
+
+
+def test_lengths_in_each_unit() -> None:
+    texts = [["One two. Three.", ""], ["é é", "A . B ? C !"]]
+    assert meta.count_lengths(texts).tolist() == [[15, 0], [3, 11]]
+    assert meta.count_lengths(texts, "words").tolist() == [[3, 0], [2, 6]]
+    assert meta.count_lengths(texts, "sentences").tolist() == [[2, 0], [1, 3]]
+    assert meta.count_lengths([]).shape == (0, 0)
+
+
+def test_statistics_of_systems() -> None:
+    lengths = np.random.default_rng(0).integers(20, 400, size=(31, 4))
+    found = meta.lengths_by_system(lengths, list("abcd"))
+    assert list(found.index) == list("abcd")
+    for row, column in zip(found.itertuples(), lengths.T, strict=True):
+        assert row.mean == pytest.approx(sum(column) / 31)
+        assert row.std == pytest.approx(math.sqrt(sum((column - row.mean) ** 2) / 30))
+        assert (row.min, row.median, row.max) == (min(column), sorted(column)[15], max(column))
+    assert meta.lengths_by_system([[3.0]], ["a"]).isna().to_numpy().tolist() == [[False, True, False, False, False]]
+    assert meta.lengths_by_system(np.empty((0, 1)), ["a"]).isna().all(axis=None)
+    assert meta.lengths_by_system(np.empty((3, 0)), []).shape == (0, 5)
+
+
+def test_correlation_with_length_is_that_of_every_level() -> None:
+    rng = np.random.default_rng(4)
+    lengths = rng.integers(20, 90, size=(12, 5))
+    scores = lengths + rng.integers(0, 60, size=lengths.shape)
+    expected = {level: meta.correlate(scores, lengths, level=level, method="kendall_b") for level in meta.LEVELS}
+    assert meta.correlation_with_length(scores, lengths) == expected
+    assert all(math.isnan(value) for value in meta.correlation_with_length(np.ones((3, 2)), np.ones((3, 2))).values())

@@ -1,0 +1,216 @@
+"""Intervals and significance, against copied rows, swapped scores and the textbook's formula."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from estime_metric.studies import meta
+from estime_metric.comparison.resampling import draw
+from estime_metric.studies.meta import Grid, bootstrap, bootstrap_difference, compare_all, correlate, evaluate_all, holm
+from estime_metric.studies.meta.resampling import resampled
+from estime_metric.studies.meta.significance import (
+    ALTERNATIVES,
+    SWAPS,
+    TESTS,
+    permutation_test,
+    williams,
+    williams_test,
+)
+from tests.studies.meta import oracle
+from tests.studies.meta.conftest import grid_of, made_up
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("kind", meta.RESAMPLES)
+@pytest.mark.parametrize("steps", [2, 5], ids=["many ties", "few ties"])
+def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
+    grid = made_up(seed=seed, steps=steps)
+    found = resampled(grid, draw(grid.scores.shape, kind, 8, seed), meta.LEVELS, meta.METHODS)
+    for index, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 8, seed)):
+        for level in oracle.LEVELS:
+            expected = [oracle.value(scores, judgements, level, method) for method in oracle.METHODS]
+            np.testing.assert_allclose(found[level][:, index], expected, rtol=0, atol=1e-12, err_msg=level)
+
+
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"level": "pairwise", "method": "kendall_b", "n": 64, "seed": 1}
+    whole, swapped = bootstrap(made_up(), n=50), permutation_test(*rivals(), **options)
+    monkeypatch.setattr("estime_metric.studies.meta.significance._TOGETHER", 54 * 16)
+    assert permutation_test(*rivals(), **options) == swapped
+    monkeypatch.setattr("estime_metric.studies.meta.resampling._TOGETHER", 7 * 54)
+    pd.testing.assert_frame_equal(bootstrap(made_up(), n=50), whole, check_exact=False, rtol=0, atol=1e-12)
+
+
+def test_the_table_holds_quantiles_of_the_resamples() -> None:
+    grid = made_up()
+    found = bootstrap(grid, levels=["pairwise", "system"], methods=["kendall_b"], n=60, confidence=0.9, seed=4)
+    assert list(found.columns) == ["level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
+    assert list(found["level"]) == ["pairwise", "system"]
+    assert list(found["groups"]) == [9, 1]
+    for _, row in found.iterrows():
+        drawn = [
+            oracle.value(x, y, row["level"], "kendall_b")
+            for x, y in oracle.resample(grid.scores, grid.judgements, "both", 60, 4)
+        ]
+        assert row["value"] == pytest.approx(oracle.value(grid.scores, grid.judgements, row["level"], "kendall_b"))
+        assert [row["low"], row["high"]] == pytest.approx(list(np.nanquantile(drawn, [0.05, 0.95])))
+        assert row["undefined"] == np.isnan(drawn).sum()
+
+
+def test_what_is_undefined_is_counted_and_not_hidden() -> None:
+    judgements = np.random.default_rng(0).integers(1, 6, size=(8, 4)).astype(float)
+    confounder = np.tile([0.0, 1.0, 1.0, 0.0], (8, 1))
+    found = bootstrap(grid_of(confounder, judgements), methods=["kendall_b"], n=300).set_index("level")
+    inside = found.loc["intra_system"]
+    assert np.isnan([inside["value"], inside["low"], inside["high"]]).all()
+    assert (inside["left_out"], inside["undefined"]) == (4, 300)
+    system = found.loc["system"]  # all four drawn systems have one score in 2 of 16 resamples
+    assert 0 < system["undefined"] < 100
+    assert system["low"] <= system["value"] <= system["high"]
+
+
+@pytest.mark.parametrize(("level", "kind"), [("intra_system", "documents"), ("pairwise", "systems")])
+def test_intervals_of_each_group(level: str, kind: str) -> None:
+    grid = made_up(12, 5, seed=2)
+    found = meta.bootstrap_groups(grid, level=level, method="kendall_b", n=40, seed=7)
+    assert tuple(found["group"]) == (grid.systems if level == "intra_system" else grid.documents)
+    values = meta.group_values(grid.scores, grid.judgements, level=level, method="kendall_b")
+    np.testing.assert_array_equal(found["value"], values)
+    samples = [
+        [oracle.of_group(x, y, "kendall_b") for x, y in oracle.groups(*sample, level, "kendall_b")]
+        for sample in oracle.resample(grid.scores, grid.judgements, kind, 40, 7)
+    ]
+    assert list(found["undefined"]) == np.isnan(samples).sum(axis=0).tolist()
+    np.testing.assert_allclose(found[["low", "high"]].T, np.nanquantile(samples, [0.025, 0.975], axis=0))
+
+
+def rivals(documents: int = 9, systems: int = 6, seed: int = 0) -> tuple[Grid, Grid]:
+    """A measure and one that follows the judgements less, in other units."""
+    first = made_up(documents, systems, seed)
+    noise = np.random.default_rng(seed + 100).normal(size=first.scores.shape) * 4
+    return first, grid_of(np.round(first.judgements * 5 + noise * 5), first.judgements, "other")
+
+
+@pytest.mark.parametrize("level", oracle.LEVELS)
+@pytest.mark.parametrize("method", ["kendall_b", "spearman", "accuracy"])
+def test_differences_are_resampled_in_pairs(level: str, method: str) -> None:
+    first, second = rivals()
+    found = bootstrap_difference(first, second, level=level, method=method, n=40, seed=2)
+    samples = [oracle.resample(each.scores, each.judgements, "both", 40, 2) for each in (first, second)]
+    drawn = np.subtract(*[[oracle.value(*tables, level, method) for tables in some] for some in samples])
+    known = drawn[~np.isnan(drawn)]
+    assert found.undefined == len(drawn) - len(known)
+    assert [found.low, found.high] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))
+    smaller = min((known <= 1e-12).sum(), (known >= -1e-12).sum())
+    assert found.p_value == pytest.approx(min(1, 2 * (1 + smaller) / (1 + len(known))))
+    assert found.first == pytest.approx(oracle.value(first.scores, first.judgements, level, method))
+    assert found.difference == found.first - found.second
+
+
+@pytest.mark.parametrize("level", oracle.LEVELS)
+@pytest.mark.parametrize("swap", SWAPS)
+def test_permutations_are_what_swapped_scores_give(level: str, swap: str) -> None:
+    first, second = rivals()
+    shape = {"summaries": (9, 6), "documents": (9, 1), "systems": (1, 6)}[swap]
+    coins = np.broadcast_to(np.random.default_rng(3).integers(2, size=(25, *shape)), (25, 9, 6)).astype(bool)
+    a, b = (stats.zscore(grid.scores, axis=None) for grid in (first, second))
+    for method in ("kendall_b", "pearson", "accuracy"):
+        pairs = [(np.where(coin, b, a), np.where(coin, a, b)) for coin in coins]
+        values = [[oracle.value(side, first.judgements, level, method) for side in pair] for pair in pairs]
+        drawn = np.subtract(*np.transpose(values))
+        for alternative, size in zip(ALTERNATIVES, (np.abs, np.positive, np.negative), strict=True):
+            options = {"level": level, "method": method, "swap": swap, "alternative": alternative}
+            found = permutation_test(first, second, n=25, seed=3, **options)
+            as_large = size(drawn) >= size(found.difference) - 1e-9
+            assert found.p_value == (1 + as_large.sum()) / 26, (method, alternative)
+
+
+@pytest.mark.parametrize("level", oracle.LEVELS)
+def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> None:
+    first = made_up(20, 8)
+    again = grid_of(first.scores * 100 - 3, first.judgements)
+    for method in ("pearson", "kendall_b"):
+        assert permutation_test(first, again, level=level, method=method, n=100).p_value == 1
+        assert bootstrap_difference(first, again, level=level, method=method, n=100).p_value == 1
+    if level in ("system", "summary"):
+        assert williams_test(first, again, level=level).p_value == 1
+
+
+def test_williams_is_the_textbook_formula() -> None:
+    for first, second, between, n in [(0.4, 0.5, 0.1, 103), (0.9, 0.7, 0.6, 16), (-0.2, 0.3, 0.5, 40)]:
+        determinant = np.linalg.det([[1, first, second], [first, 1, between], [second, between, 1]])
+        mean = (first + second) / 2
+        t = (first - second) * np.sqrt(
+            (n - 1) * (1 + between) / (2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - between) ** 3)
+        )
+        found = williams(first, second, between, n)
+        assert found == pytest.approx((t, 2 * stats.t.sf(abs(t), n - 3)))
+        greater, less = (williams(first, second, between, n, alternative=side)[1] for side in ("greater", "less"))
+        assert greater + less == pytest.approx(1)
+        assert min(greater, less) == pytest.approx(found[1] / 2)
+    assert williams(0.5, 0.5, 0.2, 10) == williams(0.5, 0.5, 1.0, 10) == (0.0, 1.0)
+    assert williams(1.0, 0.0, 0.0, 10)[1] < 1e-3
+
+
+def test_williams_on_grids_takes_systems_or_summaries() -> None:
+    first, second = rivals(30, 12)
+    means = [side.mean(axis=0) for side in (first.scores, second.scores, first.judgements)]
+    table = np.corrcoef(means)
+    expected = williams(table[0, 2], table[1, 2], table[0, 1], 12)[1]
+    found = williams_test(first, second)
+    assert found.p_value == pytest.approx(expected)
+    assert found.first == correlate(first.scores, first.judgements, level="system", method="pearson")
+    table = np.corrcoef([side.ravel() for side in (first.scores, second.scores, first.judgements)])
+    expected = williams(table[0, 2], table[1, 2], table[0, 1], 360, alternative="greater")[1]
+    assert williams_test(first, second, level="summary", alternative="greater").p_value == pytest.approx(expected)
+
+
+def named(measure: str, judgement: str, seed: int, scores: np.ndarray | None = None) -> Grid:
+    grid = made_up(12, 6, seed=0 if judgement == "coherence" else 1)
+    noise = np.random.default_rng(seed).normal(size=grid.scores.shape)
+    return grid_of(grid.scores + seed * noise if scores is None else scores, grid.judgements, measure, judgement)
+
+
+GRIDS = [named(f"m{seed}", judgement, seed) for judgement in ("coherence", "fluency") for seed in (1, 2, 9)]
+OPTIONS = {"levels": ("summary", "system"), "methods": ("pearson",)}
+
+
+def test_agreement_is_that_of_each_measure_alone() -> None:
+    found = evaluate_all(GRIDS, **OPTIONS, n=30, seed=2)
+    assert len(found) == 6 * 2
+    for grid in GRIDS:
+        part = found[(found["measure"] == grid.measure) & (found["judgement"] == grid.judgement)]
+        alone = bootstrap(grid, **OPTIONS, n=30, seed=2)
+        pd.testing.assert_frame_equal(part[list(alone.columns)].reset_index(drop=True), alone)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_differences_are_those_of_each_pair_alone(test: str) -> None:
+    options = {} if test == "williams" else {"n": 30, "seed": 2}
+    found = compare_all(GRIDS, test=test, **OPTIONS, **options)
+    assert len(found) == 2 * 2 * 3
+    for judgement, level in itertools.product(("coherence", "fluency"), OPTIONS["levels"]):
+        part = found[(found["judgement"] == judgement) & (found["level"] == level)]
+        rivals = [grid for grid in GRIDS if grid.judgement == judgement]
+        pairs = itertools.combinations(rivals, 2)
+        expected = [TESTS[test](*pair, level=level, method="pearson", **options) for pair in pairs]
+        assert list(part["p_value"]) == [each.p_value for each in expected]
+        assert list(part["difference"]) == [each.difference for each in expected]
+        assert list(part["p_holm"]) == holm([each.p_value for each in expected]).tolist()
+        assert part["low"].notna().all() == (test == "bootstrap")
+
+
+def test_a_measure_without_a_value_is_noted() -> None:
+    flat = named("flat", "coherence", 0, np.tile(np.arange(6) % 2, (12, 1)))
+    found = compare_all([*GRIDS[:2], flat], test="permutation", levels=("intra_system",), n=20)
+    assert list(found["note"]) == ["", "one of the two has no value", "one of the two has no value"]
+    assert list(found["p_value"].isna()) == [False, True, True]
+    assert found["p_holm"][0] == found["p_value"][0]
+    assert "p_holm" in compare_all(GRIDS[:1]).columns
+    assert evaluate_all([]).empty
+    assert compare_all([]).empty
