@@ -25,20 +25,39 @@ class Drawing:
             f'<rect width="{width:g}" height="{height:g}" rx="8" fill="#ffffff"/>',
         ]
 
-    def text(self, x: float, y: float, text: str, colour: str = INK, size: float = 14, anchor: str = "start") -> None:
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        colour: str = INK,
+        size: float = 14,
+        anchor: str = "start",
+    ) -> None:
         """Writes a line of text."""
         self.parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{colour}" text-anchor="{anchor}">'
             f"{escape(text)}</text>"
         )
 
-    def box(self, x: float, y: float, width: float, height: float, fill: str, edge: str = "none") -> None:
+    def box(
+        self, x: float, y: float, width: float, height: float, fill: str, edge: str = "none"
+    ) -> None:
         """Draws a cell."""
         self.parts.append(
             f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="2" fill="{fill}" stroke="{edge}"/>'
         )
 
-    def curve(self, x: float, y: float, to_x: float, to_y: float, colour: str, width: float, dashes: str = "") -> None:
+    def curve(
+        self,
+        x: float,
+        y: float,
+        to_x: float,
+        to_y: float,
+        colour: str,
+        width: float,
+        dashes: str = "",
+    ) -> None:
         """Draws a line from one point down to another."""
         middle = (y + to_y) / 2
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
@@ -54,12 +73,25 @@ class Drawing:
 
 def schedule(length: int = 40, window: int = 24, margin: int = 4, distance: int = 6) -> Drawing:
     """A row for each window that the paper's schedule opens over a short text."""
-    windows = plan_token_windows(length, range(length), window=window, margin=margin, distance=distance)
+    windows = plan_token_windows(
+        length, range(length), window=window, margin=margin, distance=distance
+    )
     cell, left, top, row = 17, 92, 66, 25
-    drawing = Drawing("The masking schedule", left + length * cell + 20, top + len(windows) * row + 44)
-    drawing.text(16, 26, f"{length} tokens in windows of {window}, margin {margin}, distance {distance}", size=16)
+    drawing = Drawing(
+        "The masking schedule", left + length * cell + 20, top + len(windows) * row + 44
+    )
     drawing.text(
-        16, 48, "Each row is one input of the encoder. Every token is masked in exactly one of them.", GREY, 13
+        16,
+        26,
+        f"{length} tokens in windows of {window}, margin {margin}, distance {distance}",
+        size=16,
+    )
+    drawing.text(
+        16,
+        48,
+        "Each row is one input of the encoder. Every token is masked in exactly one of them.",
+        GREY,
+        13,
     )
     for number, one in enumerate(windows):
         y = top + number * row
@@ -67,10 +99,18 @@ def schedule(length: int = 40, window: int = 24, margin: int = 4, distance: int 
         for token in range(one.start, one.stop):
             masked = token in one.masked
             drawing.box(
-                left + token * cell + 1, y, cell - 2, 19, MASK if masked else "#eef2ff", "none" if masked else LINE
+                left + token * cell + 1,
+                y,
+                cell - 2,
+                19,
+                MASK if masked else "#eef2ff",
+                "none" if masked else LINE,
             )
     y = top + len(windows) * row + 18
-    for x, colour, label in ((left, MASK, "masked, and read here"), (left + 200, "#eef2ff", "seen as context")):
+    for x, colour, label in (
+        (left, MASK, "masked, and read here"),
+        (left + 200, "#eef2ff", "seen as context"),
+    ):
         drawing.box(x, y - 11, cell - 2, 14, colour, LINE)
         drawing.text(x + 24, y, label, GREY, 12)
     return drawing
@@ -81,7 +121,9 @@ def match() -> Drawing:
     shown = EstimeScorer(model="embedded").explain(SUMMARY, SOURCE)
     size, gap, top, bottom = 19, 10, 96, 250
 
-    def spread(text: str, spans: list[tuple[int, int]], left: float) -> dict[tuple[int, int], float]:
+    def spread(
+        text: str, spans: list[tuple[int, int]], left: float
+    ) -> dict[tuple[int, int], float]:
         middles = {}
         for start, end in spans:
             width = 0.56 * size * (end - start)
@@ -94,20 +136,31 @@ def match() -> Drawing:
     below = spread(SOURCE, source_spans, 24)
     drawing = Drawing("A match and an alarm", 720, 325)
     drawing.text(
-        24, 30, "Each token of the summary finds the source token whose masked embedding is most alike", size=16
+        24,
+        30,
+        "Each token of the summary finds the source token whose masked embedding is most alike",
+        size=16,
     )
     drawing.text(
-        24, 54, "green: the same token.  red: another one, an alarm; dashed, where the same token stands.", GREY, 13
+        24,
+        54,
+        "green: the same token.  red: another one, an alarm; dashed, where the same token stands.",
+        GREY,
+        13,
     )
     for unit in shown.units:
         x = above[unit.start, unit.end]
         colour = {"match": GOOD, "alarm": BAD}.get(unit.verdict, GREY)
         drawing.text(x, top, SUMMARY[unit.start : unit.end], colour, size, "middle")
         if unit.verdict == "alarm" and unit.same is not None:
-            drawing.curve(x, top + 7, below[unit.same.start, unit.same.end], bottom - 20, GREY, 1.2, "4 4")
+            drawing.curve(
+                x, top + 7, below[unit.same.start, unit.same.end], bottom - 20, GREY, 1.2, "4 4"
+            )
         if unit.best is not None and unit.verdict != "absent":
             width = 2.4 if unit.verdict == "alarm" else 1.2
-            drawing.curve(x, top + 7, below[unit.best.start, unit.best.end], bottom - 20, colour, width)
+            drawing.curve(
+                x, top + 7, below[unit.best.start, unit.best.end], bottom - 20, colour, width
+            )
     for (start, end), x in below.items():
         drawing.text(x, bottom, SOURCE[start:end], INK, size, "middle")
     drawing.text(24, top, "summary", GREY, 13)
@@ -117,7 +170,11 @@ def match() -> Drawing:
         for unit in shown.units
         if unit.verdict == "alarm" and unit.best is not None
     ]
-    drawing.text(24, bottom + 54, f"alarms: {shown.alarms} of {shown.overlap} tokens checked ({'; '.join(told)})")
+    drawing.text(
+        24,
+        bottom + 54,
+        f"alarms: {shown.alarms} of {shown.overlap} tokens checked ({'; '.join(told)})",
+    )
     return drawing
 
 

@@ -14,4 +14,6 @@ class ExampleSections(griffe.Extension):
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Changes the docstring of one object."""
         if obj.docstring is not None:
-            obj.docstring.value = re.sub(r"^(\s*)Example:$", r"\1Examples:", obj.docstring.value, flags=re.MULTILINE)
+            obj.docstring.value = re.sub(
+                r"^(\s*)Example:$", r"\1Examples:", obj.docstring.value, flags=re.MULTILINE
+            )

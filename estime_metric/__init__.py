@@ -13,7 +13,9 @@ from estime_metric._version import __version__
 
 if TYPE_CHECKING:
     from estime_metric.config import EstimeConfig as EstimeConfig
-    from estime_metric.engine.encoder.loading import EncoderUnavailableError as EncoderUnavailableError
+    from estime_metric.engine.encoder.loading import (
+        EncoderUnavailableError as EncoderUnavailableError,
+    )
     from estime_metric.engine.encoder.store import unload_encoders as unload_encoders
     from estime_metric.explanation import Explanation as Explanation
     from estime_metric.functional import estime as estime
@@ -23,15 +25,26 @@ if TYPE_CHECKING:
 
 #: `ESTIME` needs an extra, so ``import *`` does not bring it.
 _LAZY_EXPORTS = {
-    "ESTIME": "integrations.torchmetrics", "EncoderUnavailableError": "engine.encoder.loading", "EstimeConfig": "config",
-    "EstimeResult": "result", "EstimeScorer": "scorer", "Explanation": "explanation", "estime": "functional",
+    "ESTIME": "integrations.torchmetrics",
+    "EncoderUnavailableError": "engine.encoder.loading",
+    "EstimeConfig": "config",
+    "EstimeResult": "result",
+    "EstimeScorer": "scorer",
+    "Explanation": "explanation",
+    "estime": "functional",
     "unload_encoders": "engine.encoder.store",
-}  # fmt: skip
+}
 
 __all__ = [
-    "EncoderUnavailableError", "EstimeConfig", "EstimeResult", "EstimeScorer", "Explanation", "__version__", "estime",
+    "EncoderUnavailableError",
+    "EstimeConfig",
+    "EstimeResult",
+    "EstimeScorer",
+    "Explanation",
+    "__version__",
+    "estime",
     "unload_encoders",
-]  # fmt: skip
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -40,7 +53,8 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"{__name__}.{_LAZY_EXPORTS[name]}"), name)
     except ImportError as error:
-        # Without the extra, `hasattr` is False; `from estime_metric import ESTIME` says what to install.
+        # Without the extra, `hasattr` is False; `from estime_metric import ESTIME` says what to
+        # install.
         if sys._getframe(1).f_code.co_name == "_handle_fromlist":
             raise
         raise AttributeError(str(error)) from error

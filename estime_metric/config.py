@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 #: The paper's encoder (section 2), the layer of its best row, ESTIME-21, and its blocks.
 PAPER_MODEL, PAPER_LAYER, PAPER_DEPTH = "bert-large-uncased-whole-word-masking", 21, 24
 
-#: The encoders that ship: the recommended one, and one for tests, quick looks and slow machines (with prediction head).
+#: The encoders that ship: the recommended one, and one for tests, quick looks and slow machines
+#: (with prediction head).
 EMBEDDED_MODEL, EMBEDDED_SMALL_MODEL = "embedded", "embedded-small"
 
 UNITS = ("token", "word")
@@ -60,35 +61,44 @@ class EstimeConfig:
     """Options of ESTIME: frozen, hashable, validated.
 
     Args:
-        model: name on the Hugging Face Hub, local folder, or an encoder that ships with the package: ``"embedded"``, or
-            ``"embedded-small"`` for quick looks and slow machines. The default is the paper's encoder (section 2).
+        model: name on the Hugging Face Hub, local folder, or an encoder that ships with the
+            package: ``"embedded"``, or ``"embedded-small"`` for quick looks and slow machines. The
+            default is the paper's encoder (section 2).
         revision: commit, tag or branch of a Hub model; ``None`` takes the Hub's default branch.
-        layers: hidden layer(s) that embeddings are read from, one integer, several, or ``"all"`` (appendix A); 0 is the
-            embedding layer's output, ``k`` the output of block ``k``. Several cost one run to the deepest. ``None``
-            takes layer 21 of the paper's encoder, the layer that an encoder of the package states,
-            ``round(21 / 24 * blocks)`` of any other.
-        unit: what is masked and compared: ``"token"`` is the paper's, ``"word"`` that of the authors' released code.
-        window: longest run of tokens the encoder sees at once, special tokens not counted (``W``, section 2).
-        margin: tokens at a window's edge that are never masked there, unless the edge is the text's own
-            (``M``, section 2).
+        layers: hidden layer(s) that embeddings are read from, one integer, several, or ``"all"``
+            (appendix A); 0 is the embedding layer's output, ``k`` the output of block ``k``.
+            Several cost one run to the deepest. ``None`` takes layer 21 of the paper's encoder, the
+            layer that an encoder of the package states, ``round(21 / 24 * blocks)`` of any other.
+        unit: what is masked and compared: ``"token"`` is the paper's, ``"word"`` that of the
+            authors' released code.
+        window: longest run of tokens the encoder sees at once, special tokens not counted (``W``,
+            section 2).
+        margin: tokens at a window's edge that are never masked there, unless the edge is the text's
+            own (``M``, section 2).
         distance: least distance of two masked units in one window (``L``, section 2).
-        normalize: scale embeddings to length one before the dot product (appendix C); the paper does not.
-        splitter: text -> words, for the unit ``"word"`` and the tagger: ``"regex"``, ``"nltk"`` (the released code's;
-            extra ``nltk``), or a callable from a text to its words in order.
-        tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or a callable from a list of words to a tag for
-            each, or to (word, tag) pairs; ``None`` for none.
-        keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, an empty set for none.
-        drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever ``keep_tags`` says.
-        measures: any of ``FURTHER_MEASURES``, computed beside ``BASE_MEASURES``, which they never change.
-        soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the vocabulary of
-            ``model``. ``None`` takes those of ``model`` itself (the released code: ``"bert-base-uncased"``).
+        normalize: scale embeddings to length one before the dot product (appendix C); the paper
+            does not.
+        splitter: text -> words, for the unit ``"word"`` and the tagger: ``"regex"``, ``"nltk"``
+            (the released code's; extra ``nltk``), or a callable from a text to its words in order.
+        tagger: words -> parts of speech: ``"nltk"`` (extra ``nltk``) or a callable from a list of
+            words to a tag for each, or to (word, tag) pairs; ``None`` for none.
+        keep_tags: only units of these parts of speech are used, on both sides; ``None`` for all, an
+            empty set for none.
+        drop_tags: units of these parts of speech are left out on both sides (appendix E), whatever
+            ``keep_tags`` says.
+        measures: any of ``FURTHER_MEASURES``, computed beside ``BASE_MEASURES``, which they never
+            change.
+        soft_model: encoder whose input embeddings ``soft`` compares, as ``model``; it must have the
+            vocabulary of ``model``. ``None`` takes those of ``model`` itself (the released code:
+            ``"bert-base-uncased"``).
         soft_revision: its revision, as ``revision``.
-        dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"``, or torch's dtype of that name, for the encoder; dot
-            products are always float32.
-        device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device if there is one,
-            else the CPU.
-        token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that suits the device.
-            It changes memory and speed, and a score by rounding alone: see `EstimeResult.ties`.
+        dtype: ``"float32"``, ``"bfloat16"`` or ``"float16"``, or torch's dtype of that name, for
+            the encoder; dot products are always float32.
+        device: where the encoder runs, as ``torch.device`` takes it; ``None`` takes a CUDA device
+            if there is one, else the CPU.
+        token_budget: most tokens in one forward pass, padding included; ``None`` takes a value that
+            suits the device. It changes memory and speed, and a score by rounding alone: see
+            `EstimeResult.ties`.
 
     Raises:
         TypeError, ValueError: an option is of the wrong type or out of range; the message names it.
@@ -132,7 +142,9 @@ class EstimeConfig:
         for name, value in zip(("window", "margin", "distance"), schedule, strict=True):
             self._set(name, value)
         if not isinstance(self.normalize, bool):
-            raise TypeError(f"Expected argument `normalize` to be a bool, but got {self.normalize!r}.")
+            raise TypeError(
+                f"Expected argument `normalize` to be a bool, but got {self.normalize!r}."
+            )
         inputs.check_callable("splitter", self.splitter, SPLITTERS)
         if self.tagger is not None:
             inputs.check_callable("tagger", self.tagger, TAGGERS)
@@ -145,7 +157,9 @@ class EstimeConfig:
             if (value := getattr(self, name)) is not None:
                 self._set(name, inputs.tag_set(name, value))
                 if self.tagger is None:
-                    raise ValueError(f"Expected argument `tagger` to be set where `{name}` is, but got None.")
+                    raise ValueError(
+                        f"Expected argument `tagger` to be set where `{name}` is, but got None."
+                    )
         self._set("measures", inputs.measure_tuple(self.measures, tuple(MEASURES)))
         self._set("dtype", inputs.dtype_name(self.dtype, DTYPES))
         if self.device is not None:
@@ -163,23 +177,31 @@ class EstimeConfig:
 
     @classmethod
     def from_options(cls, config: EstimeConfig | None, options: Mapping[str, Any]) -> EstimeConfig:
-        """``config`` (or the defaults) with ``options`` laid over it; refuses unknown ones, and suggests others."""
+        """``config`` (or the defaults) with ``options`` laid over it; refuses unknown ones, and
+        suggests others.
+        """
         if config is None:
             config = cls()
         elif not isinstance(config, EstimeConfig):
-            raise TypeError(f"Expected argument `config` to be an EstimeConfig, but got {type(config).__name__}.")
+            raise TypeError(
+                f"Expected argument `config` to be an EstimeConfig, but got {type(config).__name__}."
+            )
         for name in options:
             if name not in OPTIONS:
                 meant = similar_option(name)
                 hint = f" Did you mean `{meant}`?" if meant else ""
-                raise TypeError(f"Expected an option among {', '.join(OPTIONS)}, but got `{name}`.{hint}")
+                raise TypeError(
+                    f"Expected an option among {', '.join(OPTIONS)}, but got `{name}`.{hint}"
+                )
         return dataclasses.replace(config, **options)
 
     @classmethod
     def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
-        """The preset for many pairs: every second token masked instead of every eighth, so a quarter of the work.
+        """The preset for many pairs: every second token masked instead of every eighth, so a
+        quarter of the work.
 
-        The measure differs from the paper's: docs/speed.md says how; the signature says ``preset:fast``. Options win.
+        The measure differs from the paper's: docs/speed.md says how; the signature says
+        ``preset:fast``. Options win.
         """
         return cls.from_options(None, {**FAST, **options})
 
@@ -201,8 +223,8 @@ class EstimeConfig:
     def signature(self) -> str:
         """One line that says how a score came about: equal signatures, equal measure.
 
-        It leaves out device and token budget. A local folder is named by its last part and a hash of its content. Until
-        the encoder is loaded, revision and layers may read ``default``.
+        It leaves out device and token budget. A local folder is named by its last part and a hash
+        of its content. Until the encoder is loaded, revision and layers may read ``default``.
 
         Example:
             >>> EstimeConfig(layers=21, revision="abc").signature()
@@ -211,18 +233,24 @@ class EstimeConfig:
         """
         parts = {
             "model": versioned(self.model, self.revision),
-            "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"), "unit": self.unit,
+            "layers": ",".join(map(str, self.layer_tuple)) or str(self.layers or "default"),
+            "unit": self.unit,
             **{name: str(getattr(self, name)) for name in ("window", "margin", "distance")},
-            "normalize": "yes" if self.normalize else "no", "dtype": self.dtype,
-        }  # fmt: skip
+            "normalize": "yes" if self.normalize else "no",
+            "dtype": self.dtype,
+        }
         if self.splits_words:
             parts["splitter"] = callable_name(self.splitter)
         if self.tagger is not None:
             parts["tagger"] = callable_name(self.tagger)
-            parts["keep"] = "all" if self.keep_tags is None else _escape(",".join(sorted(self.keep_tags)))
+            parts["keep"] = (
+                "all" if self.keep_tags is None else _escape(",".join(sorted(self.keep_tags)))
+            )
             parts["drop"] = _escape(",".join(sorted(self.drop_tags or ())))
         if "soft" in self.measures:
-            parts["soft"] = "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
+            parts["soft"] = (
+                "own" if self.soft_model is None else versioned(self.soft_model, self.soft_revision)
+            )
         if all(getattr(self, name) == value for name, value in FAST.items()):
             parts["preset"] = "fast"
         parts["version"] = __version__
@@ -232,18 +260,27 @@ class EstimeConfig:
 OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))  # names of all options
 
 #: What other metrics call their options -> ours; a language is chosen by its encoder.
-_ELSEWHERE = {"batch_size": "token_budget", "max_tokens": "token_budget", "lang": "model", "language": "model"}
+_ELSEWHERE = {
+    "batch_size": "token_budget",
+    "max_tokens": "token_budget",
+    "lang": "model",
+    "language": "model",
+}
 
 
 def similar_option(name: str) -> str | None:
     """The option that ``name`` was probably meant to be, if any."""
-    parts = (option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS)
+    parts = (
+        option for part in name.split("_") for option in (part, f"{part}s") if option in OPTIONS
+    )
     close = get_close_matches(name, OPTIONS, n=1, cutoff=0.8)
     return _ELSEWHERE.get(name) or next(iter(close), None) or next(parts, None)
 
 
 def default_layer(blocks: int) -> int:
-    """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder of that many blocks."""
+    """The layer at the paper's relative depth, ``round(21 / 24 * blocks)``, in an encoder of that
+    many blocks.
+    """
     return round(PAPER_LAYER / PAPER_DEPTH * blocks)
 
 
@@ -254,14 +291,22 @@ def versioned(model: str, revision: str | None) -> str:
 
 
 def callable_name(function: Any) -> str:
-    """The name of a callable, or a name as it is; two callables of one name have the same signature."""
+    """The name of a callable, or a name as it is; two callables of one name have the same
+    signature.
+    """
     if isinstance(function, str):
         return function
-    module = getattr(function, "__module__", None) or type(function).__module__  # str.split has none
+    module = (
+        getattr(function, "__module__", None) or type(function).__module__
+    )  # str.split has none
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return _escape(f"{module}.{name}")
 
 
 def _escape(text: str) -> str:
-    """``%``, ``|``, ``@`` and control characters as ``%XX``, so that no name breaks the signature's line."""
-    return "".join(f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text)
+    """``%``, ``|``, ``@`` and control characters as ``%XX``, so that no name breaks the signature's
+    line.
+    """
+    return "".join(
+        f"%{ord(char):02X}" if char in "%|@" or ord(char) < 32 else char for char in text
+    )

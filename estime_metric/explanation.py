@@ -17,8 +17,9 @@ from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.inputs import check_choice
 from estime_metric.measures import MEASURES
 
-#: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1). ``absent``: the
-#: source has no such unit (or the tokenizer does not know it), so it is not checked.
+#: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1).
+#: ``absent``: the source has no such unit (or the tokenizer does not know it), so it is not
+#: checked.
 VERDICTS = ("match", "alarm", "absent")
 
 _JOINER = "\u200d"  # zero-width, as in emoji of several people; grapheme clusters would reach over other units
@@ -26,8 +27,8 @@ _JOINER = "\u200d"  # zero-width, as in emoji of several people; grapheme cluste
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The span ``source[start:end]``, in characters, and the dot product of the embeddings (cosine with ``normalize``);
-    higher is more alike."""
+    """The span ``source[start:end]``, in characters, and the dot product of the embeddings (cosine
+    with ``normalize``); higher is more alike."""
 
     start: int
     end: int
@@ -41,10 +42,11 @@ class UnitVerdict:
     Attributes:
         start, end: it is ``prediction[start:end]``, in characters.
         verdict: one of ``VERDICTS``.
-        best: the most similar unit of the source, whatever it is; ``None`` where the source has no units.
+        best: the most similar unit of the source, whatever it is; ``None`` where the source has no
+            units.
         same: the most similar one among those that are the same unit; ``None`` where it is absent.
-        margin: similarity of the best same unit minus that of the best other unit; negative for an alarm, ``None``
-            where one of them is missing.
+        margin: similarity of the best same unit minus that of the best other unit; negative for an
+            alarm, ``None`` where one of them is missing.
         pieces: units that were merged into it.
     """
 
@@ -75,8 +77,8 @@ class Explanation:
         unit: ``"token"`` or ``"word"``.
         layer: the hidden layer that was read.
         signature: as of an `EstimeResult`.
-        unmatched: the alarms where nothing was checked: with the unit ``word`` the words whose best match begins with
-            another token, most often all; with ``token`` none.
+        unmatched: the alarms where nothing was checked: with the unit ``word`` the words whose best
+            match begins with another token, most often all; with ``token`` none.
     """
 
     prediction: str
@@ -90,7 +92,9 @@ class Explanation:
     @property
     def alarms(self) -> int:
         """The score: how many units raise an alarm, lower is better."""
-        return sum(unit.verdict == "alarm" for unit in self.units) if self.overlap else self.unmatched
+        return (
+            sum(unit.verdict == "alarm" for unit in self.units) if self.overlap else self.unmatched
+        )
 
     @property
     def overlap(self) -> int:
@@ -103,18 +107,26 @@ class Explanation:
         return len(self.units)
 
     def value(self, measure: str) -> float:
-        """A measure of the pair, as `EstimeResult.values` gives it; `ValueError` if the three counts do not give it."""
+        """A measure of the pair, as `EstimeResult.values` gives it; `ValueError` if the three
+        counts do not give it.
+        """
         counts = {"alarms": self.alarms, "overlap": self.overlap, "tokens": self.tokens}
         known = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
-        check_choice("measure", measure, [name for name, one in MEASURES.items() if known.keys() >= {*one.statistics}])
+        check_choice(
+            "measure",
+            measure,
+            [name for name, one in MEASURES.items() if known.keys() >= {*one.statistics}],
+        )
         return float(MEASURES[measure](known))
 
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:
-        """The verdicts with the pieces of each word merged, evidence widened to whole words of the source.
+        """The verdicts with the pieces of each word merged, evidence widened to whole words of the
+        source.
 
-        They are disjoint: units that share a character, as those of a fraction sign may, are one word. A word is an
-        alarm if a piece is, else a match if a piece is, else absent; it shows the deciding piece of the lowest margin.
+        They are disjoint: units that share a character, as those of a fraction sign may, are one
+        word. A word is an alarm if a piece is, else a match if a piece is, else absent; it shows
+        the deciding piece of the lowest margin.
         """
         texts = (self.prediction, self.source) if self.unit == "token" else ("", "")
         summary_words, source_words = map(_Words, texts)
@@ -129,25 +141,45 @@ class Explanation:
         return tuple(_merge(pieces, summary_words, source_words) for pieces in groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, for JSON: the texts, the counts, ``units`` and ``words``."""
+        """Plain numbers, strings and lists, for JSON: the texts, the counts, ``units`` and
+        ``words``.
+        """
         names = ("prediction", "source", "alarms", "overlap", "tokens", "unit", "layer")
-        verdicts = {name: [asdict(one) for one in getattr(self, name)] for name in ("units", "words")}
-        return {**{name: getattr(self, name) for name in names}, **verdicts, "signature": self.signature}
+        verdicts = {
+            name: [asdict(one) for one in getattr(self, name)] for name in ("units", "words")
+        }
+        return {
+            **{name: getattr(self, name) for name in names},
+            **verdicts,
+            "signature": self.signature,
+        }
 
 
-def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig) -> Explanation:
-    """The explanation of one layer, from the matches of all units, on the CPU; nothing in ``config`` is left open."""
+def explain_pair(
+    prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig
+) -> Explanation:
+    """The explanation of one layer, from the matches of all units, on the CPU; nothing in
+    ``config`` is left open.
+    """
     index = config.layer_tuple.index(layer)
     checked = pair.summary.checked
-    sides = {name: getattr(pair.every, name)[index].numpy().copy() for name in ("same", "same_at", "other", "other_at")}
-    if checked.any():  # those that are checked may have embeddings of their own, which the score was made from
+    sides = {
+        name: getattr(pair.every, name)[index].numpy().copy()
+        for name in ("same", "same_at", "other", "other_at")
+    }
+    if (
+        checked.any()
+    ):  # those that are checked may have embeddings of their own, which the score was made from
         for name, values in sides.items():
             values[checked] = getattr(pair.checked, name)[index].numpy()
     summary_spans = _whole_characters(prediction, pair.summary.units.spans.tolist())
     source_spans = _whole_characters(source, pair.source.units.spans.tolist())
     units, unmatched = [], 0
     for row, (start, end) in enumerate(summary_spans):
-        same, other = (_evidence(sides[of][row], sides[f"{of}_at"][row], source_spans) for of in ("same", "other"))
+        same, other = (
+            _evidence(sides[of][row], sides[f"{of}_at"][row], source_spans)
+            for of in ("same", "other")
+        )
         alarm = other is not None and (same is None or other.similarity > same.similarity)
         unmatched += alarm or same is None
         best = other if alarm else same
@@ -157,7 +189,9 @@ def explain_pair(prediction: str, source: str, pair: MatchedPair, layer: int, co
             margin = None if same is None or other is None else same.similarity - other.similarity
             units.append(UnitVerdict(start, end, "alarm" if alarm else "match", best, same, margin))
     unmatched = unmatched if config.unit == "word" else 0
-    return Explanation(prediction, source, tuple(units), config.unit, layer, config.signature(), unmatched)
+    return Explanation(
+        prediction, source, tuple(units), config.unit, layer, config.signature(), unmatched
+    )
 
 
 class _Words:
@@ -179,14 +213,20 @@ def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Word
     shown = min(deciding, key=lambda piece: float("inf") if piece.margin is None else piece.margin)
 
     def widened(evidence: Evidence | None) -> Evidence | None:
-        return evidence and Evidence(*source_words.widen(evidence.start, evidence.end), evidence.similarity)
+        return evidence and Evidence(
+            *source_words.widen(evidence.start, evidence.end), evidence.similarity
+        )
 
     start, _ = summary_words.widen(pieces[0].start, pieces[0].end)
     end = max(summary_words.widen(piece.start, piece.end)[1] for piece in pieces)
-    return UnitVerdict(start, end, verdict, widened(shown.best), widened(shown.same), shown.margin, len(pieces))
+    return UnitVerdict(
+        start, end, verdict, widened(shown.best), widened(shown.same), shown.margin, len(pieces)
+    )
 
 
-def _evidence(similarity: np.float32, at: np.int64, spans: list[tuple[int, int]]) -> Evidence | None:
+def _evidence(
+    similarity: np.float32, at: np.int64, spans: list[tuple[int, int]]
+) -> Evidence | None:
     return None if np.isneginf(similarity) else Evidence(*spans[int(at)], float(similarity))
 
 
@@ -195,7 +235,9 @@ def _whole_characters(text: str, spans: list[list[int]]) -> list[tuple[int, int]
     whole = []
     for number, (start, end) in enumerate(spans):
         following = spans[number + 1][0] if number + 1 < len(spans) else len(text)
-        while start < end < following and (unicodedata.category(text[end])[0] == "M" or text[end] == _JOINER):
+        while start < end < following and (
+            unicodedata.category(text[end])[0] == "M" or text[end] == _JOINER
+        ):
             end += 1
         whole.append((start, end))
     return whole

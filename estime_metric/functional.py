@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
 
 
-def estime(predictions: Sequence[str], sources: Sequence[str], **options: Unpack[EstimeOptions]) -> EstimeResult:
+def estime(
+    predictions: Sequence[str], sources: Sequence[str], **options: Unpack[EstimeOptions]
+) -> EstimeResult:
     """Scores summaries against their sources.
 
-    The encoder stays in memory for the next call, until two others were used or you call `unload_encoders`.
+    The encoder stays in memory for the next call, until two others were used or you call
+    `unload_encoders`.
 
     Args:
         predictions: the summaries.
@@ -25,7 +28,8 @@ def estime(predictions: Sequence[str], sources: Sequence[str], **options: Unpack
         options: any option of `EstimeConfig`.
 
     Returns:
-        The scores in input order. ``result.score``, the mean number of alarms: 0 and up, lower is better.
+        The scores in input order. ``result.score``, the mean number of alarms: 0 and up, lower is
+        better.
 
     Raises:
         TypeError, ValueError, EncoderUnavailableError: as `EstimeScorer` and its ``score``.

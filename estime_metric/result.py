@@ -29,9 +29,11 @@ _LISTED = 10  # indices that `str` names
 
 
 class EstimeResult:
-    """Scores of a list of pairs, in input order; ``print(result)`` tells score, coverage and signature.
+    """Scores of a list of pairs, in input order; ``print(result)`` tells score, coverage and
+    signature.
 
-    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several layers.
+    ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several
+    layers.
 
     Args:
         statistics: float64 of shape (pairs, layers, statistics), in the order of ``STATISTICS``.
@@ -51,7 +53,10 @@ class EstimeResult:
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures that `values` gives."""
-        return (*BASE_MEASURES, *(name for name in self.config.measures if name in FURTHER_MEASURES))
+        return (
+            *BASE_MEASURES,
+            *(name for name in self.config.measures if name in FURTHER_MEASURES),
+        )
 
     @property
     def signature(self) -> str:
@@ -60,28 +65,35 @@ class EstimeResult:
 
     @property
     def score(self) -> float:
-        """The mean number of alarms: 0 and up, lower is better; NaN without pairs; ValueError with several layers."""
+        """The mean number of alarms: 0 and up, lower is better; NaN without pairs; ValueError with
+        several layers.
+        """
         return self.mean("alarms")
 
     @property
     def coverage(self) -> float:
-        """The mean share of a summary's units that are checked, as the source has them: 0 to 1; NaN without pairs."""
+        """The mean share of a summary's units that are checked, as the source has them: 0 to 1; NaN
+        without pairs.
+        """
         return self.mean("coverage", self.layers[0])
 
     @property
     def unchecked(self) -> list[int]:
         """Indices of pairs in which no summary unit occurs in the source, so that none was checked.
 
-        With the unit ``token`` their alarms are 0; with ``word`` their words are alarms, but for those that share the
-        first token with a source word. Their ``alarm_rate`` is NaN, their ``inconsistency`` 1.
+        With the unit ``token`` their alarms are 0; with ``word`` their words are alarms, but for
+        those that share the first token with a source word. Their ``alarm_rate`` is NaN, their
+        ``inconsistency`` 1.
         """
         return self._where_none("overlap")
 
     @property
     def blank(self) -> list[int]:
-        """Indices of pairs whose summary has no unit, most often an empty text; they are also `unchecked`.
+        """Indices of pairs whose summary has no unit, most often an empty text; they are also
+        `unchecked`.
 
-        Their counts are 0, their shares the worst value (``inconsistency`` 1), and ``alarm_rate`` is NaN.
+        Their counts are 0, their shares the worst value (``inconsistency`` 1), and ``alarm_rate``
+        is NaN.
         """
         return self._where_none("tokens")
 
@@ -92,7 +104,9 @@ class EstimeResult:
         """`values` of a measure, or of a measure and a layer."""
         measure, layer = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
         if not isinstance(measure, str):
-            raise TypeError(f"Expected the name of a measure, or a name and a layer, but got {key!r}.")
+            raise TypeError(
+                f"Expected the name of a measure, or a name and a layer, but got {key!r}."
+            )
         return self.values(measure, layer)
 
     def __repr__(self) -> str:
@@ -111,7 +125,9 @@ class EstimeResult:
             ("Pairs with no token in common, so nothing was checked", foreign),
         ):
             if indices:
-                listed = ", ".join(map(str, indices[:_LISTED])) + (", ..." if len(indices) > _LISTED else "")
+                listed = ", ".join(map(str, indices[:_LISTED])) + (
+                    ", ..." if len(indices) > _LISTED else ""
+                )
                 lines.append(f"{said}: {len(indices)} (index {listed})")
         return "\n".join([*lines, self.signature])
 
@@ -126,16 +142,19 @@ class EstimeResult:
             float64 of shape (pairs,), in input order, on the CPU; see `unchecked` and `blank`.
 
         Raises:
-            ValueError: a measure that is unknown or was not asked for, a layer that was not read, or none given where
-                several were read.
+            ValueError: a measure that is unknown or was not asked for, a layer that was not read,
+                or none given where several were read.
         """
         if measure in FURTHER_MEASURES and measure not in self.config.measures:
-            raise ValueError(f"Expected argument `measures` to name {measure!r} when scoring, but it did not.")
+            raise ValueError(
+                f"Expected argument `measures` to name {measure!r} when scoring, but it did not."
+            )
         return compute(measure, self._statistics[:, self._layer_index(layer)])
 
     def mean(self, measure: str = "alarms", layer: int | None = None) -> float:
-        """The mean of one measure over the pairs for which it is defined; NaN where there is none. Arguments as for
-        `values`. If pairs are left out, a warning says how many, once for each measure.
+        """The mean of one measure over the pairs for which it is defined; NaN where there is none.
+        Arguments as for `values`. If pairs are left out, a warning says how many, once for each
+        measure.
         """
         values = self.values(measure, layer)
         undefined = int(values.isnan().sum())
@@ -148,14 +167,20 @@ class EstimeResult:
         return float(values.nanmean())
 
     def flags(
-        self, threshold: float | str = "balanced", measure: str = RECOMMENDED, layer: int | None = None
+        self,
+        threshold: float | str = "balanced",
+        measure: str = RECOMMENDED,
+        layer: int | None = None,
     ) -> Tensor:
-        """Which summaries are worth a look: those whose value is at the threshold or worse, or undefined.
+        """Which summaries are worth a look: those whose value is at the threshold or worse, or
+        undefined.
 
-        No threshold suits all texts; ``estime calibrate`` finds one for yours from fifty judged summaries.
+        No threshold suits all texts; ``estime calibrate`` finds one for yours from fifty judged
+        summaries.
 
         Args:
-            threshold: a value of the measure, or ``"balanced"`` for the one documented for an encoder that ships.
+            threshold: a value of the measure, or ``"balanced"`` for the one documented for an
+                encoder that ships.
             measure: a measure that judges.
             layer: as for `values`.
 
@@ -163,34 +188,47 @@ class EstimeResult:
             bool of shape (pairs,), in input order.
 
         Raises:
-            TypeError, ValueError: ``threshold`` is no number, or none is documented; the measure has no direction; or
-                as for `values`.
+            TypeError, ValueError: ``threshold`` is no number, or none is documented; the measure
+                has no direction; or as for `values`.
         """
         check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
-        values, limit = self.values(measure, layer), threshold_value(threshold, measure, self.config.model)
+        values, limit = (
+            self.values(measure, layer),
+            threshold_value(threshold, measure, self.config.model),
+        )
         return ~(values > limit if HIGHER_IS_BETTER[measure] else values < limit)
 
     def ties(self, layer: int | None = None, measure: str = "alarms") -> int:
         """How much of a measure rounding can decide: comparisons of two nearly equal dot products.
 
-        With another batch size, order or device ``alarms`` and ``winners`` change by no more than that. For ``soft``,
-        ``coherence`` and ``alarms_alltokens`` it is the number of summary units whose best match may be another one; 0
-        for a measure that no dot product decides, such as ``overlap``. In float32 dot products within 1e-4 of each
-        other count, as a share of the product of lengths; in bfloat16, which rounds far more, 2**-6, in float16 2**-9.
+        With another batch size, order or device ``alarms`` and ``winners`` change by no more than
+        that. For ``soft``, ``coherence`` and ``alarms_alltokens`` it is the number of summary units
+        whose best match may be another one; 0 for a measure that no dot product decides, such as
+        ``overlap``. In float32 dot products within 1e-4 of each other count, as a share of the
+        product of lengths; in bfloat16, which rounds far more, 2**-6, in float16 2**-9.
         """
         self.values(measure, layer)  # refuses what was not asked for
         counted = {TIES[name] for name in MEASURES[measure].statistics if name in TIES}
-        return sum(int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum()) for name in counted)
+        return sum(
+            int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum())
+            for name in counted
+        )
 
     def to_pandas(self) -> DataFrame:
-        """A row for each pair and layer, columns ``pair``, ``layer`` and each measure; ImportError without pandas."""
+        """A row for each pair and layer, columns ``pair``, ``layer`` and each measure; ImportError
+        without pandas.
+        """
         try:
             import pandas
         except ImportError as error:
-            raise ImportError("to_pandas() needs pandas: pip install 'estime-metric[meta]'.") from error
+            raise ImportError(
+                "to_pandas() needs pandas: pip install 'estime-metric[meta]'."
+            ) from error
         pairs, layers = torch.arange(len(self)), torch.tensor(self.layers)
         columns = {"pair": pairs.repeat_interleave(len(layers)), "layer": layers.repeat(len(pairs))}
-        columns |= {measure: compute(measure, self._statistics).flatten() for measure in self.measures}
+        columns |= {
+            measure: compute(measure, self._statistics).flatten() for measure in self.measures
+        }
         return pandas.DataFrame({name: values.numpy() for name, values in columns.items()})
 
     def _layer_index(self, layer: int | None) -> int:
@@ -204,4 +242,8 @@ class EstimeResult:
         return self.layers.index(layer)
 
     def _where_none(self, statistic: str) -> list[int]:
-        return torch.nonzero(self._statistics[:, 0, STATISTICS.index(statistic)] == 0).flatten().tolist()
+        return (
+            torch.nonzero(self._statistics[:, 0, STATISTICS.index(statistic)] == 0)
+            .flatten()
+            .tolist()
+        )

@@ -44,12 +44,14 @@ class _Ready(NamedTuple):
 
 
 class EstimeScorer:
-    """Scores summaries with one configuration. Loads the encoder at first use, and shares it with other scorers.
+    """Scores summaries with one configuration. Loads the encoder at first use, and shares it with
+    other scorers.
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
-        cache: keeps the embeddings of sources from one call to the next, in so many bytes of memory, in a folder, or in
-            a `SourceCache`; ``None`` for none. Scores stay the same but for rounding.
+        cache: keeps the embeddings of sources from one call to the next, in so many bytes of
+            memory, in a folder, or in a `SourceCache`; ``None`` for none. Scores stay the same but
+            for rounding.
         options: options of `EstimeConfig`, laid over ``config``.
 
     Raises:
@@ -63,9 +65,12 @@ class EstimeScorer:
     """
 
     def __init__(
-        self, config: EstimeConfig | None = None, *,
-        cache: int | str | os.PathLike[str] | SourceCache | None = None, **options: Unpack[EstimeOptions],
-    ) -> None:  # fmt: skip
+        self,
+        config: EstimeConfig | None = None,
+        *,
+        cache: int | str | os.PathLike[str] | SourceCache | None = None,
+        **options: Unpack[EstimeOptions],
+    ) -> None:
         self.config = EstimeConfig.from_options(config, options)
         self.cache = SourceCache.of(cache)
         self._ready: _Ready | None = None
@@ -93,19 +98,25 @@ class EstimeScorer:
     @property
     def bytes_per_unit(self) -> int:
         """Memory that the embeddings of one unit take; loads the encoder."""
-        return len(self.resolved_config.layer_tuple) * self.encoder.info.width * self.encoder.itemsize
+        return (
+            len(self.resolved_config.layer_tuple) * self.encoder.info.width * self.encoder.itemsize
+        )
 
     def work(self, predictions: Sequence[str], sources: Sequence[str]) -> Work:
-        """What `score` would give the encoder to do: tokenizes and cuts into windows, but does not encode."""
+        """What `score` would give the encoder to do: tokenizes and cuts into windows, but does not
+        encode.
+        """
         config = self.resolved_config
         found = self._chunks(*check_pairs(predictions, sources), config.needs_every_unit)
         return work_of(found, config, self.encoder.info)
 
-    def score(self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False) -> EstimeResult:
+    def score(
+        self, predictions: Sequence[str], sources: Sequence[str], *, progress: bool = False
+    ) -> EstimeResult:
         """Scores each summary against its source.
 
-        Equal sources are encoded once, equal pairs scored once. Order and company change a score by rounding alone,
-        see `EstimeResult.ties`. For blank texts see `EstimeResult.unchecked`.
+        Equal sources are encoded once, equal pairs scored once. Order and company change a score by
+        rounding alone, see `EstimeResult.ties`. For blank texts see `EstimeResult.unchecked`.
 
         Args:
             predictions: the summaries.
@@ -113,7 +124,8 @@ class EstimeScorer:
             progress: show a progress bar on stderr.
 
         Raises:
-            TypeError, ValueError: the arguments are no lists of strings of one length; the message names the index.
+            TypeError, ValueError: the arguments are no lists of strings of one length; the message
+                names the index.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
         summaries, texts = check_pairs(predictions, sources)
@@ -129,21 +141,28 @@ class EstimeScorer:
         self._run(summaries, texts, count, every_unit=config.needs_every_unit, progress=progress)
         return EstimeResult(statistics, config)
 
-    def score_candidates(self, predictions: Sequence[str], source: str, *, progress: bool = False) -> EstimeResult:
+    def score_candidates(
+        self, predictions: Sequence[str], source: str, *, progress: bool = False
+    ) -> EstimeResult:
         """Scores several summaries of one source, which is encoded once. Otherwise as `score`."""
         texts = check_texts("predictions", predictions)
         return self.score(texts, [check_text("source", source)] * len(texts), progress=progress)
 
     def map_batch(
-        self, batch: Mapping[str, Sequence[str]], *,
-        source_column: str = "source", summary_column: str = "summary", signature_column: str | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
-        """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(..., batched=True)``, whose cache is
-        found again where the configuration is equal.
+        self,
+        batch: Mapping[str, Sequence[str]],
+        *,
+        source_column: str = "source",
+        summary_column: str = "summary",
+        signature_column: str | None = None,
+    ) -> dict[str, Any]:
+        """The measures of a batch of rows, as columns: for ``datasets.Dataset.map(...,
+        batched=True)``, whose cache is found again where the configuration is equal.
 
         Args:
             batch: columns by name.
-            source_column, summary_column: the columns that are scored; ``map`` takes them as ``fn_kwargs``.
+            source_column, summary_column: the columns that are scored; ``map`` takes them as
+                ``fn_kwargs``.
             signature_column: a column for the signature, the same in every row; ``None`` for none.
 
         Returns:
@@ -156,11 +175,17 @@ class EstimeScorer:
             check_column(column, batch)
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
         columns: dict[str, Any] = {
-            f"{measure}@{layer}" if len(result.layers) > 1 else measure: result.values(measure, layer).tolist()
+            f"{measure}@{layer}" if len(result.layers) > 1 else measure: result.values(
+                measure, layer
+            ).tolist()
             for layer in result.layers
             for measure in result.measures
         }
-        return columns if signature_column is None else {**columns, signature_column: [self.signature] * len(result)}
+        return (
+            columns
+            if signature_column is None
+            else {**columns, signature_column: [self.signature] * len(result)}
+        )
 
     def explain(self, prediction: str, source: str, *, layer: int | None = None) -> Explanation:
         """The per-unit verdicts behind the score of one pair, each with its evidence in the source.
@@ -173,16 +198,24 @@ class EstimeScorer:
             layer: one of the layers of the configuration; may be left out where there is just one.
 
         Raises:
-            TypeError, ValueError: an argument is no string; a layer that is not read, or none given where several are.
+            TypeError, ValueError: an argument is no string; a layer that is not read, or none given
+                where several are.
             EncoderUnavailableError: the encoder cannot be loaded.
         """
         texts = [check_text("prediction", prediction)], [check_text("source", source)]
         return self.explain_pairs(*texts, layer=layer)[0]
 
     def explain_pairs(
-        self, predictions: Sequence[str], sources: Sequence[str], *, layer: int | None = None, progress: bool = False
+        self,
+        predictions: Sequence[str],
+        sources: Sequence[str],
+        *,
+        layer: int | None = None,
+        progress: bool = False,
     ) -> list[Explanation]:
-        """`explain` for several pairs, encoded together. Arguments and errors as for `score` and `explain`."""
+        """`explain` for several pairs, encoded together. Arguments and errors as for `score` and
+        `explain`.
+        """
         summaries, texts = check_pairs(predictions, sources)
         config = self.resolved_config
         if layer is not None or len(config.layer_tuple) > 1:
@@ -200,7 +233,9 @@ class EstimeScorer:
         return [explanations[row] for row in range(len(summaries))]
 
     def unload(self) -> None:
-        """Lets go of the encoder; its memory is free once no other scorer holds it. The next use loads it again."""
+        """Lets go of the encoder; its memory is free once no other scorer holds it. The next use
+        loads it again.
+        """
         if self._ready is not None:
             store.STORE.release(self._ready.encoder, self._ready.soft_encoder)
             self._ready = None
@@ -218,7 +253,15 @@ class EstimeScorer:
             soft_encoder = encoder
             if config.soft_model is not None and "soft" in config.measures:
                 model, revision = config.soft_model, config.soft_revision
-                soft = replace(config, model=model, revision=revision, layers=0, window=1, margin=0, measures=())
+                soft = replace(
+                    config,
+                    model=model,
+                    revision=revision,
+                    layers=0,
+                    window=1,
+                    margin=0,
+                    measures=(),
+                )
                 soft_encoder, found = store.STORE.get(soft)
                 soft_encoder.check_vocabulary(encoder)
                 config = replace(config, soft_revision=found.revision)
@@ -226,35 +269,56 @@ class EstimeScorer:
         return self._ready
 
     def _run(
-        self, predictions: list[str], sources: list[str], take: Callable[[list[MatchedPair]], None], *,
-        every_unit: bool, progress: bool,
-    ) -> None:  # fmt: skip
-        """Texts -> units -> windows -> batches -> embeddings -> matches for ``take``, by chunks; each pair once."""
+        self,
+        predictions: list[str],
+        sources: list[str],
+        take: Callable[[list[MatchedPair]], None],
+        *,
+        every_unit: bool,
+        progress: bool,
+    ) -> None:
+        """Texts -> units -> windows -> batches -> embeddings -> matches for ``take``, by chunks;
+        each pair once.
+        """
         self._warn_of_language(predictions)
         device = self.encoder.device
         found = self._chunks(predictions, sources, every_unit)  # texts -> units
         work = ahead_of(device, (self._prepare(chunk) for chunk in found))
-        with inference_context(device), _progress_bar(len(predictions), progress) as advance, closing(work):
+        with (
+            inference_context(device),
+            _progress_bar(len(predictions), progress) as advance,
+            closing(work),
+        ):
             for prepared in work:
                 take(self._match(*prepared, advance))
 
-    def _chunks(self, predictions: list[str], sources: list[str], every_unit: bool) -> Iterator[Chunk]:
+    def _chunks(
+        self, predictions: list[str], sources: list[str], every_unit: bool
+    ) -> Iterator[Chunk]:
         encoder, config, _ = self._load()
         most = CHUNK_BYTES // self.bytes_per_unit
-        return chunks(predictions, sources, config, encoder.tokenizer, max_units=most, every_unit=every_unit)
+        return chunks(
+            predictions, sources, config, encoder.tokenizer, max_units=most, every_unit=every_unit
+        )
 
     def _prepare(self, chunk: Chunk) -> tuple[Chunk, list[EncodedUnits], list[MaskedText]]:
         config = self.resolved_config
         if self.cache is not None:
             signature = config.signature()
             for one in chunk.sources:
-                one.key = source_key(signature, one.units.tokens, one.units.first, one.units.stop, one.units.index)
+                one.key = source_key(
+                    signature, one.units.tokens, one.units.first, one.units.stop, one.units.index
+                )
                 one.cached = self.cache.get(one.key)
         encoded = [one for one in chunk.sources + chunk.summaries if one.cached is None]
         return chunk, encoded, [mask_units(one.units, config) for one in encoded]
 
     def _match(
-        self, chunk: Chunk, encoded: list[EncodedUnits], masked: list[MaskedText], advance: Callable[[int, float], None]
+        self,
+        chunk: Chunk,
+        encoded: list[EncodedUnits],
+        masked: list[MaskedText],
+        advance: Callable[[int, float], None],
     ) -> list[MatchedPair]:
         """Windows -> batches -> embeddings -> matches. Returning frees the embeddings."""
         encoder, config, _ = self._load()
@@ -262,12 +326,17 @@ class EstimeScorer:
             if one.cached is not None:
                 one.embeddings, one.cached = put(one.cached, encoder.device), None
         embeddings = encoder.encode(
-            masked, config.layer_tuple, token_budget=config.token_budget, on_progress=partial(advance, chunk.rows)
+            masked,
+            config.layer_tuple,
+            token_budget=config.token_budget,
+            on_progress=partial(advance, chunk.rows),
         )
         for one, states in zip(encoded, embeddings, strict=True):
             one.embeddings = states
         if self.cache is not None:
-            new = {one.key: one.embeddings for one in encoded if one.key and one.embeddings is not None}
+            new = {
+                one.key: one.embeddings for one in encoded if one.key and one.embeddings is not None
+            }
             for key, states in zip(new, to_host(list(new.values())), strict=True):
                 self.cache.put(key, states)
         matched = match_chunk(chunk, normalize=config.normalize)
@@ -275,7 +344,10 @@ class EstimeScorer:
         return matched
 
     def _warn_of_language(self, predictions: list[str]) -> None:
-        if self._told_language or (sign := foreign_language(predictions, self.encoder.tokenizer)) is None:
+        if (
+            self._told_language
+            or (sign := foreign_language(predictions, self.encoder.tokenizer)) is None
+        ):
             return
         self._told_language = True
         said = f"The encoder {self.encoder.info.name!r} does not seem to know the language of the summaries: {sign}. "
@@ -285,7 +357,9 @@ class EstimeScorer:
 
 @contextmanager
 def _progress_bar(pairs: int, shown: bool) -> Iterator[Callable[[int, float], None]]:
-    """A bar on stderr; what it yields takes a number of pairs and the share of them that was done since."""
+    """A bar on stderr; what it yields takes a number of pairs and the share of them that was done
+    since.
+    """
     done = 0.0
     with tqdm(total=pairs, unit="pair", disable=not shown, dynamic_ncols=True) as bar:
 

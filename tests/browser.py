@@ -14,7 +14,11 @@ import pytest
 
 def find_browser() -> str:
     """Where the browser is. Without one the test is skipped, in CI (where ``CI`` is set) it fails."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     if path is None or find_spec("playwright") is None:
         stop = pytest.fail if os.environ.get("CI") else pytest.skip
         stop("there is no browser: install chromium, and playwright from the extra `test`")
@@ -23,7 +27,9 @@ def find_browser() -> str:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A headless browser. While it is open no other can be, and no asyncio loop can run in this thread."""
+    """A headless browser. While it is open no other can be, and no asyncio loop can run in this
+    thread.
+    """
     path = find_browser()
     from playwright.sync_api import sync_playwright
 
@@ -35,7 +41,8 @@ def chromium() -> Iterator[Any]:
             browser.close()
 
 
-#: JavaScript: contrast (WCAG 2) of the text of each element that a selector finds, against the colours behind it.
+#: JavaScript: contrast (WCAG 2) of the text of each element that a selector finds, against the
+#: colours behind it.
 CONTRASTS = """
 (selector) => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

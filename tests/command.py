@@ -1,4 +1,6 @@
-"""Runs ``estime`` in this process or in another, or Python: the exit status and what is said on either stream."""
+"""Runs ``estime`` in this process or in another, or Python: the exit status and what is said on
+either stream.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,12 @@ from estime_metric import cli
 #: Starts processes that have the imports already, which take a new one seconds.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["estime_metric.scorer", "estime_metric.jobs", "estime_metric.cli.score", "transformers.models.bert.modeling_bert"]
+    [
+        "estime_metric.scorer",
+        "estime_metric.jobs",
+        "estime_metric.cli.score",
+        "transformers.models.bert.modeling_bert",
+    ]
 )
 
 
@@ -39,10 +46,17 @@ class Ran:
         return self.stdout + self.stderr
 
 
-def run_command(*arguments: object, status: int | None = 0, columns: int = 80, stdin: str | bytes = "") -> Ran:
-    """Runs ``estime ARGUMENTS`` on a screen of some width; ``status`` is the exit status it has to have, if any."""
+def run_command(
+    *arguments: object, status: int | None = 0, columns: int = 80, stdin: str | bytes = ""
+) -> Ran:
+    """Runs ``estime ARGUMENTS`` on a screen of some width; ``status`` is the exit status it has to
+    have, if any.
+    """
     typed = stdin.encode() if isinstance(stdin, str) else stdin
-    streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8", write_through=True) for data in (b"", b"", typed)]
+    streams = [
+        io.TextIOWrapper(io.BytesIO(data), "utf-8", write_through=True)
+        for data in (b"", b"", typed)
+    ]
     with (
         redirect_stdout(streams[0]),
         redirect_stderr(streams[1]),
@@ -60,7 +74,9 @@ def run_command(*arguments: object, status: int | None = 0, columns: int = 80, s
     return ran
 
 
-def start_command(*arguments: object, said: Path, **environment: object) -> multiprocessing.process.BaseProcess:
+def start_command(
+    *arguments: object, said: Path, **environment: object
+) -> multiprocessing.process.BaseProcess:
     """Starts ``estime ARGUMENTS`` in a process of its own; both streams go to the file ``said``."""
     started = FORKS.Process(target=_command, args=([*map(str, arguments)], str(said), environment))
     started.start()
@@ -95,8 +111,11 @@ def run_python(script: str, *arguments: object, status: int | None = 0, **enviro
     """Runs a script in a process of its own, on one thread, with some changes of the environment."""
     run = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     ran = Ran(run.returncode, run.stdout, run.stderr)
     assert status is None or run.returncode == status, ran.output
     return ran
@@ -118,7 +137,9 @@ def write_jsonl(path: Path, rows: Iterable[Any]) -> Path:
 
 @contextmanager
 def full_disk(size: int) -> Iterator[None]:
-    """No file of this process can grow beyond ``size`` bytes: writing fails as it does on a full disk."""
+    """No file of this process can grow beyond ``size`` bytes: writing fails as it does on a full
+    disk.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

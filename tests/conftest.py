@@ -1,4 +1,6 @@
-"""Fixtures for all tests: small random encoders of every family, SummEval if it is available, seeds."""
+"""Fixtures for all tests: small random encoders of every family, SummEval if it is available,
+seeds.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ import transformers
 from tests.command import json_rows
 from tests.families import FAMILIES, SENTENCES, TOKENIZERS, make_pairs, save_encoder
 
-if "PYTEST_XDIST_WORKER" in os.environ:  # beside other workers: one thread each, in child processes too
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # beside other workers: one thread each, in child processes too
     torch.set_num_threads(1)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -29,7 +33,9 @@ _modules = 0  # that were there when the collector last looked at everything
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """What modules brought stays: the collector, which each load of an encoder calls, need not look at it again."""
+    """What modules brought stays: the collector, which each load of an encoder calls, need not look
+    at it again.
+    """
     global _modules
     if len(sys.modules) > _modules + 100:
         gc.collect()
@@ -51,7 +57,9 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], 
     return cache(lambda family: str(save_encoder(root / family, family)))
 
 
-@pytest.fixture(params=[*TOKENIZERS[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES[2:])])
+@pytest.fixture(
+    params=[*TOKENIZERS[:2], *(pytest.param(name, marks=pytest.mark.slow) for name in FAMILIES[2:])]
+)
 def family(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -84,7 +92,9 @@ def bert_tokenizer(bert_folder: str) -> transformers.PreTrainedTokenizerFast:
 
 @pytest.fixture(params=TOKENIZERS)
 def kind_folder(request: pytest.FixtureRequest, encoder_folder: Callable[[str], str]) -> str:
-    """The folder of an encoder with each kind of tokenizer in turn: for what depends on tokens and spans alone."""
+    """The folder of an encoder with each kind of tokenizer in turn: for what depends on tokens and
+    spans alone.
+    """
     return encoder_folder(request.param)
 
 
@@ -103,7 +113,14 @@ def pairs() -> list[tuple[str, str]]:
 def summeval() -> list[tuple[str, str]]:
     """All 1,600 pairs (summary, source) of SummEval, source by source."""
     if not (SUMMEVAL / "summeval.jsonl").is_file():
-        pytest.skip("SummEval is not available: it is looked for in shared/data/summeval beside the repository")
+        pytest.skip(
+            "SummEval is not available: it is looked for in shared/data/summeval beside the repository"
+        )
     sources = {row["doc_id"]: row["source"] for row in json_rows(SUMMEVAL / "documents.jsonl")}
     summaries = json_rows(SUMMEVAL / "summeval.jsonl")
-    return [(row["summary"], source) for name, source in sources.items() for row in summaries if row["doc_id"] == name]
+    return [
+        (row["summary"], source)
+        for name, source in sources.items()
+        for row in summaries
+        if row["doc_id"] == name
+    ]

@@ -1,4 +1,6 @@
-"""A small Hugging Face Hub on loopback: the routes that `evaluate` and `transformers` call to get files."""
+"""A small Hugging Face Hub on loopback: the routes that `evaluate` and `transformers` call to get
+files.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,18 @@ from urllib.parse import unquote, urlsplit
 #: The one commit of every repository.
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
-_FILE = re.compile(r"/(?P<space>spaces/)?(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)")
+_FILE = re.compile(
+    r"/(?P<space>spaces/)?(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>[^/]+)/(?P<path>.+)"
+)
 _TREE = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)(?P<path>/.+)?")
 _INFO = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)(/revision/(?P<revision>[^/]+))?")
 
 
 @dataclass
 class LocalHub:
-    """What is served, folders by ``user/name``; method, path and status of each request, in order; the endpoint."""
+    """What is served, folders by ``user/name``; method, path and status of each request, in order;
+    the endpoint.
+    """
 
     models: dict[str, Path]
     spaces: dict[str, Path]
@@ -42,7 +48,11 @@ class LocalHub:
             if not file.is_file():
                 return 404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b""
             body = file.read_bytes()
-            return 200, {"ETag": f'"{hashlib.sha256(body).hexdigest()}"', "X-Repo-Commit": COMMIT}, body
+            return (
+                200,
+                {"ETag": f'"{hashlib.sha256(body).hexdigest()}"', "X-Repo-Commit": COMMIT},
+                body,
+            )
         tree = _TREE.fullmatch(path)
         if not (found := tree or _INFO.fullmatch(path)):
             return 404, {}, b""
@@ -51,10 +61,19 @@ class LocalHub:
             return 404, {"X-Error-Code": "EntryNotFound" if folder else "RepoNotFound"}, b"{}"
         sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
         if tree:
-            files = [{"type": "file", "path": name, "size": size, "oid": COMMIT} for name, size in sizes.items()]
+            files = [
+                {"type": "file", "path": name, "size": size, "oid": COMMIT}
+                for name, size in sizes.items()
+            ]
             return 200, {}, json.dumps(files).encode()
         siblings = [{"rfilename": name} for name in sizes]
-        return 200, {}, json.dumps({"id": found["repo"], "sha": COMMIT, "tags": [], "siblings": siblings}).encode()
+        return (
+            200,
+            {},
+            json.dumps(
+                {"id": found["repo"], "sha": COMMIT, "tags": [], "siblings": siblings}
+            ).encode(),
+        )
 
 
 @contextmanager

@@ -1,4 +1,6 @@
-"""A naive ESTIME, from the paper, without code of the package: loops, float64, the whole model, a window at a time."""
+"""A naive ESTIME, from the paper, without code of the package: loops, float64, the whole model, a
+window at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,9 @@ import numpy as np
 import torch
 import transformers
 
-#: Two dot products are nearly equal when they differ by no more than this share of the greater; two with one embedding,
-#: by no more than this share of its length times the greatest length of a source embedding.
+#: Two dot products are nearly equal when they differ by no more than this share of the greater; two
+#: with one embedding, by no more than this share of its length times the greatest length of a
+#: source embedding.
 NEARLY = 1e-4
 
 
@@ -20,7 +23,9 @@ class Checked:
     position: int  # in the summary
     same: float  # s(i), Eq. 2
     other: float  # o(i), the best dot product with a token of another id; -inf where the source has no other
-    least_winners: int  # how many source tokens of another id exceed s(i), those that nearly equal it left out
+    least_winners: (
+        int  # how many source tokens of another id exceed s(i), those that nearly equal it left out
+    )
     most_winners: int  # or counted in
     near_tie: bool  # whether rounding may change the verdict
     dots: np.ndarray  # with each source token
@@ -36,22 +41,32 @@ class Verdict:
     tokens: int
     checked: list[Checked] = field(default_factory=list)
 
-    overlap = property(lambda self: len(self.checked))  # how many summary tokens occur in the source
+    overlap = property(
+        lambda self: len(self.checked)
+    )  # how many summary tokens occur in the source
     alarms = property(lambda self: sum(token.alarm for token in self.checked))  # N_a, Eq. 1
-    near_ties = property(lambda self: sum(token.near_tie for token in self.checked))  # alarms that depend on rounding
-    least_winners = property(lambda self: sum(token.least_winners for token in self.checked))  # N_w, Eq. 3, at least
+    near_ties = property(
+        lambda self: sum(token.near_tie for token in self.checked)
+    )  # alarms that depend on rounding
+    least_winners = property(
+        lambda self: sum(token.least_winners for token in self.checked)
+    )  # N_w, Eq. 3, at least
     most_winners = property(lambda self: sum(token.most_winners for token in self.checked))
 
 
 def nearly_equal(one: float, another: float) -> bool:
     """Whether two dot products are within ``NEARLY`` of each other, relative to the greater."""
-    return bool(np.isfinite([one, another]).all()) and abs(one - another) <= NEARLY * max(abs(one), abs(another))
+    return bool(np.isfinite([one, another]).all()) and abs(one - another) <= NEARLY * max(
+        abs(one), abs(another)
+    )
 
 
 def schedule(
     length: int, wanted: set[int], window: int, margin: int, distance: int
 ) -> list[tuple[int, int, list[int]]]:
-    """Figure 1 of arXiv 2104.05156v1, by sentence; edges as published, section 2: start, stop, masked positions."""
+    """Figure 1 of arXiv 2104.05156v1, by sentence; edges as published, section 2: start, stop,
+    masked positions.
+    """
     windows = []
     not_taken = set(wanted)
     while not_taken:
@@ -60,7 +75,8 @@ def schedule(
         # "Make input window of size W start to the left by M tokens from the index of t"
         start = max(t - margin, 0)
         stop = min(start + window, length)
-        # "Starting from token t, in the input window mask each L-th token with embedding not yet taken"
+        # "Starting from token t, in the input window mask each L-th token with embedding not yet
+        # taken"
         masked = []
         for position in range(t, stop):
             touches_end = stop == length
@@ -77,19 +93,35 @@ def schedule(
 class Oracle:
     """Scores one pair at a time with a model and a tokenizer from a folder."""
 
-    def __init__(self, folder: str, window: int = 450, margin: int = 50, distance: int = 8, normalize: bool = False):
+    def __init__(
+        self,
+        folder: str,
+        window: int = 450,
+        margin: int = 50,
+        distance: int = 8,
+        normalize: bool = False,
+    ):
         self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         self.model = transformers.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
-        self.window, self.margin, self.distance, self.normalize = window, margin, distance, normalize
+        self.window, self.margin, self.distance, self.normalize = (
+            window,
+            margin,
+            distance,
+            normalize,
+        )
         self.known: dict[str, np.ndarray] = {}
 
     def tokens(self, text: str) -> list[int]:
         """The encoder's own tokens, without special tokens."""
-        return list(self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+        return list(
+            self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        )
 
     @torch.no_grad()
     def hidden_states(self, ids: list[int]) -> list[np.ndarray]:
-        """The hidden states of one input with its two special tokens put around it, and taken off again; float64."""
+        """The hidden states of one input with its two special tokens put around it, and taken off
+        again; float64.
+        """
         full = [self.tokenizer.cls_token_id, *ids, self.tokenizer.sep_token_id]
         states = self.model(input_ids=torch.tensor([full]), output_hidden_states=True).hidden_states
         return [state[0, 1:-1].double().numpy() for state in states]
@@ -97,7 +129,9 @@ class Oracle:
     def embeddings(self, ids: list[int], wanted: set[int]) -> dict[int, np.ndarray]:
         """Position -> its embedding at every layer, of shape (layers, width)."""
         taken = {}
-        for start, stop, masked in schedule(len(ids), wanted, self.window, self.margin, self.distance):
+        for start, stop, masked in schedule(
+            len(ids), wanted, self.window, self.margin, self.distance
+        ):
             piece = list(ids[start:stop])
             for position in masked:
                 piece[position - start] = self.tokenizer.mask_token_id
@@ -119,21 +153,27 @@ class Oracle:
     def score(self, summary: str, source: str, layers: list[int]) -> dict[int, Verdict]:
         summary_ids, source_ids = self.tokens(summary), self.tokens(source)
         verdicts = {layer: Verdict(len(summary_ids)) for layer in layers}
-        # An unknown token stands for any characters that the tokenizer cannot tell: neither it nor any other special
-        # token is checked.
+        # An unknown token stands for any characters that the tokenizer cannot tell: neither it nor
+        # any other special token is checked.
         special = self.tokenizer.all_special_ids
-        checked = {i for i, token in enumerate(summary_ids) if token in source_ids and token not in special}
+        checked = {
+            i for i, token in enumerate(summary_ids) if token in source_ids and token not in special
+        }
         if not checked:
             return verdicts
         of_summary = self.embeddings(summary_ids, checked)
         of_source = self.source_embeddings(source)
         for layer in layers:
             for i in sorted(checked):
-                dots = of_source[:, layer] @ of_summary[i][layer]  # one dot product with each source token
+                dots = (
+                    of_source[:, layer] @ of_summary[i][layer]
+                )  # one dot product with each source token
                 equal = np.array(source_ids) == summary_ids[i]
                 same, others = float(dots[equal].max()), dots[~equal]
                 lengths = np.linalg.norm(of_source[:, layer], axis=-1)
-                near = np.abs(others - same) <= NEARLY * lengths.max() * np.linalg.norm(of_summary[i][layer])
+                near = np.abs(others - same) <= NEARLY * lengths.max() * np.linalg.norm(
+                    of_summary[i][layer]
+                )
                 best = float(others.max(initial=-np.inf))
                 above = others > same
                 counts = ((above & ~near).sum(), (above | near).sum())

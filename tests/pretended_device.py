@@ -1,4 +1,6 @@
-"""A device that is not there: its tensors say ``cuda:0`` and calculate on the CPU; operations on both devices fail."""
+"""A device that is not there: its tensors say ``cuda:0`` and calculate on the CPU; operations on
+both devices fail.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,22 @@ aten = torch.ops.aten
 #: Operations that take a tensor from one device to the other.
 _MOVES = (aten._to_copy, aten.to, aten.copy_, aten.cpu)
 
-#: Operations that return a number from the device, or whose result's size depends on the numbers: the host waits.
+#: Operations that return a number from the device, or whose result's size depends on the numbers:
+#: the host waits.
 _WAITS = (
-    aten._local_scalar_dense, aten.item, aten.is_nonzero, aten.equal, aten.allclose, aten.nonzero, aten.masked_select,
-    aten.bincount, aten.argwhere, aten._unique2, aten.unique_dim, aten.unique_consecutive,
-)  # fmt: skip
+    aten._local_scalar_dense,
+    aten.item,
+    aten.is_nonzero,
+    aten.equal,
+    aten.allclose,
+    aten.nonzero,
+    aten.masked_select,
+    aten.bincount,
+    aten.argwhere,
+    aten._unique2,
+    aten.unique_dim,
+    aten.unique_consecutive,
+)
 #: Pinning memory does nothing here.
 _PINS = (aten.pin_memory, aten._pin_memory)
 
@@ -38,9 +51,14 @@ class Pretended(torch.Tensor):
     @staticmethod
     def __new__(cls, held: torch.Tensor) -> Pretended:
         made = torch.Tensor._make_wrapper_subclass(  # on "meta" for C++, which would ask for a driver of "cuda"
-            cls, held.size(), strides=held.stride(), storage_offset=held.storage_offset(), dtype=held.dtype,
-            device="meta", requires_grad=False,
-        )  # fmt: skip
+            cls,
+            held.size(),
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
+            device="meta",
+            requires_grad=False,
+        )
         made.held = held
         return made
 
@@ -61,8 +79,9 @@ class Pretended(torch.Tensor):
 
 
 class PretendedDevice(TorchDispatchMode):
-    """While it is entered, ``cuda:0`` is there. ``waits`` are the operations for which the host waited, with the
-    function of the package that asked; a copy to the device waits where it is not ``non_blocking``."""
+    """While it is entered, ``cuda:0`` is there. ``waits`` are the operations for which the host
+    waited, with the function of the package that asked; a copy to the device waits where it is not
+    ``non_blocking``."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +97,9 @@ def pretended_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedDevic
     if not torch.cuda.is_available():
         monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
     lifted = torch._C._only_lift_cpu_tensors()
-    torch._C._set_only_lift_cpu_tensors(True)  # `torch.tensor(..., device=)` is made on the CPU, moved in our sight
+    torch._C._set_only_lift_cpu_tensors(
+        True
+    )  # `torch.tensor(..., device=)` is made on the CPU, moved in our sight
     try:
         with PretendedDevice() as device:
             yield device
@@ -98,13 +119,18 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
     if packet is aten.copy_:
         on_device = isinstance(args[0], Pretended)
     moved = packet in _MOVES and bool(tensors) and on_device != (len(there) == len(tensors))
-    # Positions on the CPU may index a tensor on a GPU, for torch copies them: here in the encoders' own code alone.
+    # Positions on the CPU may index a tensor on a GPU, for torch copies them: here in the encoders'
+    # own code alone.
     indexed_by_other = packet is aten.index and next(_modules())[0].startswith("transformers")
     if not moved and on_device and not indexed_by_other:
-        left = [tuple(one.shape) for one in tensors if not isinstance(one, Pretended) and one.ndim > 0]
+        left = [
+            tuple(one.shape) for one in tensors if not isinstance(one, Pretended) and one.ndim > 0
+        ]
         if left:
             raise RuntimeError(f"{func} on {DEVICE} got tensors on the CPU, of the shapes {left}.")
-    if (moved and not (on_device and named.get("non_blocking"))) or (there and (packet in _WAITS or _by_mask(named))):
+    if (moved and not (on_device and named.get("non_blocking"))) or (
+        there and (packet in _WAITS or _by_mask(named))
+    ):
         waits.append((packet.__name__, _asked_by()))
     if on_device:
         args, kwargs = tree_map_only(torch.device, lambda one: torch.device("cpu"), (args, kwargs))
@@ -116,11 +142,15 @@ def _run(func: Any, args: Any, kwargs: dict[str, Any], waits: list[tuple[str, st
         return result
     given = {id(one.held): one for one in there}  # operations in place return what they were given
     with torch.inference_mode(False):  # torch keeps count of the versions of views of the weights
-        return tree_map_only(torch.Tensor, lambda one: given[id(one)] if id(one) in given else Pretended(one), result)
+        return tree_map_only(
+            torch.Tensor, lambda one: given[id(one)] if id(one) in given else Pretended(one), result
+        )
 
 
 def _by_mask(named: dict[str, Any]) -> bool:
-    """Whether a tensor is indexed by a mask, so that the host has to learn how many numbers it picks."""
+    """Whether a tensor is indexed by a mask, so that the host has to learn how many numbers it
+    picks.
+    """
     indices = named.get("indices")
     return isinstance(indices, list | tuple) and any(
         isinstance(one, torch.Tensor) and one.dtype in (torch.bool, torch.uint8) for one in indices
@@ -128,7 +158,9 @@ def _by_mask(named: dict[str, Any]) -> bool:
 
 
 def _modules() -> Iterator[tuple[str, str]]:
-    """Module and function of each frame on the stack, the innermost first, without torch's and this one's."""
+    """Module and function of each frame on the stack, the innermost first, without torch's and this
+    one's.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
@@ -139,5 +171,9 @@ def _modules() -> Iterator[tuple[str, str]]:
 
 def _asked_by() -> str:
     """The innermost function of the package on the stack, as ``module.function``."""
-    own = (f"{module}.{function}" for module, function in _modules() if module.startswith("estime_metric."))
+    own = (
+        f"{module}.{function}"
+        for module, function in _modules()
+        if module.startswith("estime_metric.")
+    )
     return next(own, "").removeprefix("estime_metric.")

@@ -43,7 +43,9 @@ def counted(scorer: EstimeScorer) -> Iterator[dict[str, int]]:
 class Naive:
     """All measures of one pair of tokens, with loops; parts of speech by the tokenizer's own words."""
 
-    def __init__(self, folder: str, drop_determiners: bool = False, normalize: bool = False) -> None:
+    def __init__(
+        self, folder: str, drop_determiners: bool = False, normalize: bool = False
+    ) -> None:
         self.oracle = Oracle(folder, normalize=normalize)
         self.drop = drop_determiners
 
@@ -52,10 +54,14 @@ class Naive:
         encoded = self.oracle.tokenizer(text, add_special_tokens=False)
         words = [encoded.word_to_chars(word) for word in encoded.word_ids()]
         spelled = [text[span.start : span.end].lower() for span in words]
-        return [index for index, word in enumerate(spelled) if not (self.drop and word in DETERMINERS)]
+        return [
+            index for index, word in enumerate(spelled) if not (self.drop and word in DETERMINERS)
+        ]
 
     def score(self, summary: str, source: str, layer: int) -> dict[str, tuple[float, float]]:
-        """The measures not derived from others, and how far rounding may move each where dot products are close."""
+        """The measures not derived from others, and how far rounding may move each where dot
+        products are close.
+        """
         summary_ids, source_ids = self.oracle.tokens(summary), self.oracle.tokens(source)
         summary_kept, source_kept = self.kept(summary), self.kept(source)
         known = {source_ids[j] for j in source_kept} - set(self.oracle.tokenizer.all_special_ids)
@@ -85,24 +91,44 @@ class Naive:
             cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
             near_best += sum(near(dot, dots[best]) for dot in dots.values()) > 1
         tau = pytest.importorskip("scipy.stats").kendalltau
-        order = tau(range(len(positions)), positions, variant="c").correlation if len(set(positions)) > 1 else 0.0
+        order = (
+            tau(range(len(positions)), positions, variant="c").correlation
+            if len(set(positions)) > 1
+            else 0.0
+        )
         return {
-            "alarms": (alarms, near_alarms), "winners": (winners, near_winners), "overlap": (len(checked), 0),
-            "tokens": (len(summary_kept), 0), "alarms_alltokens": (all_alarms, near_best),
+            "alarms": (alarms, near_alarms),
+            "winners": (winners, near_winners),
+            "overlap": (len(checked), 0),
+            "tokens": (len(summary_kept), 0),
+            "alarms_alltokens": (all_alarms, near_best),
             "soft": (float(np.mean(cosines)), 2 * near_best / len(positions)),
             "coherence": (order, 2 * (near_best > 0)),
-        }  # fmt: skip
+        }
 
 
 @pytest.mark.parametrize(
     ("options", "naive"),
-    [({}, {}), ({"normalize": True}, {"normalize": True}),
-     ({"tagger": toy_tagger, "drop_tags": {"DT"}}, {"drop_determiners": True})],
+    [
+        ({}, {}),
+        ({"normalize": True}, {"normalize": True}),
+        ({"tagger": toy_tagger, "drop_tags": {"DT"}}, {"drop_determiners": True}),
+    ],
     ids=["plain", "normalized", "without determiners"],
-)  # fmt: skip
-def test_all_measures_are_the_naive_ones(bert_folder: str, pairs: Pairs, options: dict, naive: dict) -> None:
-    """As far as no two dot products are nearly equal; the tokens of the last summary do not all occur in its source."""
-    few = [pairs[0], pairs[1], pairs[3], pairs[4], (SUMMARY, SOURCE)]  # of short and middling sources
+)
+def test_all_measures_are_the_naive_ones(
+    bert_folder: str, pairs: Pairs, options: dict, naive: dict
+) -> None:
+    """As far as no two dot products are nearly equal; the tokens of the last summary do not all
+    occur in its source.
+    """
+    few = [
+        pairs[0],
+        pairs[1],
+        pairs[3],
+        pairs[4],
+        (SUMMARY, SOURCE),
+    ]  # of short and middling sources
     scorer = EstimeScorer(model=bert_folder, layers=3, measures=FURTHER_MEASURES, **options)
     result, loops = scorer.score(*zip(*few, strict=True)), Naive(bert_folder, **naive)
     exact = []
@@ -128,7 +154,10 @@ def test_all_layers_take_one_pass(unit: str, bert_folder: str) -> None:
         assert of_one == of_all
         for measure in (*BASE_MEASURES, *FURTHER_MEASURES):
             expected = alone.values(measure).item()
-            assert result.values(measure, layer).item() == pytest.approx(expected, abs=1e-5), (measure, layer)
+            assert result.values(measure, layer).item() == pytest.approx(expected, abs=1e-5), (
+                measure,
+                layer,
+            )
 
 
 def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
@@ -140,7 +169,9 @@ def test_the_default_layer_is_as_deep_as_the_papers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> None:
     def score(summary: str, source: str, **options: object) -> dict[str, float]:
-        scorer = EstimeScorer(model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options)
+        scorer = EstimeScorer(
+            model=bert_folder, layers=3, unit=unit, measures=FURTHER_MEASURES, **options
+        )
         result = scorer.score([summary], [source])
         return {name: result.values(name).item() for name in result.measures}
 
@@ -156,10 +187,14 @@ def test_determiners_are_dropped_on_both_sides(unit: str, bert_folder: str) -> N
     # Keeping all but determiners is the same as dropping them.
     assert score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}) == without
     assert score(SUMMARY, SOURCE, tagger=toy_tagger) == every
-    assert score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}, drop_tags={"X"})["tokens"] == 0
+    assert (
+        score(SUMMARY, SOURCE, tagger=toy_tagger, keep_tags={"X"}, drop_tags={"X"})["tokens"] == 0
+    )
     # What is left out stays in the context.
     scorer = EstimeScorer(model=bert_folder, unit=unit, **dropped)
-    first, second = units_of(["the dog slept", "dog slept"], scorer.config, scorer.encoder.tokenizer)
+    first, second = units_of(
+        ["the dog slept", "dog slept"], scorer.config, scorer.encoder.tokenizer
+    )
     assert len(first) == len(second)
     assert first.tokens.tolist()[1:] == second.tokens.tolist()
 
@@ -189,6 +224,8 @@ def test_soft_of_a_summary_that_repeats_its_source_exactly(bert_folder: str) -> 
     """Each position matches itself where embeddings are scaled, and its cosine with itself is 1."""
     scorer = EstimeScorer(model=bert_folder, layers=3, normalize=True, measures=FURTHER_MEASURES)
     result = scorer.score([SOURCE], [SOURCE])
-    assert [result[name].item() for name in ("soft", "coherence")] == pytest.approx([1, 1], abs=1e-6)
+    assert [result[name].item() for name in ("soft", "coherence")] == pytest.approx(
+        [1, 1], abs=1e-6
+    )
     assert (result["alarms"].item(), result["alarms_alltokens"].item()) == (0, 0)
     assert result["overlap"].item() == result["tokens"].item()

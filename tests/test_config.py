@@ -1,4 +1,6 @@
-"""Options: defaults, refusals, signature; checks of texts: the argument, the index, what was expected, what came."""
+"""Options: defaults, refusals, signature; checks of texts: the argument, the index, what was
+expected, what came.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,32 @@ def test_the_defaults_are_the_papers() -> None:
     assert (config.unit, config.normalize, config.dtype) == ("token", False, "float32")
     assert config.layers is None
     assert config.layer_tuple == ()
-    assert [default_layer(blocks) for blocks in (24, 12, 6, 22, 4, 2, 1)] == [21, 10, 5, 19, 4, 2, 1]
+    assert [default_layer(blocks) for blocks in (24, 12, 6, 22, 4, 2, 1)] == [
+        21,
+        10,
+        5,
+        19,
+        4,
+        2,
+        1,
+    ]
     assert EstimeConfig(window=101).window == 101  # the least that are legal
     assert EstimeConfig(window=1, margin=0, distance=1, token_budget=1).window == 1
 
 
 @pytest.mark.parametrize(
     ("layers", "expected"),
-    [(0, (0,)), ((5, 3), (5, 3)), (range(3), (0, 1, 2)), (iter([4]), (4,)), (np.array([3, 1]), (3, 1)),
-     (np.array(4), (4,)), (torch.tensor([2, 5]), (2, 5)), ([np.int32(1), 2], (1, 2))],
-)  # fmt: skip
+    [
+        (0, (0,)),
+        ((5, 3), (5, 3)),
+        (range(3), (0, 1, 2)),
+        (iter([4]), (4,)),
+        (np.array([3, 1]), (3, 1)),
+        (np.array(4), (4,)),
+        (torch.tensor([2, 5]), (2, 5)),
+        ([np.int32(1), 2], (1, 2)),
+    ],
+)
 def test_layers_may_be_one_or_several(layers: object, expected: tuple[int, ...]) -> None:
     found = EstimeConfig(layers=layers).layer_tuple  # type: ignore[arg-type]
     assert found == expected
@@ -43,13 +61,18 @@ def test_layers_may_be_one_or_several(layers: object, expected: tuple[int, ...])
 
 
 def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
-    config = EstimeConfig(tagger="nltk", keep_tags=(tag for tag in ("NN", "VB")), drop_tags=iter(["DT"]))  # type: ignore[arg-type]
+    config = EstimeConfig(
+        tagger="nltk", keep_tags=(tag for tag in ("NN", "VB")), drop_tags=iter(["DT"])
+    )  # type: ignore[arg-type]
     assert (config.keep_tags, config.drop_tags) == ({"NN", "VB"}, {"DT"})
     assert EstimeConfig(device=torch.device("cuda", 1)).device == "cuda:1"  # type: ignore[arg-type]
     given = EstimeConfig(
-        window=np.int64(200), margin=np.int32(10), distance=torch.tensor(4), token_budget=np.uint16(9),  # type: ignore[arg-type]
+        window=np.int64(200),
+        margin=np.int32(10),
+        distance=torch.tensor(4),
+        token_budget=np.uint16(9),  # type: ignore[arg-type]
         dtype=torch.bfloat16,  # type: ignore[arg-type]
-    )  # fmt: skip
+    )
     same = EstimeConfig(window=200, margin=10, distance=4, token_budget=9, dtype="bfloat16")
     assert (given, given.signature()) == (same, same.signature())
     assert hash(given) == hash(same)
@@ -60,17 +83,27 @@ def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
 
 
 def test_the_typed_keywords_are_the_fields() -> None:
-    assert list(EstimeOptions.__annotations__) == [field.name for field in dataclasses.fields(EstimeConfig)]
+    assert list(EstimeOptions.__annotations__) == [
+        field.name for field in dataclasses.fields(EstimeConfig)
+    ]
     assert EstimeOptions.__required_keys__ == frozenset()
     for function in (EstimeScorer.__init__, estime, EstimeConfig.fast):
-        assert inspect.signature(function).parameters["options"].annotation == "Unpack[EstimeOptions]"
+        assert (
+            inspect.signature(function).parameters["options"].annotation == "Unpack[EstimeOptions]"
+        )
 
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("layer_index", "layers"), ("keep_tag", "keep_tags"), ("dtypes", "dtype"), ("model_name", "model"),
-     ("lang", "model"), ("batch_size", "token_budget")],
-)  # fmt: skip
+    [
+        ("layer_index", "layers"),
+        ("keep_tag", "keep_tags"),
+        ("dtypes", "dtype"),
+        ("model_name", "model"),
+        ("lang", "model"),
+        ("batch_size", "token_budget"),
+    ],
+)
 def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> None:
     for make in (EstimeScorer, EstimeConfig.fast, lambda **options: estime([], [], **options)):
         with pytest.raises(TypeError, match=f"but got `{name}`. Did you mean `{meant}`"):
@@ -89,33 +122,67 @@ def test_an_option_that_is_nearly_right_is_suggested(name: str, meant: str) -> N
         ({"layers": "21"}, TypeError, "`layers` to be an integer or several, but got '21'"),
         ({"layers": 2.0}, TypeError, "`layers` to be an integer or several, but got 2.0"),
         ({"layers": True}, TypeError, "`layers` to be an integer or several, but got True"),
-        ({"layers": [1, None]}, TypeError, re.escape("`layers` to be an integer or several, but got [1, None]")),
+        (
+            {"layers": [1, None]},
+            TypeError,
+            re.escape("`layers` to be an integer or several, but got [1, None]"),
+        ),
         ({"layers": -1}, ValueError, "`layers` to hold no negative number, but got -1"),
         ({"layers": []}, ValueError, "`layers` to name at least one layer, but got none"),
-        ({"layers": [3, 3]}, ValueError, re.escape("`layers` to name each layer once, but got [3, 3]")),
+        (
+            {"layers": [3, 3]},
+            ValueError,
+            re.escape("`layers` to name each layer once, but got [3, 3]"),
+        ),
         ({"unit": "sentence"}, ValueError, "`unit` to be one of token.*, but got 'sentence'"),
         ({"window": 450.0}, TypeError, "`window` to be an integer, but got 450.0"),
         ({"window": True, "margin": 0}, TypeError, "`window` to be an integer, but got True"),
         ({"window": 0, "margin": 0}, ValueError, "`window` to be at least 1, but got 0"),
-        ({"window": 100}, ValueError, r"`window` to be more than twice `margin` \(50\), but got 100"),
-        ({"margin": 225}, ValueError, r"`window` to be more than twice `margin` \(225\), but got 450"),
+        (
+            {"window": 100},
+            ValueError,
+            r"`window` to be more than twice `margin` \(50\), but got 100",
+        ),
+        (
+            {"margin": 225},
+            ValueError,
+            r"`window` to be more than twice `margin` \(225\), but got 450",
+        ),
         ({"margin": -1}, ValueError, "`margin` to be at least 0, but got -1"),
         ({"distance": 0}, ValueError, "`distance` to be at least 1, but got 0"),
         ({"distance": None}, TypeError, "`distance` to be an integer, but got None"),
         ({"normalize": 1}, TypeError, "`normalize` to be a bool, but got 1"),
-        ({"splitter": "nltk"}, ValueError, "`unit` to be 'word', or `tagger` .* is 'nltk', but got the unit 'token'"),
-        ({"splitter": str.split}, ValueError, "`unit` to be 'word', or `tagger` to be set, where `splitter` is "),
-        ({"dtype": "int8"}, ValueError, "`dtype` to be one of float32, bfloat16, float16, but got 'int8'"),
+        (
+            {"splitter": "nltk"},
+            ValueError,
+            "`unit` to be 'word', or `tagger` .* is 'nltk', but got the unit 'token'",
+        ),
+        (
+            {"splitter": str.split},
+            ValueError,
+            "`unit` to be 'word', or `tagger` to be set, where `splitter` is ",
+        ),
+        (
+            {"dtype": "int8"},
+            ValueError,
+            "`dtype` to be one of float32, bfloat16, float16, but got 'int8'",
+        ),
         ({"dtype": torch.float64}, ValueError, "`dtype` to be one of .*, but got torch.float64"),
         ({"layers": np.bool_(True)}, TypeError, "`layers` to be an integer or several, but got "),
-        ({"layers": torch.tensor(True)}, TypeError, "`layers` to be an integer or several, but got "),
+        (
+            {"layers": torch.tensor(True)},
+            TypeError,
+            "`layers` to be an integer or several, but got ",
+        ),
         ({"measures": 3}, TypeError, "`measures` to be a name or several, but got 3"),
         ({"measures": ["soft", 3]}, ValueError, "`measures` to be one of .*, but got 3"),
         ({"token_budget": 1e4}, TypeError, "`token_budget` to be an integer, but got 10000.0"),
         ({"token_budget": 0}, ValueError, "`token_budget` to be at least 1, but got 0"),
     ],
 )
-def test_a_bad_value_is_refused_by_name(options: dict[str, object], error: type[Exception], message: str) -> None:
+def test_a_bad_value_is_refused_by_name(
+    options: dict[str, object], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         EstimeConfig(**options)  # type: ignore[arg-type]
 
@@ -134,7 +201,9 @@ def test_options_are_laid_over_a_configuration() -> None:
 
 
 def test_the_signature_is_this_line() -> None:
-    config = EstimeConfig(model="org/name", revision="0a1b", layers=[12, 21], normalize=True, dtype="bfloat16")
+    config = EstimeConfig(
+        model="org/name", revision="0a1b", layers=[12, 21], normalize=True, dtype="bfloat16"
+    )
     options = "layers:12,21|unit:token|window:450|margin:50|distance:8|normalize:yes|dtype:bfloat16"
     assert config.signature() == f"ESTIME|model:org/name@0a1b|{options}|version:{__version__}"
     assert "@default|layers:default|" in EstimeConfig().signature()
@@ -143,16 +212,35 @@ def test_the_signature_is_this_line() -> None:
 def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> None:
     tagged: dict = {"tagger": toy_tagger}
     settings: list[dict] = [
-        {}, {"model": "embedded"}, {"revision": "x"}, {"layers": 12}, {"layers": "all"}, {"window": 400},
-        {"margin": 49}, {"distance": 9}, {"normalize": True}, {"dtype": "bfloat16"}, {"unit": "word"}, tagged,
+        {},
+        {"model": "embedded"},
+        {"revision": "x"},
+        {"layers": 12},
+        {"layers": "all"},
+        {"window": 400},
+        {"margin": 49},
+        {"distance": 9},
+        {"normalize": True},
+        {"dtype": "bfloat16"},
+        {"unit": "word"},
+        tagged,
         *({"unit": "word", "splitter": splitter} for splitter in ("nltk", split_words, str.split)),
-        {"tagger": str.split}, {"tagger": "nltk"}, {**tagged, "splitter": "nltk"}, {**tagged, "keep_tags": set()},
-        {**tagged, "keep_tags": {"X"}}, {**tagged, "drop_tags": {"X"}}, {"measures": ["soft"]},
+        {"tagger": str.split},
+        {"tagger": "nltk"},
+        {**tagged, "splitter": "nltk"},
+        {**tagged, "keep_tags": set()},
+        {**tagged, "keep_tags": {"X"}},
+        {**tagged, "drop_tags": {"X"}},
+        {"measures": ["soft"]},
         {"measures": ["soft"], "soft_model": "bert-base-uncased"},
-    ]  # fmt: skip
+    ]
     signatures = [EstimeConfig(**setting).signature() for setting in settings]
     assert len(set(signatures)) == len(settings)
-    for same in ({"measures": ["coherence", "alarms"]}, {"soft_model": "x"}, {"device": "cpu", "token_budget": 7}):
+    for same in (
+        {"measures": ["coherence", "alarms"]},
+        {"soft_model": "x"},
+        {"device": "cpu", "token_budget": 7},
+    ):
         assert EstimeConfig(**same).signature() == signatures[0]
     assert not any(part in signatures[0] for part in ("splitter", "tagger", "keep", "drop", "soft"))
     assert "|soft:bert-base-uncased@default|" in signatures[-1]
@@ -163,11 +251,16 @@ def test_what_changes_a_score_changes_the_signature_and_nothing_else_does() -> N
 
 
 def test_no_name_breaks_the_line() -> None:
-    signatures = {EstimeConfig(model=name).signature() for name in ("a|b", "a@b", "a%7Cb", "a\nb", "ü|\t")}
+    signatures = {
+        EstimeConfig(model=name).signature() for name in ("a|b", "a@b", "a%7Cb", "a\nb", "ü|\t")
+    }
     assert len(signatures) == 5  # escaping keeps names apart
     for signature in signatures:
         assert "\n" not in signature
-        assert (signature.count("|"), signature.count("@")) == (EstimeConfig().signature().count("|"), 1)
+        assert (signature.count("|"), signature.count("@")) == (
+            EstimeConfig().signature().count("|"),
+            1,
+        )
 
 
 def test_the_fast_preset_is_seen_in_the_signature_and_its_options_win() -> None:
@@ -181,7 +274,14 @@ def test_the_fast_preset_is_seen_in_the_signature_and_its_options_win() -> None:
 
 @pytest.mark.parametrize(
     "texts",
-    [["a", ""], ("a", ""), {"a": 1, "": 2}.keys(), iter(["a", ""]), np.array(["a", ""]), pd.Series(["a", ""], [5, 6])],
+    [
+        ["a", ""],
+        ("a", ""),
+        {"a": 1, "": 2}.keys(),
+        iter(["a", ""]),
+        np.array(["a", ""]),
+        pd.Series(["a", ""], [5, 6]),
+    ],
 )
 def test_iterables_of_strings_become_lists(texts: object) -> None:
     assert check_texts("predictions", texts) == ["a", ""]
@@ -199,7 +299,10 @@ def test_iterables_of_strings_become_lists(texts: object) -> None:
         (frozenset("ab"), "`sources` to be a list of strings, but got frozenset."),
         (np.array("text"), "`sources` to be a list of strings, but got ndarray."),
         (np.array([["a", "b"]]), "`sources` to be a list of strings, but got ndarray."),
-        (pd.DataFrame({"source": ["a"]}), "`sources` to be a list of strings, but got DataFrame; pass one of its col"),
+        (
+            pd.DataFrame({"source": ["a"]}),
+            "`sources` to be a list of strings, but got DataFrame; pass one of its col",
+        ),
         ([None], "`sources` to hold strings only, but got NoneType at index 0."),
         (["a", b"b"], "`sources` to hold strings only, but got bytes at index 1."),
         (["a", "b", ["c"]], "`sources` to hold strings only, but got list at index 2."),
@@ -214,14 +317,18 @@ def test_one_text_one_choice_and_pairs() -> None:
     assert check_text("source", "") == ""
     with pytest.raises(TypeError, match="`source` to be a str, but got NoneType"):
         check_text("source", None)
-    with pytest.raises(ValueError, match=r"`source` to hold whole characters, but got the lone .* at index 3"):
+    with pytest.raises(
+        ValueError, match=r"`source` to hold whole characters, but got the lone .* at index 3"
+    ):
         check_text("source", "a \ud800", 3)
     check_choice("layer", 2, (2, 5))
     with pytest.raises(ValueError, match="`layer` to be one of 2, 5, but got '2'"):
         check_choice("layer", "2", (2, 5))
     assert check_pairs(["a"], ("b",)) == (["a"], ["b"])
     assert check_pairs([], []) == ([], [])
-    with pytest.raises(ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"):
+    with pytest.raises(
+        ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"
+    ):
         check_pairs(["a"], ["b", "c"])
     with pytest.raises(TypeError, match="`predictions`"):
         check_pairs("a", "b")

@@ -1,4 +1,6 @@
-"""Explanations: the verdicts add up to the score, the evidence is what loops over embeddings find, spans are exact."""
+"""Explanations: the verdicts add up to the score, the evidence is what loops over embeddings find,
+spans are exact.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +29,29 @@ MakeFolder = Callable[[str], str]
 ODD_CHARACTERS = (
     "The cafe\u0301 and the café closed.",
     "A family \U0001f469\u200d\U0001f469\u200d\U0001f467 sat; \u2764\ufe0f and \U0001f1e9\U0001f1ea too.",
-    "המועצה הצביעה the council וסגרה את הגשר", "أغلق المجلس الجسر القديم نَعَمْ", "नमस्ते दुनिया the bridge",
-    "The eﬃcient ﬁrst ½ of 1,200  well-kept\u00a0cars.", 'It\'s <b>bold</b> & "quoted".\r\n\tNew\u200bline',
-)  # fmt: skip
+    "המועצה הצביעה the council וסגרה את הגשר",
+    "أغلق المجلس الجسر القديم نَعَمْ",
+    "नमस्ते दुनिया the bridge",
+    "The eﬃcient ﬁrst ½ of 1,200  well-kept\u00a0cars.",
+    'It\'s <b>bold</b> & "quoted".\r\n\tNew\u200bline',
+)
 
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", [*TOKENIZERS, "deberta-v2"])
-def test_the_verdicts_add_up_to_the_score(encoder_folder: MakeFolder, name: str, pairs: Pairs, unit: str) -> None:
-    """Also where no word is shared; words that differ may begin with the same piece, in lower case or a blank."""
-    apart = [("Zebra.", "Nothing alike"), ("b c", "a"), ("Cat, sat", "mat"), ("Zebra.", ""), ("CAT", "cat")]
+def test_the_verdicts_add_up_to_the_score(
+    encoder_folder: MakeFolder, name: str, pairs: Pairs, unit: str
+) -> None:
+    """Also where no word is shared; words that differ may begin with the same piece, in lower case
+    or a blank.
+    """
+    apart = [
+        ("Zebra.", "Nothing alike"),
+        ("b c", "a"),
+        ("Cat, sat", "mat"),
+        ("Zebra.", ""),
+        ("CAT", "cat"),
+    ]
     texts = [*apart, *pairs[:9], ("", pairs[0][1]), (pairs[0][0], ""), ("  ", "\n")]
     texts.append((ODD_CHARACTERS[1], ODD_CHARACTERS[0]))
     scorer = EstimeScorer(model=encoder_folder(name), unit=unit, **SHORT)
@@ -54,7 +69,9 @@ def test_the_verdicts_add_up_to_the_score(encoder_folder: MakeFolder, name: str,
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_it_changes_no_score_and_cache_and_company_change_nothing(bert_folder: str, pairs: Pairs, unit: str) -> None:
+def test_it_changes_no_score_and_cache_and_company_change_nothing(
+    bert_folder: str, pairs: Pairs, unit: str
+) -> None:
     pairs = pairs[:9]
     scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
     before = scorer.score(*split(pairs)).values("alarms").tolist()
@@ -84,11 +101,15 @@ def test_each_layer_has_its_own_verdicts(bert_folder: str, pairs: Pairs) -> None
     assert shown[1] != shown[3]
     for layers, layer in (((3, 1), None), ((3, 1), 2), (3, 1)):  # not read
         with pytest.raises(ValueError, match="Expected argument `layer` to be one of"):
-            EstimeScorer(model=bert_folder, layers=layers, **SHORT).explain("A cat.", "A cat.", layer=layer)
+            EstimeScorer(model=bert_folder, layers=layers, **SHORT).explain(
+                "A cat.", "A cat.", layer=layer
+            )
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_tokens_have_the_evidence_that_loops_find(kind_folder: str, pairs: Pairs, normalize: bool) -> None:
+def test_tokens_have_the_evidence_that_loops_find(
+    kind_folder: str, pairs: Pairs, normalize: bool
+) -> None:
     oracle = Oracle(kind_folder, **SHORT, normalize=normalize)
     scorer = EstimeScorer(model=kind_folder, layers=2, normalize=normalize, **SHORT)
     seen = set()
@@ -112,25 +133,43 @@ def test_tokens_have_the_evidence_that_loops_find(kind_folder: str, pairs: Pairs
             assert (unit.best == unit.same) == (unit.verdict == "match")
             for position, expected in ((unit.best, max(same, other)), (unit.same, same)):
                 at = [span == (position.start, position.end) for span in positions]
-                assert np.abs(checked[number].dots[at] - expected).min() <= 1e-3 * max(1, abs(expected))
-            if unit.end - unit.start > 1:  # some tokenizers give a blank the position of the letter behind it
-                assert source[unit.same.start : unit.same.end].lower() == summary[unit.start : unit.end].lower()
+                assert np.abs(checked[number].dots[at] - expected).min() <= 1e-3 * max(
+                    1, abs(expected)
+                )
+            if (
+                unit.end - unit.start > 1
+            ):  # some tokenizers give a blank the position of the letter behind it
+                assert (
+                    source[unit.same.start : unit.same.end].lower()
+                    == summary[unit.start : unit.end].lower()
+                )
             seen.add(unit.verdict)
     assert seen == {"match", "alarm"}
 
 
 def spans(oracle: Oracle, text: str) -> list[tuple[int, int]]:
-    """The characters of each token, without the white space that some tokenizers count to the token behind it."""
-    offsets = oracle.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    return [(start + len(text[start:end]) - len(text[start:end].lstrip()), end) for start, end in offsets]
+    """The characters of each token, without the white space that some tokenizers count to the token
+    behind it.
+    """
+    offsets = oracle.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)[
+        "offset_mapping"
+    ]
+    return [
+        (start + len(text[start:end]) - len(text[start:end].lstrip()), end)
+        for start, end in offsets
+    ]
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "deberta-v2"])
-def test_words_have_the_evidence_that_loops_find(encoder_folder: MakeFolder, pairs: Pairs, name: str) -> None:
+def test_words_have_the_evidence_that_loops_find(
+    encoder_folder: MakeFolder, pairs: Pairs, name: str
+) -> None:
     """With a great distance and margin each word is masked alone, in the whole of a short text."""
     oracle = Oracle(encoder_folder(name))
     summary, source = pairs[3]
-    scorer = EstimeScorer(model=encoder_folder(name), layers=2, unit="word", distance=1000, margin=200)
+    scorer = EstimeScorer(
+        model=encoder_folder(name), layers=2, unit="word", distance=1000, margin=200
+    )
     shown = scorer.explain(summary, source)
     words, source_words = split_words(summary), split_words(source)
     ids, embeddings = words_by_loops(oracle, words, layer=2)
@@ -152,13 +191,19 @@ def test_words_have_the_evidence_that_loops_find(encoder_folder: MakeFolder, pai
         assert unit.best.similarity == pytest.approx(max(dots), rel=1e-3)
 
 
-def words_by_loops(oracle: Oracle, words: list[str], layer: int) -> tuple[list[int], list[np.ndarray]]:
+def words_by_loops(
+    oracle: Oracle, words: list[str], layer: int
+) -> tuple[list[int], list[np.ndarray]]:
     """First token and embedding of each word, all tokens of one word masked at a time."""
     pieces = [oracle.tokens(word) for word in words]
     text = [token for word in pieces for token in word]
     embeddings, first = [], 0
     for word in pieces:
-        masked = [*text[:first], *[oracle.tokenizer.mask_token_id] * len(word), *text[first + len(word) :]]
+        masked = [
+            *text[:first],
+            *[oracle.tokenizer.mask_token_id] * len(word),
+            *text[first + len(word) :],
+        ]
         embeddings.append(oracle.hidden_states(masked)[layer][first])
         first += len(word)
     return [word[0] for word in pieces], embeddings
@@ -169,7 +214,11 @@ def test_a_copy_matches_itself_at_its_own_position(bert_folder: str) -> None:
     text = "Heavy rain fell over hills on Monday, and the river rose by almost a metre."
     shown = EstimeScorer(model=bert_folder, unit="word", **SHORT).explain(text, text)
     assert shown.overlap == shown.tokens > 10
-    once = [word for word in shown.words if text.lower().split().count(text[word.start : word.end].lower()) == 1]
+    once = [
+        word
+        for word in shown.words
+        if text.lower().split().count(text[word.start : word.end].lower()) == 1
+    ]
     assert len(once) > 10
     assert all((word.start, word.end) == (word.same.start, word.same.end) for word in once)
 
@@ -177,8 +226,14 @@ def test_a_copy_matches_itself_at_its_own_position(bert_folder: str) -> None:
 def test_absent_units_are_shown_with_the_position_of_their_context(bert_folder: str) -> None:
     source = "The cat sat on the mat while the dog slept."
     for unit in UNITS:
-        shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain("The river sat on the mat", source)
-        assert "river" in [shown.prediction[each.start : each.end] for each in shown.words if each.verdict == "absent"]
+        shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(
+            "The river sat on the mat", source
+        )
+        assert "river" in [
+            shown.prediction[each.start : each.end]
+            for each in shown.words
+            if each.verdict == "absent"
+        ]
         for each in [each for each in shown.units if each.verdict == "absent"]:
             assert (each.same, each.margin) == (None, None)
             assert source[each.best.start : each.best.end].strip()
@@ -193,7 +248,9 @@ def test_emptiness(bert_folder: str, unit: str) -> None:
     scorer = EstimeScorer(model=bert_folder, unit=unit, **SHORT)
     for shown in scorer.explain_pairs(["", " \n", "A cat.", "A"], ["", "A cat.", "", "\t"]):
         assert shown.overlap == 0
-        assert shown.alarms == (shown.tokens if unit == "word" else 0)  # where nothing is matched, no word begins alike
+        assert shown.alarms == (
+            shown.tokens if unit == "word" else 0
+        )  # where nothing is matched, no word begins alike
         assert bool(shown.units) == bool(shown.words) == bool(shown.prediction.strip())
         for each in shown.units:
             assert (each.verdict, each.best, each.same, each.margin) == ("absent", None, None, None)
@@ -202,18 +259,24 @@ def test_emptiness(bert_folder: str, unit: str) -> None:
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_are_exact(kind_folder: str, unit: str) -> None:
     scorer = EstimeScorer(model=kind_folder, unit=unit, **SHORT)
-    shown = scorer.explain_pairs([*ODD_CHARACTERS, *SENTENCES[:4]], [*ODD_CHARACTERS[::-1], *SENTENCES[2:6]])
+    shown = scorer.explain_pairs(
+        [*ODD_CHARACTERS, *SENTENCES[:4]], [*ODD_CHARACTERS[::-1], *SENTENCES[2:6]]
+    )
     for each in shown:
         check_spans(each)
         assert words_of(each) == [word.strip() for word in words_of(each)]
-    for each, text in zip(shown[-4:], SENTENCES, strict=False):  # whatever the pieces of the encoder are
+    for each, text in zip(
+        shown[-4:], SENTENCES, strict=False
+    ):  # whatever the pieces of the encoder are
         assert words_of(each) == split_words(text)
 
 
 def test_marks_stay_with_their_character(bert_folder: str) -> None:
     words = ["cafe\u0301", "\u2764\ufe0f", "נָכוֹן", "\U0001f469\u200d\U0001f467"]
     scorer = EstimeScorer(model=bert_folder, **SHORT)
-    for word, shown in zip(words, scorer.explain_pairs([f"a {word} a" for word in words], ["a cat"] * 4), strict=True):
+    for word, shown in zip(
+        words, scorer.explain_pairs([f"a {word} a" for word in words], ["a cat"] * 4), strict=True
+    ):
         assert words_of(shown) == ["a", word, "a"]
 
 
@@ -226,7 +289,9 @@ def test_marks_stay_with_their_character(bert_folder: str) -> None:
 )
 @example(summary="0\u0300\U0001f469\u200d\U0001f467 \u0301a", source="a\u0301")
 @example(summary="\ufb03\u00bd\u1e9e \u0130\u200b\ufeff  x", source="\u0130")
-def test_spans_of_any_text(encoder_folder: MakeFolder, name: str, unit: str, summary: str, source: str) -> None:
+def test_spans_of_any_text(
+    encoder_folder: MakeFolder, name: str, unit: str, summary: str, source: str
+) -> None:
     scorer = EstimeScorer(model=encoder_folder(name), unit=unit, layers=0, **SHORT)
     check_spans(scorer.explain(summary, source))
     check_spans(scorer.explain(source, source + summary))
@@ -251,7 +316,12 @@ def check_spans(shown: Explanation) -> None:
         for position in (unit.best, unit.same):
             assert position is None or 0 <= position.start <= position.end <= len(shown.source)
         ends = shown.prediction[unit.end : unit.end + 1]
-        assert not (unit.end > unit.start and ends and unicodedata.category(ends)[0] == "M" and unit.end not in covered)
+        assert not (
+            unit.end > unit.start
+            and ends
+            and unicodedata.category(ends)[0] == "M"
+            and unit.end not in covered
+        )
 
 
 def test_a_word_is_an_alarm_if_a_piece_is_and_shows_the_clearest() -> None:
@@ -261,7 +331,13 @@ def test_a_word_is_an_alarm_if_a_piece_is_and_shows_the_clearest() -> None:
     absent = UnitVerdict(8, 10, "absent", Evidence(0, 1, 5.0), None, None)
     shown = Explanation("unheard of", "x unheard", (alarm, clearer, match, absent), "token", 1, "")
     word, last = shown.words
-    assert (word.start, word.end, word.verdict, word.margin, word.pieces) == (0, 7, "alarm", -3.0, 3)
+    assert (word.start, word.end, word.verdict, word.margin, word.pieces) == (
+        0,
+        7,
+        "alarm",
+        -3.0,
+        3,
+    )
     assert word.best == Evidence(2, 9, 9.0)  # widened to the word
     assert word.same == Evidence(0, 1, 6.0)
     assert (last.start, last.end, last.verdict, last.pieces) == (8, 10, "absent", 1)
@@ -272,10 +348,21 @@ def test_all_that_is_shown_can_be_written_as_json(bert_folder: str, pairs: Pairs
     for unit in UNITS:
         shown = EstimeScorer(model=bert_folder, unit=unit, **SHORT).explain(*pairs[4])
         read = json.loads(json.dumps(shown.to_dict(), allow_nan=False))
-        for name in ("prediction", "source", "alarms", "overlap", "tokens", "unit", "layer", "signature"):
+        for name in (
+            "prediction",
+            "source",
+            "alarms",
+            "overlap",
+            "tokens",
+            "unit",
+            "layer",
+            "signature",
+        ):
             assert read[name] == getattr(shown, name)
         assert (len(read["units"]), len(read["words"])) == (shown.tokens, len(shown.words))
-        assert read["units"][0]["best"]["similarity"] == pytest.approx(shown.units[0].best.similarity)
+        assert read["units"][0]["best"]["similarity"] == pytest.approx(
+            shown.units[0].best.similarity
+        )
 
 
 def structure(shown: Explanation) -> list[tuple]:

@@ -1,4 +1,6 @@
-"""The package in a process of its own, one for all: what imports, scores and unloading leave, what settings change."""
+"""The package in a process of its own, one for all: what imports, scores and unloading leave, what
+settings change.
+"""
 
 from __future__ import annotations
 
@@ -102,20 +104,28 @@ def told() -> dict[str, Any]:
     return json.loads(run.stdout)
 
 
-def test_nothing_waits_for_an_import_that_it_does_not_need_and_every_public_name_is_there(told: dict[str, Any]) -> None:
+def test_nothing_waits_for_an_import_that_it_does_not_need_and_every_public_name_is_there(
+    told: dict[str, Any],
+) -> None:
     assert told["imported"] == told["imported for a score"] == []
     assert told["missing"] == "module 'estime_metric' has no attribute 'no_such_name'"
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="needs /proc to read the memory of a process"
+)
 def test_unloading_gives_the_memory_back_and_shapes_take_none(told: dict[str, Any]) -> None:
-    weights = 4 * (embedded.BASE / "model.safetensors").stat().st_size / 1e6  # int8 on disk, float32 in memory
+    weights = (
+        4 * (embedded.BASE / "model.safetensors").stat().st_size / 1e6
+    )  # int8 on disk, float32 in memory
     assert told["held"] > 0.8 * weights
     assert told["left"] < 0.3 * weights
     assert told["grown"] < 100  # MB
 
 
-def test_products_are_in_float32_whatever_either_interface_of_torch_is_told(told: dict[str, Any]) -> None:
+def test_products_are_in_float32_whatever_either_interface_of_torch_is_told(
+    told: dict[str, Any],
+) -> None:
     """Without a GPU the settings of CUDA can be read all the same."""
     assert len(told["winners"]) in (0, 6)  # 0 with torch before 2.9
     assert len(set(told["winners"])) <= 1

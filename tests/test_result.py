@@ -16,7 +16,9 @@ CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
 
 def statistics(**columns: list[list[float]]) -> torch.Tensor:
-    """(pairs, layers, statistics), each column given as pairs of layers; what was not asked for is NaN."""
+    """(pairs, layers, statistics), each column given as pairs of layers; what was not asked for is
+    NaN.
+    """
     missing = torch.full_like(torch.tensor(columns["alarms"], dtype=torch.float64), torch.nan)
     found = {name: torch.tensor(column, dtype=torch.float64) for name, column in columns.items()}
     return torch.stack([found.get(name, missing) for name in STATISTICS], dim=-1)
@@ -25,9 +27,12 @@ def statistics(**columns: list[list[float]]) -> torch.Tensor:
 @pytest.fixture
 def result() -> EstimeResult:
     counts = statistics(
-        alarms=[[1, 2], [0, 0], [3, 0]], winners=[[4, 8], [0, 0], [9, 0]], overlap=[[4, 4], [0, 0], [5, 5]],
-        tokens=[[6, 6], [2, 2], [8, 8]], ties=[[1, 0], [0, 0], [1, 3]],
-    )  # fmt: skip
+        alarms=[[1, 2], [0, 0], [3, 0]],
+        winners=[[4, 8], [0, 0], [9, 0]],
+        overlap=[[4, 4], [0, 0], [5, 5]],
+        tokens=[[6, 6], [2, 2], [8, 8]],
+        ties=[[1, 0], [0, 0], [1, 3]],
+    )
     return EstimeResult(counts, CONFIG)
 
 
@@ -42,11 +47,17 @@ def single(**columns: list[float]) -> EstimeResult:
 @pytest.mark.parametrize(
     ("measure", "layer", "expected"),
     [
-        ("alarms", 2, [1, 0, 3]), ("alarms", 5, [2, 0, 0]), ("alarm_rate", 2, [0.25, math.nan, 0.6]),
-        ("unsupported_rate", 2, [0.5, 1, 0.75]), ("tokens", 2, [6, 2, 8]), ("winners", 5, [8, 0, 0]),
+        ("alarms", 2, [1, 0, 3]),
+        ("alarms", 5, [2, 0, 0]),
+        ("alarm_rate", 2, [0.25, math.nan, 0.6]),
+        ("unsupported_rate", 2, [0.5, 1, 0.75]),
+        ("tokens", 2, [6, 2, 8]),
+        ("winners", 5, [8, 0, 0]),
     ],
-)  # fmt: skip
-def test_values_of_each_layer_in_order(result: EstimeResult, measure: str, layer: int, expected: list[float]) -> None:
+)
+def test_values_of_each_layer_in_order(
+    result: EstimeResult, measure: str, layer: int, expected: list[float]
+) -> None:
     values = result.values(measure, layer)
     assert values.tolist() == pytest.approx(expected, abs=1e-15, nan_ok=True)
     assert values.dtype == torch.float64
@@ -57,18 +68,28 @@ def test_values_of_each_layer_in_order(result: EstimeResult, measure: str, layer
 
 
 def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
-    turned = EstimeResult(statistics(**{name: [[1, 2]] for name in STATISTICS}), EstimeConfig(model="m", layers=[5, 2]))
+    turned = EstimeResult(
+        statistics(**{name: [[1, 2]] for name in STATISTICS}),
+        EstimeConfig(model="m", layers=[5, 2]),
+    )
     assert turned.layers == (5, 2)
     assert turned.values("alarms", 5).tolist() == [1]
     assert turned.values("alarms", 2).tolist() == [2]
     result = single(alarms=[3, 1], ties=[3, 1], overlap=[4, 1], tokens=[5, 1])
-    assert result.values().tolist() == result.values("alarms", 5).tolist() == result["alarms"].tolist() == [3, 1]
+    assert (
+        result.values().tolist()
+        == result.values("alarms", 5).tolist()
+        == result["alarms"].tolist()
+        == [3, 1]
+    )
     assert result.mean() == result.score == 2.0
     assert result.coverage == pytest.approx((4 / 5 + 1) / 2)
     assert result.ties() == 4
 
 
-def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     result = single(alarms=[1, 0, 0, 0], overlap=[2, 0, 0, 0], tokens=[4, 3, 0, 0])
     assert result.score == 0.25  # every pair has a number of alarms
     said = r"is undefined for 3 of 4 pairs.* summaries: 2; others .*: 1\.$"
@@ -95,11 +116,16 @@ def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> Non
     assert "12 (index 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...)" in many
 
 
-def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(result: EstimeResult) -> None:
+def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
+    result: EstimeResult,
+) -> None:
     first, second, *_ = str(result).splitlines()
     assert (first[:14], first[-9:], second[:14], second[-9:]) == (
-        "ESTIME 1.333 a", ", layer 2", "ESTIME 0.667 a", ", layer 5",
-    )  # fmt: skip
+        "ESTIME 1.333 a",
+        ", layer 2",
+        "ESTIME 0.667 a",
+        ", layer 5",
+    )
     with pytest.raises(ValueError, match="several were read"):
         _ = result.score
     assert (result.ties(2), result.ties(5)) == (2, 3)
@@ -113,24 +139,32 @@ def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(resul
     ("measure", "layer", "message"),
     [
         ("alarm", 2, "`measure` to be one of alarms, .*, but got 'alarm'"),
-        ("alarms", 3, "`layer` to be one of 2, 5, but got 3"), ("alarms", -1, "`layer` to be one of 2, 5, but got -1"),
+        ("alarms", 3, "`layer` to be one of 2, 5, but got 3"),
+        ("alarms", -1, "`layer` to be one of 2, 5, but got -1"),
         ("alarms", None, "`layer` to be one of 2, 5, since several were read, but got None"),
     ],
-)  # fmt: skip
-def test_a_bad_ask_is_refused_by_name(result: EstimeResult, measure: str, layer: int | None, message: str) -> None:
+)
+def test_a_bad_ask_is_refused_by_name(
+    result: EstimeResult, measure: str, layer: int | None, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         result.values(measure, layer)
     with pytest.raises(ValueError, match=message):
         result.mean(measure, layer)
     for key in (0, ("alarms",), ("alarms", 5, 5), (5, "alarms"), None):
-        with pytest.raises(TypeError, match="Expected the name of a measure, or a name and a layer, but got"):
+        with pytest.raises(
+            TypeError, match="Expected the name of a measure, or a name and a layer, but got"
+        ):
             result[key]  # type: ignore[index]
 
 
 def test_no_pairs() -> None:
     empty = EstimeResult(torch.zeros(0, 2, len(STATISTICS), dtype=torch.float64), CONFIG)
     assert (len(empty), empty.unchecked, empty.ties(2), len(empty.to_pandas())) == (0, [], 0, 0)
-    assert all(math.isnan(mean) for mean in (empty.coverage, *(empty.mean(measure, 5) for measure in empty.measures)))
+    assert all(
+        math.isnan(mean)
+        for mean in (empty.coverage, *(empty.mean(measure, 5) for measure in empty.measures))
+    )
     assert "nan alarms" in str(empty)
 
 
@@ -139,7 +173,9 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
     limit = float(values.sort().values[1])
     assert result.flags(limit, layer=2).tolist() == [value >= limit for value in values.tolist()]
     rates = result.values("alarm_rate", 2)
-    assert result.flags(1.1, "alarm_rate", 2).tolist() == rates.isnan().tolist()  # nothing was checked
+    assert (
+        result.flags(1.1, "alarm_rate", 2).tolist() == rates.isnan().tolist()
+    )  # nothing was checked
     for wrong, said in (("good", "a number or 'balanced'"), (float("nan"), "finite")):
         with pytest.raises(ValueError, match=said):
             result.flags(wrong, layer=2)
@@ -149,7 +185,9 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
         result.flags("balanced", "winners", 2)
 
 
-def test_the_table_has_a_row_for_each_pair_and_layer(result: EstimeResult, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_has_a_row_for_each_pair_and_layer(
+    result: EstimeResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = result.to_pandas()
     assert list(table.columns) == ["pair", "layer", *BASE_MEASURES]
     assert table["pair"].tolist() == [0, 0, 1, 1, 2, 2]

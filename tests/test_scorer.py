@@ -31,7 +31,9 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[list[MaskedText]]:
     calls: list[list[MaskedText]] = []
     encode = MaskedEncoder.encode
 
-    def spy(self: MaskedEncoder, texts: list[MaskedText], *others: object, **named: object) -> list[Tensor]:
+    def spy(
+        self: MaskedEncoder, texts: list[MaskedText], *others: object, **named: object
+    ) -> list[Tensor]:
         calls.append(list(texts))
         return encode(self, texts, *others, **named)  # type: ignore[arg-type]
 
@@ -48,7 +50,9 @@ def split(pairs: Pairs) -> tuple[list[str], list[str]]:
 
 
 def few_kinds(number: int) -> Pairs:
-    """Pairs of a few words said again and again, on which random encoders are often right and often wrong."""
+    """Pairs of a few words said again and again, on which random encoders are often right and often
+    wrong.
+    """
     rng = random.Random(7)
     words = ["the", "cat", "sat", "on", "and"]
     source = " ".join(rng.choice(words) for _ in range(90))
@@ -68,24 +72,40 @@ def compare(folder: str, pairs: Pairs, layers: list[int], name: str, **setting: 
             assert found["tokens"][row] == verdict.tokens
             assert found["overlap"][row] == verdict.overlap
             difference = abs(found["alarms"][row] - verdict.alarms)
-            assert difference <= verdict.near_ties, (row, layer, found["alarms"][row], verdict.alarms)
-            assert verdict.least_winners <= found["winners"][row] <= verdict.most_winners, (row, layer)
+            assert difference <= verdict.near_ties, (
+                row,
+                layer,
+                found["alarms"][row],
+                verdict.alarms,
+            )
+            assert verdict.least_winners <= found["winners"][row] <= verdict.most_winners, (
+                row,
+                layer,
+            )
             differing += int(difference)
             near += verdict.near_ties
             checked += verdict.overlap
     alarms = sum(verdict.alarms for by_layer in verdicts for verdict in by_layer.values())
-    print(f"{name}: {alarms} alarms among {checked} checked tokens; {near} verdicts within 1e-4; {differing} differ")
+    print(
+        f"{name}: {alarms} alarms among {checked} checked tokens; {near} verdicts within 1e-4; {differing} differ"
+    )
     assert 0.01 < alarms / checked < 0.999  # neither answer is the only one
     for layer in layers:
-        assert result.ties(layer) == pytest.approx(sum(one[layer].near_ties for one in verdicts), abs=near * 0.2 + 2)
+        assert result.ties(layer) == pytest.approx(
+            sum(one[layer].near_ties for one in verdicts), abs=near * 0.2 + 2
+        )
 
 
 def test_verdicts_are_those_of_the_paper(family: str, folder: str, pairs: Pairs) -> None:
     some = 6 if family in TOKENIZERS else 4
-    short = [pair for number, pair in enumerate(pairs) if number % 3 < 2][:some]  # not of the long source
+    short = [pair for number, pair in enumerate(pairs) if number % 3 < 2][
+        :some
+    ]  # not of the long source
     compare(folder, [*short, *few_kinds(some)], [1, 2, BLOCKS], family, **SHORT)
     if family == "bert":
-        compare(folder, [*short[:4], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT)
+        compare(
+            folder, [*short[:4], *few_kinds(4)], [0, 2], "bert, normalized", normalize=True, **SHORT
+        )
 
 
 @pytest.mark.slow
@@ -97,8 +117,12 @@ def test_verdicts_on_summeval(family: str, summeval: Pairs, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_verdicts_of_the_small_encoder_are_those_of_the_paper(small_folder: str, summeval: Pairs) -> None:
-    some = sorted(summeval, key=lambda pair: len(pair[1]))[5:8]  # of the shortest source, with errors
+def test_verdicts_of_the_small_encoder_are_those_of_the_paper(
+    small_folder: str, summeval: Pairs
+) -> None:
+    some = sorted(summeval, key=lambda pair: len(pair[1]))[
+        5:8
+    ]  # of the shortest source, with errors
     compare(small_folder, some, [5], "embedded-small on SummEval")
 
 
@@ -108,11 +132,15 @@ def scorer(bert_folder: str) -> EstimeScorer:
 
 
 def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None = None) -> None:
-    """All counts of ``another`` are those of ``one``, but for the rounding of batches of another shape."""
+    """All counts of ``another`` are those of ``one``, but for the rounding of batches of another
+    shape.
+    """
     if rows is not None:
         one = EstimeResult(one._statistics[rows], one.config)
     for layer in another.layers:
-        a, b = ({name: result.values(name, layer) for name in MEASURES} for result in (one, another))
+        a, b = (
+            {name: result.values(name, layer) for name in MEASURES} for result in (one, another)
+        )
         for name in ("overlap", "tokens"):
             assert torch.equal(a[name], b[name])
         index = another.layers.index(layer)
@@ -121,7 +149,9 @@ def assert_same(one: EstimeResult, another: EstimeResult, rows: list[int] | None
         assert (a["winners"] - b["winners"]).abs().sum() <= a["winners"].sum() / 1000 + ties.sum()
 
 
-def test_order_company_duplicates_and_budget_change_nothing(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
+def test_order_company_duplicates_and_budget_change_nothing(
+    scorer: EstimeScorer, pairs: Pairs, encoded
+) -> None:
     pairs = pairs[:9]
     whole = scorer.score(*split(pairs))
     rows = [row for row in range(len(pairs)) for _ in range(3)] + list(range(len(pairs)))
@@ -139,21 +169,37 @@ def test_order_company_duplicates_and_budget_change_nothing(scorer: EstimeScorer
         assert_same(whole, other.score(*split(pairs)))
 
 
-@pytest.mark.parametrize(("unit", "size"), [("token", 1), ("token", 20_000), ("token", 100_000), ("word", 1)])
-def test_chunks(scorer: EstimeScorer, pairs: Pairs, unit: str, size: int, monkeypatch, encoded) -> None:
-    """Also where a chunk holds a source with summaries of which nothing is encoded, and the next one the others."""
+@pytest.mark.parametrize(
+    ("unit", "size"), [("token", 1), ("token", 20_000), ("token", 100_000), ("word", 1)]
+)
+def test_chunks(
+    scorer: EstimeScorer, pairs: Pairs, unit: str, size: int, monkeypatch, encoded
+) -> None:
+    """Also where a chunk holds a source with summaries of which nothing is encoded, and the next
+    one the others.
+    """
     scorer = EstimeScorer(scorer.config, unit=unit)
-    pairs = [("", pairs[0][1]), ("", pairs[1][1]), ("zebra", pairs[1][1]), *pairs, ("", pairs[1][1])]
+    pairs = [
+        ("", pairs[0][1]),
+        ("", pairs[1][1]),
+        ("zebra", pairs[1][1]),
+        *pairs,
+        ("", pairs[1][1]),
+    ]
     whole = scorer.score(*split(pairs))
     monkeypatch.setattr(scorer_module, "CHUNK_BYTES", size)
     assert_same(whole, scorer.score(*split(pairs)))
     first, *chunks = encoded
     assert len(chunks) > 1
     # also in chunks every source is encoded once
-    assert sum(len(text.windows) for texts in chunks for text in texts) == sum(len(text.windows) for text in first)
+    assert sum(len(text.windows) for texts in chunks for text in texts) == sum(
+        len(text.windows) for text in first
+    )
 
 
-def test_a_chunk_goes_before_the_next_comes(bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunk_goes_before_the_next_comes(
+    bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A source that continues in the next chunk has memory of its own by then."""
     scorer = EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", cache=10**8, **SHORT)
     monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 20_000)
@@ -162,16 +208,22 @@ def test_a_chunk_goes_before_the_next_comes(bert_folder: str, pairs: Pairs, monk
     def watched(self: MaskedEncoder, *given: object, **named: object) -> list[Tensor]:
         left.append(sum(size for storage, size in made if not storage.expired()))
         found = encode(self, *given, **named)  # type: ignore[arg-type]
-        made.append((StorageWeakRef(found[0].untyped_storage()), found[0].untyped_storage().nbytes()))
+        made.append(
+            (StorageWeakRef(found[0].untyped_storage()), found[0].untyped_storage().nbytes())
+        )
         return found
 
     monkeypatch.setattr(MaskedEncoder, "encode", watched)
     scorer.score(*split(pairs))
-    assert len({source for _, source in pairs}) < len(left)  # at least one source continues in the next chunk
+    assert len({source for _, source in pairs}) < len(
+        left
+    )  # at least one source continues in the next chunk
     assert left == [0] * len(left)
 
 
-def test_candidates_are_scored_as_pairs_and_sources_encoded_once(scorer: EstimeScorer, pairs: Pairs, encoded) -> None:
+def test_candidates_are_scored_as_pairs_and_sources_encoded_once(
+    scorer: EstimeScorer, pairs: Pairs, encoded
+) -> None:
     source = pairs[2][1]
     summaries = [summary for summary, _ in pairs]
     candidates = scorer.score_candidates(summaries, source)
@@ -181,7 +233,11 @@ def test_candidates_are_scored_as_pairs_and_sources_encoded_once(scorer: EstimeS
     scorer.score(*split(pairs))  # wherever they stand
     lengths = {source: len(token_ids(scorer, source)) for _, source in pairs}
     texts = encoded[2]
-    whole = [len(text.ids) for text in texts if text.wanted == len(text.ids) and len(text.ids) in lengths.values()]
+    whole = [
+        len(text.ids)
+        for text in texts
+        if text.wanted == len(text.ids) and len(text.ids) in lengths.values()
+    ]
     assert sorted(whole) == sorted(lengths.values())
     assert len(texts) == len(lengths) + len(set(pairs))
     scorer.score(["the cat zzz"], ["the dog"])  # of a summary only what occurs in the source
@@ -190,17 +246,24 @@ def test_candidates_are_scored_as_pairs_and_sources_encoded_once(scorer: EstimeS
     assert sorted(masked) == [index for index, token in enumerate(summary) if token in known]
 
 
-def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(scorer: EstimeScorer, pairs) -> None:
+def test_the_empty_and_what_has_nothing_in_common_are_zero_and_disturb_nobody(
+    scorer: EstimeScorer, pairs
+) -> None:
     summaries = ["", "  \n", "...", "The cat sat."]
     for result in (scorer.score_candidates(summaries, source) for source in ("", "!!!")):
         for layer in (1, 3):
             for measure in ("alarms", "winners", "overlap"):
                 assert result.values(measure, layer).tolist() == [0.0] * 4
         assert result.unchecked == [0, 1, 2, 3]
-        assert result.values("tokens", 1).tolist() == [len(token_ids(scorer, summary)) for summary in summaries]
+        assert result.values("tokens", 1).tolist() == [
+            len(token_ids(scorer, summary)) for summary in summaries
+        ]
     empty = [("", pairs[0][1]), (pairs[0][0], ""), ("", ""), ("...", "!!!")]
     result = scorer.score(*split([empty[0], *pairs[:3], *empty[1:], *pairs[3:6]]))
-    assert_same(scorer.score(*split(pairs[:6])), EstimeResult(result._statistics[[1, 2, 3, 7, 8, 9]], result.config))
+    assert_same(
+        scorer.score(*split(pairs[:6])),
+        EstimeResult(result._statistics[[1, 2, 3, 7, 8, 9]], result.config),
+    )
     assert result.unchecked == [0, 4, 5, 6]
     # A source of one token raises no alarm; punctuation is checked.
     result = scorer.score(["cat cat cat", "..."], ["cat", "The cat sat. ..."])
@@ -219,14 +282,24 @@ def test_what_stands_at_the_end_of_a_long_text_is_seen(bert_folder: str, encoded
     text = " ".join(rng.choice(SENTENCES[0].lower().split()) for _ in range(2000))
     used = token_ids(scorer, text)
     assert len(used) >= 2000
-    vocabulary = sorted(scorer.encoder.tokenizer.get_vocab().items())  # of words of one token that are not there
-    one, another, *_ = [word for word, number in vocabulary if word.isalpha() and len(word) > 3 and number not in used]
+    vocabulary = sorted(
+        scorer.encoder.tokenizer.get_vocab().items()
+    )  # of words of one token that are not there
+    one, another, *_ = [
+        word
+        for word, number in vocabulary
+        if word.isalpha() and len(word) > 3 and number not in used
+    ]
     source = f"{text} {one} {another}"
     result = scorer.score_candidates([text, source, f"{text} {another} {one}"], source)
-    tokens, overlap, winners = (result.values(measure).tolist() for measure in ("tokens", "overlap", "winners"))
+    tokens, overlap, winners = (
+        result.values(measure).tolist() for measure in ("tokens", "overlap", "winners")
+    )
     assert tokens[1] == tokens[2] == tokens[0] + 2
     assert overlap[1] == overlap[2] == overlap[0] + 2
-    assert winners[1] != winners[2]  # the same words where they make no sense: other context, other matches
+    assert (
+        winners[1] != winners[2]
+    )  # the same words where they make no sense: other context, other matches
     for summary in encoded[0][2:]:
         last = max(position for window in summary.windows for position in window.masked)
         assert last == len(summary.ids) - 1 > 2000

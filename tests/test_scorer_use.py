@@ -1,4 +1,6 @@
-"""The scorer in its caller's hands: when it loads and lets go, what it leaves untouched, what it refuses."""
+"""The scorer in its caller's hands: when it loads and lets go, what it leaves untouched, what it
+refuses.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,31 @@ def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
     scorer = EstimeScorer(model=str(tmp_path / "not-there"))
     for score, predictions, sources, message in (
         (scorer.score, "a", ["a"], "`predictions` to be a list of strings, but got one bare str"),
-        (scorer.score, ["a", "b"], ["a", float("nan")], "`sources` to hold strings only, but got float at index 1"),
-        (scorer.score_candidates, "b", "a", "`predictions` to be a list of strings, but got one bare str"),
-        (scorer.score_candidates, ["b", 3], "a", "`predictions` to hold strings only, but got int at index 1"),
+        (
+            scorer.score,
+            ["a", "b"],
+            ["a", float("nan")],
+            "`sources` to hold strings only, but got float at index 1",
+        ),
+        (
+            scorer.score_candidates,
+            "b",
+            "a",
+            "`predictions` to be a list of strings, but got one bare str",
+        ),
+        (
+            scorer.score_candidates,
+            ["b", 3],
+            "a",
+            "`predictions` to hold strings only, but got int at index 1",
+        ),
         (scorer.score_candidates, ["a"], None, "`source` to be a str, but got NoneType"),
-        (scorer.explain_pairs, ["a"], [3], "`sources` to hold strings only, but got int at index 0"),
+        (
+            scorer.explain_pairs,
+            ["a"],
+            [3],
+            "`sources` to hold strings only, but got int at index 0",
+        ),
         (scorer.explain, None, "a", "`prediction` to be a str, but got NoneType"),
         (scorer.explain, "a", ["a"], "`source` to be a str, but got list"),
     ):
@@ -54,7 +76,9 @@ def test_bad_input_is_refused_before_anything_is_loaded(tmp_path) -> None:
             score(predictions, sources)
 
 
-def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(bert_folder: str, pairs: Pairs) -> None:
+def test_unloading_frees_an_unshared_encoder_and_the_next_use_loads_it(
+    bert_folder: str, pairs: Pairs
+) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=[1], dtype="bfloat16", device="cpu", **SHORT)
     another = EstimeScorer(EstimeConfig(**vars(scorer.config)), distance=3)
     before = scorer.score(*split(pairs[:3]))
@@ -79,7 +103,9 @@ def test_a_scorer_may_be_pickled(scorer: EstimeScorer, pairs: Pairs) -> None:
     assert pickle.loads(pickle.dumps(expected)).signature == expected.signature
 
 
-def test_gradients_default_dtype_and_seeds_of_the_caller_stay(scorer: EstimeScorer, pairs: Pairs) -> None:
+def test_gradients_default_dtype_and_seeds_of_the_caller_stay(
+    scorer: EstimeScorer, pairs: Pairs
+) -> None:
     odd = "the \x00 cat \u202e sat \ufeff on 😀 e\u0301"
     assert scorer.score((odd,), iter([odd])).values("overlap", 1).item() >= 4  # type: ignore[arg-type]
     state = torch.random.get_rng_state()
@@ -89,10 +115,14 @@ def test_gradients_default_dtype_and_seeds_of_the_caller_stay(scorer: EstimeScor
     assert torch.equal(state, torch.random.get_rng_state())
     values = result.values("alarms", 1)
     assert values.dtype == torch.float64
-    assert (values * torch.ones(2, dtype=torch.float64, requires_grad=True)).requires_grad  # no inference tensor
+    assert (
+        values * torch.ones(2, dtype=torch.float64, requires_grad=True)
+    ).requires_grad  # no inference tensor
 
 
-def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(scorer: EstimeScorer, pairs: Pairs, capsys) -> None:
+def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
+    scorer: EstimeScorer, pairs: Pairs, capsys
+) -> None:
     scorer.score(*split(pairs))
     assert capsys.readouterr() == ("", "")
     scorer.score(*split([*pairs, *pairs]), progress=True)
@@ -106,7 +136,10 @@ def test_the_function_gives_what_the_class_gives(bert_folder: str, pairs: Pairs)
     one, another = estime(*split(pairs), **options), EstimeScorer(**options).score(*split(pairs))
     assert one.signature == another.signature
     assert torch.equal(one._statistics.nan_to_num(-9), another._statistics.nan_to_num(-9))
-    assert "|layers:1,3|unit:token|window:60|margin:10|distance:4|normalize:yes|dtype:float32|" in one.signature
+    assert (
+        "|layers:1,3|unit:token|window:60|margin:10|distance:4|normalize:yes|dtype:float32|"
+        in one.signature
+    )
     with pytest.raises(ValueError, match="`layers` to lie within"):
         estime(["a"], ["a"], model=bert_folder, layers=99)
 
@@ -117,11 +150,16 @@ def test_what_a_budget_changes_was_counted(dtype: str) -> None:
     summaries, sources = zip(*hostile_pairs(6), strict=True)
     results = [
         EstimeScorer(
-            model="embedded-small", device="cpu", dtype=dtype, token_budget=budget, layers=(3, 6), distance=2,
+            model="embedded-small",
+            device="cpu",
+            dtype=dtype,
+            token_budget=budget,
+            layers=(3, 6),
+            distance=2,
             measures=("soft", "coherence", "alarms_alltokens"),
         ).score(summaries, sources)
         for budget in (100, 8_000)
-    ]  # fmt: skip
+    ]
     found = changes(*results)
     assert {name: beyond for name, (_, _, _, beyond) in found.items()} == dict.fromkeys(found, 0)
     assert torch.equal(results[0].values("overlap", 3), results[1].values("overlap", 3))

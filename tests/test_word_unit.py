@@ -1,4 +1,6 @@
-"""The unit ``word`` against the authors' released code, ``blanc`` 0.3.4, and the differences from it."""
+"""The unit ``word`` against the authors' released code, ``blanc`` 0.3.4, and the differences from
+it.
+"""
 
 from __future__ import annotations
 
@@ -52,23 +54,35 @@ def released() -> ModuleType:
 def random_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A small random BERT with the vocabulary of the embedded encoder."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
-    return str(save_encoder(tmp_path_factory.mktemp("word") / "small", "bert", tokenizer, num_hidden_layers=3))
+    return str(
+        save_encoder(
+            tmp_path_factory.mktemp("word") / "small", "bert", tokenizer, num_hidden_layers=3
+        )
+    )
 
 
 @pytest.fixture(scope="module")
 def released_estime(released: ModuleType, random_folder: str) -> MakeEstime:
     def make(layer: int = 2, folder: str = random_folder, **options: Any) -> Any:
         estime = released.Estime(
-            path_mdl=folder, path_mdl_raw=folder, i_layer_context=layer, output=list(OUTPUTS), **options
+            path_mdl=folder,
+            path_mdl_raw=folder,
+            i_layer_context=layer,
+            output=list(OUTPUTS),
+            **options,
         )
-        estime.model.cls = torch.nn.Identity()  # its logits are dropped there, and cost most of the time
+        estime.model.cls = (
+            torch.nn.Identity()
+        )  # its logits are dropped there, and cost most of the time
         estime.model.requires_grad_(False)
         return estime
 
     return make
 
 
-def ours(folder: str, layer: int = 2, measures: tuple[str, ...] = EVERY, **options: Any) -> EstimeScorer:
+def ours(
+    folder: str, layer: int = 2, measures: tuple[str, ...] = EVERY, **options: Any
+) -> EstimeScorer:
     return EstimeScorer(model=folder, layers=layer, unit="word", measures=measures, **options)
 
 
@@ -78,7 +92,9 @@ def word_scorer(random_folder: str) -> EstimeScorer:
 
 
 def best_two(estime: Any, source: str, summary: str) -> list[tuple[float, float]]:
-    """For each word of a summary the released code's two best dot products with words of different first pieces."""
+    """For each word of a summary the released code's two best dot products with words of different
+    first pieces.
+    """
     estime.evaluate_claims(source, [])
     words = split_words(summary)
     tokens, positions = estime._translate_words_to_tokens(words)
@@ -88,14 +104,18 @@ def best_two(estime: Any, source: str, summary: str) -> list[tuple[float, float]
     for embedding in found.values():
         best: dict[str, float] = {}
         for at, other in estime.embs_mask_text.items():
-            best[source_tokens[at]] = max(best.get(source_tokens[at], -math.inf), float(np.dot(embedding, other)))
+            best[source_tokens[at]] = max(
+                best.get(source_tokens[at], -math.inf), float(np.dot(embedding, other))
+            )
         pairs.append(tuple(sorted(best.values())[-2:]))
     return pairs
 
 
-def compare(estime: Any, scorer: EstimeScorer, sources: dict[str, list[str]], pairs: int, most: int) -> None:
-    """At most so many values of so many pairs may differ, each by a verdict that rounding can turn: two best matches
-    within the tolerance of ties."""
+def compare(
+    estime: Any, scorer: EstimeScorer, sources: dict[str, list[str]], pairs: int, most: int
+) -> None:
+    """At most so many values of so many pairs may differ, each by a verdict that rounding can turn:
+    two best matches within the tolerance of ties."""
     assert sum(map(len, sources.values())) >= pairs
     different = 0
     for source, summaries in sources.items():
@@ -103,11 +123,16 @@ def compare(estime: Any, scorer: EstimeScorer, sources: dict[str, list[str]], pa
         result = scorer.score_candidates(summaries, source)
         for column, measure in enumerate(OUTPUTS):
             allowed = 1e-9 if measure in COUNTS else 1e-5
-            for summary, row, value in zip(summaries, theirs, result.values(measure).tolist(), strict=True):
+            for summary, row, value in zip(
+                summaries, theirs, result.values(measure).tolist(), strict=True
+            ):
                 expected = 0.0 if math.isnan(row[column]) else row[column]  # no order, see below
                 if not abs(expected - value) <= allowed:
                     different += 1
-                    gaps = [abs(one - two) / max(abs(one), abs(two)) for one, two in best_two(estime, source, summary)]
+                    gaps = [
+                        abs(one - two) / max(abs(one), abs(two))
+                        for one, two in best_two(estime, source, summary)
+                    ]
                     said = f"{measure} {expected} != {value} without a tie: {summary[:80]!r}"
                     assert min(gaps) <= TIE_TOLERANCE[torch.float32], said
     print(f"{pairs} pairs compared, {different} values differ")
@@ -123,7 +148,9 @@ def by_source(pairs: Pairs, documents: int, each: int) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_equal_on_summeval(released_estime: MakeEstime, random_folder: str, small_folder: str, summeval: Pairs) -> None:
+def test_equal_on_summeval(
+    released_estime: MakeEstime, random_folder: str, small_folder: str, summeval: Pairs
+) -> None:
     compare(released_estime(), ours(random_folder), by_source(summeval, 2, 6), pairs=12, most=0)
     short = by_source(sorted(summeval, key=lambda pair: len(pair[1])), 1, 4)
     compare(released_estime(4, small_folder), ours("embedded-small", 4), short, pairs=4, most=0)
@@ -139,7 +166,9 @@ def test_it_equals_the_released_code_at_other_settings(
     compare(estime, scorer, by_source(pairs, 2, 4), pairs=8, most=1)
 
 
-def test_accents_and_ligatures_are_decomposed_as_there(released_estime: MakeEstime, word_scorer: EstimeScorer) -> None:
+def test_accents_and_ligatures_are_decomposed_as_there(
+    released_estime: MakeEstime, word_scorer: EstimeScorer
+) -> None:
     source = "The café’s eﬃcient ﬁrst chef won ½ of the prize; Ａ résumé ①."  # noqa: RUF001
     summary = "The first cafe\u0301 chef won A prize 1⁄2."  # noqa: RUF001
     compare(released_estime(), word_scorer, {source: [summary, source]}, pairs=2, most=0)
@@ -150,12 +179,16 @@ def test_accents_and_ligatures_are_decomposed_as_there(released_estime: MakeEsti
 SOURCE = "The Turkey trade deal, signed in March, ended a long dispute between the two neighbours."
 
 
-def test_without_overlap_all_count(released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str) -> None:
+def test_without_overlap_all_count(
+    released_estime: MakeEstime, word_scorer: EstimeScorer, random_folder: str
+) -> None:
     summaries = ["Nobody knows anything here", "Nobody knows anything trade"]
     theirs = released_estime().evaluate_claims(SOURCE, summaries)
     result = word_scorer.score_candidates(summaries, SOURCE)
     for row, counts in enumerate(theirs):
-        assert [result.values(measure)[row].item() for measure in COUNTS] == list(counts[: len(COUNTS)])
+        assert [result.values(measure)[row].item() for measure in COUNTS] == list(
+            counts[: len(COUNTS)]
+        )
     names = ("overlap", "alarms", "unsupported", "unsupported_rate", "coverage")
     assert [result[measure][0].item() for measure in names] == [0, 4, 4, 1, 0]
     assert result["overlap"][1] == 1
@@ -165,14 +198,23 @@ def test_without_overlap_all_count(released_estime: MakeEstime, word_scorer: Est
     assert (of_tokens.values("overlap").item(), of_tokens.values("alarms").item()) == (0, 0)
 
 
-def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(word_scorer: EstimeScorer) -> None:
-    same, lower = word_scorer.score_candidates(["Turkey Trade", "turkey trade"], SOURCE).values("overlap").tolist()
+def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(
+    word_scorer: EstimeScorer,
+) -> None:
+    same, lower = (
+        word_scorer.score_candidates(["Turkey Trade", "turkey trade"], SOURCE)
+        .values("overlap")
+        .tolist()
+    )
     assert (same, lower) == (1, 1)
     pieces = word_scorer.encoder.tokenizer
     assert pieces.tokenize("Turkey") == pieces.tokenize("turkey")
-    tokens = EstimeScorer(model=word_scorer.config.model, layers=2).score(["turkey trade"], [SOURCE])
+    tokens = EstimeScorer(model=word_scorer.config.model, layers=2).score(
+        ["turkey trade"], [SOURCE]
+    )
     assert tokens.values("overlap").item() == tokens.values("tokens").item()
-    # A word is compared by its first piece, so ``TURKEY`` is no alarm beside ``Turkey``, though it does not occur.
+    # A word is compared by its first piece, so ``TURKEY`` is no alarm beside ``Turkey``, though it
+    # does not occur.
     result = word_scorer.score(["TURKEY"], ["Turkey"])
     assert result.values("overlap").item() == 0
     assert result.values("alarms_alltokens").item() == 0
@@ -183,7 +225,9 @@ def test_overlap_tells_capitals_apart_but_words_of_equal_first_pieces_match(word
     assert len(set(result.values("alarms").tolist())) == 1
 
 
-@pytest.mark.filterwarnings("ignore:The encoder .* does not seem to know the language:RuntimeWarning")
+@pytest.mark.filterwarnings(
+    "ignore:The encoder .* does not seem to know the language:RuntimeWarning"
+)
 def test_a_word_of_more_than_350_pieces_ends(
     released_estime: MakeEstime, word_scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,16 +290,24 @@ def test_an_empty_text_has_a_score(released_estime: MakeEstime, word_scorer: Est
     with pytest.raises(IndexError):
         released_estime().evaluate_claims("", ["The deal ended"])
     estime = released_estime()
-    for summary, source in (("deal", SOURCE), ("The deal ended", "deal")):  # no order, so no coherence
+    for summary, source in (
+        ("deal", SOURCE),
+        ("The deal ended", "deal"),
+    ):  # no order, so no coherence
         assert math.isnan(estime.evaluate_claims(source, [summary])[0][OUTPUTS.index("coherence")])
         assert word_scorer.score([summary], [source]).values("coherence").item() == 0
 
 
-def test_parts_of_speech_are_left_out_on_both_sides(released_estime: MakeEstime, random_folder: str) -> None:
+def test_parts_of_speech_are_left_out_on_both_sides(
+    released_estime: MakeEstime, random_folder: str
+) -> None:
     result = ours(random_folder, tagger=pos_tag, keep_tags=frozenset()).score([SOURCE], [SOURCE])
     assert result.values("tokens").item() == result.values("alarms").item() == 0
     # There, an empty set of tags keeps everything.
-    everything, same = (released_estime(tags_check=tags).evaluate_claims(SOURCE, [SOURCE[:40]]) for tags in (None, []))
+    everything, same = (
+        released_estime(tags_check=tags).evaluate_claims(SOURCE, [SOURCE[:40]])
+        for tags in (None, [])
+    )
     assert everything == same
     summary = "The deal ended a dispute"
     scorer = ours(random_folder, tagger=pos_tag, drop_tags={"DT"})
@@ -263,20 +315,28 @@ def test_parts_of_speech_are_left_out_on_both_sides(released_estime: MakeEstime,
     assert (result.values("tokens").item(), result.values("overlap").item()) == (3, 3)
     estime = released_estime(tags_exclude=["DT"])
     theirs = dict(zip(OUTPUTS, estime.evaluate_claims(SOURCE, [summary])[0], strict=True))
-    # There, only words of the source are left out: the summary's determiners still count as words, and as alarms.
+    # There, only words of the source are left out: the summary's determiners still count as words,
+    # and as alarms.
     assert theirs["alarms_adjusted"] == theirs["alarms"] * 5 / 3
     assert theirs["alarms_alltokens"] >= result.values("alarms_alltokens").item() + 2
 
 
-def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(random_folder: str, word_scorer: EstimeScorer) -> None:
+def test_a_splitter_is_settable_and_a_tie_goes_to_the_same_word(
+    random_folder: str, word_scorer: EstimeScorer
+) -> None:
     summary, source = "deal, signed", "A deal, signed twice"
     scorers = [ours(random_folder, splitter=splitter) for splitter in ("regex", str.split, list)]
     counts = [scorer.score([summary], [source]).values("tokens").item() for scorer in scorers]
     assert counts == [3, 2, len(summary) - 1]
-    # Every position is masked, so equal contexts give equal embeddings, whichever word stands there.
-    assert word_scorer.score(["deal", "dispute"], ["deal", "dispute"]).values("alarms").tolist() == [0, 0]
+    # Every position is masked, so equal contexts give equal embeddings, whichever word stands
+    # there.
+    assert word_scorer.score(["deal", "dispute"], ["deal", "dispute"]).values(
+        "alarms"
+    ).tolist() == [0, 0]
     scorer = scorers[1]
-    assert scorer.encoder.tokenizer.tokenize("[MASK]") == ["[MASK]"]  # what the released code does with a word
+    assert scorer.encoder.tokenizer.tokenize("[MASK]") == [
+        "[MASK]"
+    ]  # what the released code does with a word
     special = set(scorer.encoder.tokenizer.all_special_ids)
     (units,) = units_of(["a [MASK] b [SEP]"], scorer.config, scorer.encoder.tokenizer)
     assert not special & set(units.tokens.tolist())

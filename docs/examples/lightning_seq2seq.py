@@ -1,10 +1,12 @@
-"""Trains a summarizer with Lightning, logs ESTIME and ROUGE, and keeps the most consistent checkpoint.
+"""Trains a summarizer with Lightning, logs ESTIME and ROUGE, and keeps the most consistent
+checkpoint.
 
-Checkpoints are selected by `inconsistency`: lower is better; blank, foreign or broken summaries lose. Copying the
-source is not penalized, so the copied share, ROUGE and the length are logged beside it.
+Checkpoints are selected by `inconsistency`: lower is better; blank, foreign or broken summaries
+lose. Copying the source is not penalized, so the copied share, ROUGE and the length are logged
+beside it.
 
-By default it trains a very small model from scratch on generated texts, offline; `--model` takes a real one from the
-Hub. Prints one line of JSON.
+By default it trains a very small model from scratch on generated texts, offline; `--model` takes a
+real one from the Hub. Prints one line of JSON.
 
     python docs/examples/lightning_seq2seq.py --plot curve.svg
     python docs/examples/lightning_seq2seq.py --validate runs/last.ckpt --devices 2
@@ -50,21 +52,32 @@ WORDS = [
 
 
 class Summarizer(lightning.LightningModule):
-    """An encoder-decoder that is judged on the consistency of what it writes, summaries of at most ``length`` tokens.
+    """An encoder-decoder that is judged on the consistency of what it writes, summaries of at most
+    ``length`` tokens.
 
-    ``model`` is on the Hub or in a folder; ``None`` makes a very small one with random weights. ``encoder`` and
-    ``cache`` are ESTIME's.
+    ``model`` is on the Hub or in a folder; ``None`` makes a very small one with random weights.
+    ``encoder`` and ``cache`` are ESTIME's.
     """
 
     def __init__(
-        self, model: str | None = None, encoder: str = "embedded-small", cache: int | str = 10**9, length: int = 12
+        self,
+        model: str | None = None,
+        encoder: str = "embedded-small",
+        cache: int | str = 10**9,
+        length: int = 12,
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
         self.tokenizer = word_tokenizer() if model is None else AutoTokenizer.from_pretrained(model)
-        self.model = tiny_model(self.tokenizer) if model is None else AutoModelForSeq2SeqLM.from_pretrained(model)
+        self.model = (
+            tiny_model(self.tokenizer)
+            if model is None
+            else AutoModelForSeq2SeqLM.from_pretrained(model)
+        )
         estime = ESTIME(model=encoder, measures="copied", cache=cache, return_dict=True)
-        self.metrics = MetricCollection({"estime": estime, "rouge": ROUGEScore(rouge_keys="rougeL")})
+        self.metrics = MetricCollection(
+            {"estime": estime, "rouge": ROUGEScore(rouge_keys="rougeL")}
+        )
         self.epochs: list[dict[str, float]] = []
 
     def training_step(self, batch: dict[str, Any], _: int) -> torch.Tensor:
@@ -76,7 +89,12 @@ class Summarizer(lightning.LightningModule):
 
     def validation_step(self, batch: dict[str, Any], _: int) -> None:
         """Writes summaries and judges them by their sources (ESTIME) and by the references (ROUGE)."""
-        self.metrics.update(preds=self.write(batch), target=batch["summary"], sources=batch["source"], ids=batch["id"])
+        self.metrics.update(
+            preds=self.write(batch),
+            target=batch["summary"],
+            sources=batch["source"],
+            ids=batch["id"],
+        )
 
     def on_validation_epoch_end(self) -> None:
         """Logs the values of the epoch, of all processes together."""
@@ -97,19 +115,35 @@ class Summarizer(lightning.LightningModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """The encoder of ESTIME is not among the parameters."""
-        return torch.optim.AdamW(self.parameters(), lr=3e-3 if self.hparams["model"] is None else 5e-5)
+        return torch.optim.AdamW(
+            self.parameters(), lr=3e-3 if self.hparams["model"] is None else 5e-5
+        )
 
     def _tokens(self, texts: list[str]) -> dict[str, torch.Tensor]:
-        tokens = self.tokenizer(texts, max_length=512, truncation=True, padding=True, return_tensors="pt")
+        tokens = self.tokenizer(
+            texts, max_length=512, truncation=True, padding=True, return_tensors="pt"
+        )
         return {name: tokens[name].to(self.device) for name in ("input_ids", "attention_mask")}
 
 
 def word_tokenizer() -> PreTrainedTokenizerFast:
     """A token for each word of the generated texts."""
-    tokens = ["<pad>", "<s>", "</s>", "<unk>", "the", ".", *(word for words in WORDS for word in words)]
-    words = Tokenizer(models.WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="<unk>"))
+    tokens = [
+        "<pad>",
+        "<s>",
+        "</s>",
+        "<unk>",
+        "the",
+        ".",
+        *(word for words in WORDS for word in words),
+    ]
+    words = Tokenizer(
+        models.WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="<unk>")
+    )
     words.pre_tokenizer = pre_tokenizers.Whitespace()
-    words.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 2)])
+    words.post_processor = processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 2)]
+    )
     names = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
     return PreTrainedTokenizerFast(tokenizer_object=words, **names)
 
@@ -123,7 +157,14 @@ def tiny_model(tokenizer: PreTrainedTokenizerFast) -> BartForConditionalGenerati
     }
     ends = {"pad_token_id": 0, "bos_token_id": 1, "decoder_start_token_id": 1, "eos_token_id": 2}
     return BartForConditionalGeneration(
-        BartConfig(vocab_size=len(tokenizer), d_model=64, dropout=0.0, forced_eos_token_id=None, **sides, **ends)
+        BartConfig(
+            vocab_size=len(tokenizer),
+            d_model=64,
+            dropout=0.0,
+            forced_eos_token_id=None,
+            **sides,
+            **ends,
+        )
     )
 
 
@@ -148,7 +189,10 @@ def plot(epochs: list[dict[str, float]], file: Path) -> None:
 
     figure, axis = pyplot.subplots(figsize=(6.4, 3.2), layout="constrained")
     numbers = range(1, len(epochs) + 1)
-    for name, label in ((SELECTED, f"{SELECTED}: lower is better"), ("rougeL_fmeasure", "ROUGE-L: higher is better")):
+    for name, label in (
+        (SELECTED, f"{SELECTED}: lower is better"),
+        ("rougeL_fmeasure", "ROUGE-L: higher is better"),
+    ):
         axis.plot(numbers, [epoch[name] for epoch in epochs], marker=".", label=label)
     best = min(numbers, key=lambda number: epochs[number - 1][SELECTED])
     axis.axvline(best, color="grey", linestyle=":", label="checkpoint kept")
@@ -159,12 +203,20 @@ def plot(epochs: list[dict[str, float]], file: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> dict[str, Any]:
     """Trains, or validates a checkpoint; returns and prints what came out."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", help="encoder-decoder to fine-tune; a very small one from scratch if left out")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--model", help="encoder-decoder to fine-tune; a very small one from scratch if left out"
+    )
     parser.add_argument("--encoder", default="embedded-small", help="ESTIME's encoder")
-    parser.add_argument("--cache", default=10**9, type=lambda text: int(text) if text.isdigit() else text)
+    parser.add_argument(
+        "--cache", default=10**9, type=lambda text: int(text) if text.isdigit() else text
+    )
     parser.add_argument("--training", type=int, default=256, help="pairs to train on")
-    parser.add_argument("--validation", type=int, default=32, help="pairs to validate on, which no training sees")
+    parser.add_argument(
+        "--validation", type=int, default=32, help="pairs to validate on, which no training sees"
+    )
     parser.add_argument("--epochs", type=int, default=16)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--devices", type=int, default=1)
@@ -180,7 +232,9 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     model = Summarizer(options.model, options.encoder, options.cache)
     watched = {"monitor": f"val/{SELECTED}", "mode": "min"}  # lower is better
     best = ModelCheckpoint(options.folder, "best", **watched, enable_version_counter=False)
-    last = ModelCheckpoint(options.folder, "last", enable_version_counter=False)  # to resume from, after every epoch
+    last = ModelCheckpoint(
+        options.folder, "last", enable_version_counter=False
+    )  # to resume from, after every epoch
     trainer = lightning.Trainer(
         accelerator=options.accelerator,
         devices=options.devices,
@@ -197,7 +251,9 @@ def main(arguments: list[str] | None = None) -> dict[str, Any]:
     if options.validate:
         trainer.validate(model, validation, ckpt_path=options.validate, verbose=False)
     else:
-        training = DataLoader(pairs(options.training, seed=0), batch_size=options.batch, shuffle=True)
+        training = DataLoader(
+            pairs(options.training, seed=0), batch_size=options.batch, shuffle=True
+        )
         trainer.fit(model, training, validation, ckpt_path=options.resume)
     outcome = {
         **{f"val/{name}": float(trainer.callback_metrics[f"val/{name}"]) for name in WATCHED},

@@ -1,4 +1,6 @@
-"""``estime calibrate``: from which score on is a summary worth a look? A threshold from judged summaries."""
+"""``estime calibrate``: from which score on is a summary worth a look? A threshold from judged
+summaries.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,32 @@ FEW = 10  # with fewer summaries of a class, the next sample would move the thre
 
 
 def calibrate(
-    judged: Path, /, *, label: str = "label",
-    score: Annotated[str | None, Parameter(
-        help=f"Column of scores. (default: {RECOMMENDED}; where there is none, the texts are scored)")] = None,
-    higher: bool = False, resamples: options.PositiveCount = 1000, seed: options.Seed = 0,
-    output: options.Output = None, overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",
-    quiet: options.Quiet = False, measured: options.MeasureOptions = options.MeasureOptions(),
-) -> int:  # fmt: skip
-    """Choose a threshold for your texts: the one with the best balanced accuracy on summaries that you judged.
+    judged: Path,
+    /,
+    *,
+    label: str = "label",
+    score: Annotated[
+        str | None,
+        Parameter(
+            help=f"Column of scores. (default: {RECOMMENDED}; where there is none, the texts are scored)"
+        ),
+    ] = None,
+    higher: bool = False,
+    resamples: options.PositiveCount = 1000,
+    seed: options.Seed = 0,
+    output: options.Output = None,
+    overwrite: options.Overwrite = False,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False,
+    measured: options.MeasureOptions = options.MeasureOptions(),
+) -> int:
+    """Choose a threshold for your texts: the one with the best balanced accuracy on summaries that
+    you judged.
 
-    Fifty judged summaries, some of them inconsistent, tell roughly. What the threshold reaches on other summaries is
-    estimated by a bootstrap: it is chosen on those that were drawn and tried on the rest.
+    Fifty judged summaries, some of them inconsistent, tell roughly. What the threshold reaches on
+    other summaries is estimated by a bootstrap: it is chosen on those that were drawn and tried on
+    the rest.
 
     Exit status: 0, a threshold was chosen; 2, failed.
 
@@ -54,7 +70,9 @@ def calibrate(
     scored, texts = column in table.columns, [summary_column, source_column]
     for name in [label, *([] if scored else [column] if score else texts)]:
         if name not in table.columns:
-            raise ValueError(f"Expected {judged.name} to have the column {name!r}, but it has {listed(list(table))}.")
+            raise ValueError(
+                f"Expected {judged.name} to have the column {name!r}, but it has {listed(list(table))}."
+            )
     if not scored:
         from estime_metric.scorer import EstimeScorer
 
@@ -81,7 +99,9 @@ def calibrate(
 def _print(found: Calibration, column: str, better: bool, labels: list[Any]) -> None:
     from estime_metric.comparison.tables import Column, Section, Table
 
-    rows = found.curve.iloc[sorted({round(place * (len(found.curve) - 1) / 10) for place in range(11)})]
+    rows = found.curve.iloc[
+        sorted({round(place * (len(found.curve) - 1) / 10) for place in range(11)})
+    ]
     columns = tuple(Column(name, decimals=4 if name == "threshold" else 3) for name in rows.columns)
     cells = tuple(rows.astype(float).itertuples(index=False, name=None))
     print_table(Table("calibration", f"Thresholds of {column}", columns, (Section("", cells),)))
@@ -90,7 +110,9 @@ def _print(found: Calibration, column: str, better: bool, labels: list[Any]) -> 
         "not; accuracy: their mean; flagged: share of all."
     )
     consistent = sum(label == 1 for label in labels)
-    say(f"{len(labels)} summaries, {consistent} consistent; area under the ROC curve {found.area:.3f}")
+    say(
+        f"{len(labels)} summaries, {consistent} consistent; area under the ROC curve {found.area:.3f}"
+    )
     side = "at most" if better else "at least"
     others = f"{found.expected:.3f} [{found.low:.3f}, {found.high:.3f}] on others"
     say(f"threshold {found.threshold:.4f}: look at summaries with {column} of {side} that")

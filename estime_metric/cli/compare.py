@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 WRITABLE = (".jsonl", ".csv", ".parquet", ".json", ".md", ".tex")
 PLOTS = (".png", ".svg", ".pdf")
 BESIDE = {  # how the means of each of two systems are shown
-    "tokens": "{:.1f} tokens a summary", "coverage": "{:.0%} of them checked", "copied": "{:.0%} copied",
+    "tokens": "{:.1f} tokens a summary",
+    "coverage": "{:.0%} of them checked",
+    "copied": "{:.0%} copied",
     "copied_density": "density {:.1f}",
-}  # fmt: skip
+}
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=2))
@@ -31,61 +33,105 @@ BESIDE = {  # how the means of each of two systems are shown
 class ComparedOptions(options.MeasureOptions):
     """Options of the measure, and which measures are compared."""
 
-    measures: Annotated[str | None, Parameter(help="What is compared, comma-separated: "
-        f"{', '.join(HIGHER_IS_BETTER)}. (default: {RECOMMENDED}, alarms, alarm_rate)")] = None  # fmt: skip
+    measures: Annotated[
+        str | None,
+        Parameter(
+            help="What is compared, comma-separated: "
+            f"{', '.join(HIGHER_IS_BETTER)}. (default: {RECOMMENDED}, alarms, alarm_rate)"
+        ),
+    ] = None
 
 
 def compare(
-    *paths: Annotated[Path, Parameter(name="FILES")], baseline: str | None = None, system_column: str = "system",
-    id_column: str | None = None, n: options.Resamples = 10_000, confidence: options.Confidence = 0.95,
-    seed: options.Seed = 0, output: options.Output = None, plot: Path | None = None,
-    overwrite: options.Overwrite = False, source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary", quiet: options.Quiet = False,
+    *paths: Annotated[Path, Parameter(name="FILES")],
+    baseline: str | None = None,
+    system_column: str = "system",
+    id_column: str | None = None,
+    n: options.Resamples = 10_000,
+    confidence: options.Confidence = 0.95,
+    seed: options.Seed = 0,
+    output: options.Output = None,
+    plot: Path | None = None,
+    overwrite: options.Overwrite = False,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False,
     measured: ComparedOptions = ComparedOptions(),
-) -> int:  # fmt: skip
-    """Which of two or more systems is more consistent? Means, wins, intervals and p-values over the same sources.
+) -> int:
+    """Which of two or more systems is more consistent? Means, wins, intervals and p-values over the
+    same sources.
 
-    Scored files are taken as they are; the options of the measure are for pairs that are scored now. All systems have
-    to carry the same signature. No winner is declared where most tokens of a system could not be checked, or where the
-    difference is not significant; p-values of several pairs are corrected by Holm's method.
+    Scored files are taken as they are; the options of the measure are for pairs that are scored
+    now. All systems have to carry the same signature. No winner is declared where most tokens of a
+    system could not be checked, or where the difference is not significant; p-values of several
+    pairs are corrected by Holm's method.
 
-    Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2, nothing was compared.
+    Exit status: 0, all rows were compared; 1, some had no partner or could not be read; 2, nothing
+    was compared.
 
     Args:
-        paths: A file for each system: scores that 'estime score -o' wrote, or pairs to be scored. Or one file of all
-            systems, with a column that names them.
-        baseline: Compare each system with this one, named by its file or system. (default: every two systems)
+        paths: A file for each system: scores that 'estime score -o' wrote, or pairs to be scored.
+            Or one file of all systems, with a column that names them.
+        baseline: Compare each system with this one, named by its file or system. (default: every
+            two systems)
         system_column: Column of the systems, in one file of all.
-        id_column: Column that tells which rows belong together. (default: the source text, with 'id' or a column of
-            documents where sources repeat or are missing, or 'line' of the table that was scored)
+        id_column: Column that tells which rows belong together. (default: the source text, with
+            'id' or a column of documents where sources repeat or are missing, or 'line' of the
+            table that was scored)
         n: Number of resamples and of random swaps.
-        output: Write the numbers, a row for each measure and pair of systems (.jsonl, .csv, .parquet), everything as
-            one object (.json), or the table (.md, .tex).
-        plot: Draw the first measure against the share of copied tokens, a point a system (.png, .svg, .pdf).
+        output: Write the numbers, a row for each measure and pair of systems (.jsonl, .csv,
+            .parquet), everything as one object (.json), or the table (.md, .tex).
+        plot: Draw the first measure against the share of copied tokens, a point a system (.png,
+            .svg, .pdf).
     """
     if not paths:
-        raise ValueError("Expected a file for each system, or one file of all systems, but got none.")
+        raise ValueError(
+            "Expected a file for each system, or one file of all systems, but got none."
+        )
     for path, endings in ((output, WRITABLE), (plot, PLOTS)):
         if path is not None:
             files.check_writable(path, paths, overwrite=overwrite, endings=endings)
-    from estime_metric.comparison import compare_rows, plot_copying, read_systems  # imports pandas and scipy: slow
+    from estime_metric.comparison import (
+        compare_rows,
+        plot_copying,
+        read_systems,
+    )  # imports pandas and scipy: slow
     from estime_metric.comparison.verdicts import higher_is_better
 
     given = measured.given()
     asked = given.get("measures")
     for name in asked or ():
         higher_is_better(name)  # refuses what cannot be compared before anything is scored
-    given["measures"] = ("copied", "copied_density", *(name for name in asked or () if name in FURTHER_MEASURES))
-    columns = {"source_column": source_column, "summary_column": summary_column, "system_column": system_column}
+    given["measures"] = (
+        "copied",
+        "copied_density",
+        *(name for name in asked or () if name in FURTHER_MEASURES),
+    )
+    columns = {
+        "source_column": source_column,
+        "summary_column": summary_column,
+        "system_column": system_column,
+    }
     names, sides, problems = read_systems(paths, **columns, options=given, progress=not quiet)
     stems = [path.stem for path in paths]
     if len(paths) > (2 if baseline is None else 1) and len(set(stems)) == len(stems):
-        given_names = {given: stem for path, stem in zip(paths, stems, strict=True) for given in (path.name, str(path))}
+        given_names = {
+            given: stem
+            for path, stem in zip(paths, stems, strict=True)
+            for given in (path.name, str(path))
+        }
         names, baseline = stems, given_names.get(baseline or "", baseline)
     found = compare_rows(
-        *sides, names=names, baseline=baseline, measures=asked, id_column=id_column, source_column=source_column, n=n,
-        confidence=confidence, seed=seed,
-    )  # fmt: skip
+        *sides,
+        names=names,
+        baseline=baseline,
+        measures=asked,
+        id_column=id_column,
+        source_column=source_column,
+        n=n,
+        confidence=confidence,
+        seed=seed,
+    )
     for problem in (*problems, *found.unmatched):
         warn(problem)
     if output is not None:
@@ -124,7 +170,11 @@ def _print(found: "Comparison", paths: Sequence[str]) -> None:
         return
     for system, path in zip(found.systems, paths, strict=True):
         known = [f"{found.examples} summaries, {system.blank} blank"]
-        known += [shown.format(system.means[name]) for name, shown in BESIDE.items() if not isnan(system.means[name])]
+        known += [
+            shown.format(system.means[name])
+            for name, shown in BESIDE.items()
+            if not isnan(system.means[name])
+        ]
         say(f"{system.name}  {path}  ({', '.join(known)})")
     say(f"matched by column {found.matched_by!r}")
     print_table(table)

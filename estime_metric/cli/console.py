@@ -14,12 +14,17 @@ from rich.text import Text
 #: What you can put right, or the machine cannot do: one line on stderr.
 OF_USE = (ValueError, OSError, ImportError, FloatingPointError, MemoryError)
 
-#: May be a mistake in this package: one line, which names its class and how to see the traceback. Torch reports an
-#: unavailable device and lack of memory as RuntimeError or AssertionError, so these are no bugs by themselves.
+#: May be a mistake in this package: one line, which names its class and how to see the traceback.
+#: Torch reports an unavailable device and lack of memory as RuntimeError or AssertionError, so
+#: these are no bugs by themselves.
 OTHERS = (TypeError, LookupError, ArithmeticError, RuntimeError, AssertionError)
 
-_ADDRESS = re.compile(r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+")  # the value of --ray, which may be left out
-TRACEBACK = "ESTIME_TRACEBACK"  # set to anything, errors are raised with their traceback: for bug reports
+_ADDRESS = re.compile(
+    r"any|auto|local|(ray://)?[\w.:\[\]-]+:\d+"
+)  # the value of --ray, which may be left out
+TRACEBACK = (
+    "ESTIME_TRACEBACK"  # set to anything, errors are raised with their traceback: for bug reports
+)
 
 
 def say(text: str) -> None:
@@ -38,15 +43,23 @@ def warn(text: str) -> None:
 
 
 def printable(text: str) -> str:
-    """``text`` with its control characters escaped, line breaks excepted, so that it cannot steer a terminal."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda found: f"\\x{ord(found[0]):02x}", text)
+    """``text`` with its control characters escaped, line breaks excepted, so that it cannot steer a
+    terminal.
+    """
+    return re.sub(
+        r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", lambda found: f"\\x{ord(found[0]):02x}", text
+    )
 
 
 def run(app: App, tokens: Sequence[str] | None = None) -> int:
-    """Runs the command that ``tokens`` (of this process, where left out) name, and returns the exit status: what the
-    command returns; 2 after an error, which is printed in one line; 130 after Ctrl-C."""
-    # A lone "-" means standard input or output; Cyclopts would take it for an option. Path("./-") is Path("-").
-    given = ["./-" if token == "-" else token for token in (sys.argv[1:] if tokens is None else tokens)]
+    """Runs the command that ``tokens`` (of this process, where left out) name, and returns the exit
+    status: what the command returns; 2 after an error, which is printed in one line; 130 after
+    Ctrl-C."""
+    # A lone "-" means standard input or output; Cyclopts would take it for an option. Path("./-")
+    # is Path("-").
+    given = [
+        "./-" if token == "-" else token for token in (sys.argv[1:] if tokens is None else tokens)
+    ]
     for index, token in enumerate(given):
         if token == "--ray" and not any(map(_ADDRESS.fullmatch, given[index + 1 : index + 2])):
             given[index] = "--ray=any"
@@ -54,7 +67,9 @@ def run(app: App, tokens: Sequence[str] | None = None) -> int:
         return app(given, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except CycloptsError as error:
         return _fail(str(error))
-    except BrokenPipeError:  # what reads our output has enough of it: no error, but nothing more can be printed
+    except (
+        BrokenPipeError
+    ):  # what reads our output has enough of it: no error, but nothing more can be printed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (*OF_USE, *OTHERS) as error:
@@ -86,13 +101,21 @@ def _fail(message: str) -> int:
 
 
 def make_app(name: str, help: str, version: str | None = None) -> App:
-    """An application, or a group of commands, whose flags have no negative and whose help is the docstring, rewrapped."""
+    """An application, or a group of commands, whose flags have no negative and whose help is the
+    docstring, rewrapped.
+    """
 
-    def shown(value: object) -> str | None:  # no default of flags, nor where the help itself says it
+    def shown(
+        value: object,
+    ) -> str | None:  # no default of flags, nor where the help itself says it
         return None if value is None or isinstance(value, bool) else str(value)
 
     return App(
-        name=name, help=help, version=version, version_flags=["--version"] if version else [],
-        help_flags=["--help", "-h"], help_format="rst",
+        name=name,
+        help=help,
+        version=version,
+        version_flags=["--version"] if version else [],
+        help_flags=["--help", "-h"],
+        help_format="rst",
         default_parameter=Parameter(negative=(), allow_repeating=True, show_default=shown),
-    )  # fmt: skip
+    )

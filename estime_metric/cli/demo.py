@@ -11,12 +11,17 @@ from estime_metric.demo.limits import Limits
 
 
 def demo(
-    *, model: Annotated[list[str] | None, Parameter(alias="-m")] = None, host: str = "127.0.0.1",
-    port: int | None = None, browser: Annotated[bool, Parameter(negative="--no-browser")] = True, share: bool = False,
+    *,
+    model: Annotated[list[str] | None, Parameter(alias="-m")] = None,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+    share: bool = False,
     any_model: Annotated[bool | None, Parameter(negative="--listed-models")] = None,
     limits: Annotated[Limits, Parameter(name="*", group=Group("Limits of one request"))] = Limits(),
-) -> None:  # fmt: skip
-    """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a file.
+) -> None:
+    """Show alarms and their evidence in a web page: paste a pair, compare two summaries, score a
+    file.
 
     Stop it with Ctrl-C. Exit status: 2, it could not start.
 
@@ -26,7 +31,8 @@ def demo(
         port: Port. (default: the first free one from 7860 on)
         browser: Open the page in a browser.
         share: Create a public Gradio link.
-        any_model: Load any encoder whose name is typed in. (default: only if the page is served to this machine alone)
+        any_model: Load any encoder whose name is typed in. (default: only if the page is served to
+            this machine alone)
     """
     if port is not None:  # refuses one that is taken before anything is loaded
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
@@ -39,10 +45,17 @@ def demo(
         from estime_metric.demo.app import launch  # imports Gradio and torch: slow
         from estime_metric.demo.encoders import CHOICES
     except ImportError as error:
-        raise ImportError(f"The demo needs Gradio: pip install 'estime-metric[demo]'. ({error})") from error
+        raise ImportError(
+            f"The demo needs Gradio: pip install 'estime-metric[demo]'. ({error})"
+        ) from error
     if any_model is None:
         any_model = host in ("127.0.0.1", "::1", "localhost") and not share
     launch(
-        (*(model or ()), *CHOICES), limits=limits, any_model=any_model, server_name=host, server_port=port,
-        inbrowser=browser, share=share,
-    )  # fmt: skip
+        (*(model or ()), *CHOICES),
+        limits=limits,
+        any_model=any_model,
+        server_name=host,
+        server_port=port,
+        inbrowser=browser,
+        share=share,
+    )

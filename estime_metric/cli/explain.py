@@ -1,4 +1,6 @@
-"""``estime explain``: a pair -> its verdicts with their evidence, on the screen, as a page, a plot or data."""
+"""``estime explain``: a pair -> its verdicts with their evidence, on the screen, as a page, a plot
+or data.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,30 @@ from estime_metric.examples import PATH as EXAMPLES
 if TYPE_CHECKING:
     from estime_metric.explanation import Explanation
 
-PAGES, PLOTS, DATA = (".html",), (".png", ".svg", ".pdf"), (".jsonl",)  # endings of what can be written
+PAGES, PLOTS, DATA = (
+    (".html",),
+    (".png", ".svg", ".pdf"),
+    (".jsonl",),
+)  # endings of what can be written
 SHOWN = 10  # more pairs than this are not shown on the screen
 EXAMPLE_ROW = 2  # row of the examples that is shown where none is asked for: an unfaithful summary
 
 
 def explain(
-    file: options.PairsFile | None = None, /, *, summary: str | None = None, source: str | None = None,
-    example: bool = False, row: Annotated[list[int] | None, Parameter(alias="-r")] = None,
-    output: options.Output = None, overwrite: options.Overwrite = False,
-    source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",
-    layer: Annotated[int | None, Parameter(alias="-l")] = None, units: options.UnitOptions = options.UnitOptions(),
-) -> int:  # fmt: skip
+    file: options.PairsFile | None = None,
+    /,
+    *,
+    summary: str | None = None,
+    source: str | None = None,
+    example: bool = False,
+    row: Annotated[list[int] | None, Parameter(alias="-r")] = None,
+    output: options.Output = None,
+    overwrite: options.Overwrite = False,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    layer: Annotated[int | None, Parameter(alias="-l")] = None,
+    units: options.UnitOptions = options.UnitOptions(),
+) -> int:
     """Show the per-word verdicts behind the alarms, each with its evidence in the source.
 
     Exit status: 0, all pairs shown; 1, invalid rows skipped, the rest shown; 2, failed.
@@ -36,9 +50,10 @@ def explain(
         summary: A summary; needs --source.
         source: The text to judge it against.
         example: Explain a pair that ships with the package, with its own encoder.
-        row: Line of a pair in FILE, as 'estime score' numbers them; may be given several times. (default: all; 2 with
-            --example)
-        output: Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for the screen).
+        row: Line of a pair in FILE, as 'estime score' numbers them; may be given several times.
+            (default: all; 2 with --example)
+        output: Write a page (.html), a plot of one pair (.png, .svg, .pdf) or data (.jsonl, '-' for
+            the screen).
         layer: Hidden layer. (default: by model)
     """
     typed = summary is not None or source is not None
@@ -48,7 +63,9 @@ def explain(
     if layer is not None:
         chosen["layers"] = layer
     if output is not None:
-        files.check_writable(output, [file] if file else [], overwrite=overwrite, endings=(*PAGES, *PLOTS, *DATA))
+        files.check_writable(
+            output, [file] if file else [], overwrite=overwrite, endings=(*PAGES, *PLOTS, *DATA)
+        )
     if summary is not None and source is not None:
         if row:
             raise ValueError("Expected --row with a FILE or --example, but got it with --summary.")
@@ -85,8 +102,16 @@ def _only(pairs: files.Pairs, rows: list[int]) -> files.Pairs:
     for row in rows:
         if row not in pairs.lines:
             why = [problem for problem in pairs.problems if problem.startswith(f"line {row}:")]
-            found = f"of {len(pairs.lines)} pairs, the last on line {pairs.lines[-1]}" if pairs.lines else "of no pairs"
-            raise ValueError(why[0] if why else f"Expected --row to be the line of a pair, but got {row} {found}.")
+            found = (
+                f"of {len(pairs.lines)} pairs, the last on line {pairs.lines[-1]}"
+                if pairs.lines
+                else "of no pairs"
+            )
+            raise ValueError(
+                why[0]
+                if why
+                else f"Expected --row to be the line of a pair, but got {row} {found}."
+            )
         index = pairs.lines.index(row)
         chosen.add(row, pairs.sources[index], pairs.summaries[index], pairs.others[index])
     return chosen
@@ -117,6 +142,8 @@ def _write(output: Path, shown: list[Explanation], headings: list[str], pairs: f
             plot_alarms(shown[0]).savefig(unfinished, dpi=150)
     else:
         rows = zip(pairs.lines, shown, strict=True)
-        files.write_rows(output, [{"line": line, **explanation.to_dict()} for line, explanation in rows])
+        files.write_rows(
+            output, [{"line": line, **explanation.to_dict()} for line, explanation in rows]
+        )
     if not files.is_standard(output):
         say(f"wrote {len(shown)} {'pair' if len(shown) == 1 else 'pairs'} to {output}")

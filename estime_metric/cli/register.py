@@ -9,11 +9,14 @@ from cyclopts import Parameter
 from estime_metric.cli.console import say
 
 
-def register(*, remove: Annotated[bool, Parameter(help="Remove the module script.")] = False) -> None:
+def register(
+    *, remove: Annotated[bool, Parameter(help="Remove the module script.")] = False
+) -> None:
     """Install ESTIME for evaluate.load("estime"), with or without network.
 
-    It writes a small script, which imports the installed package, into evaluate's module cache; HF_HOME or
-    HF_MODULES_CACHE set where that is. Exit status: 0, done, or nothing to remove; 2, failed.
+    It writes a small script, which imports the installed package, into evaluate's module cache;
+    HF_HOME or HF_MODULES_CACHE set where that is. Exit status: 0, done, or nothing to remove; 2,
+    failed.
     """
     from estime_metric.integrations import evaluate  # imports torch: slow
 

@@ -20,7 +20,17 @@ from estime_metric.cli import options
 from estime_metric.cli.console import note, printable, say, warn
 from estime_metric.config import EMBEDDED_SMALL_MODEL
 from estime_metric.examples import PATH as EXAMPLES
-from estime_metric.jobs import Job, Report, Stop, Team, Workers, count_pairs, estimate_job, expand, score_files
+from estime_metric.jobs import (
+    Job,
+    Report,
+    Stop,
+    Team,
+    Workers,
+    count_pairs,
+    estimate_job,
+    expand,
+    score_files,
+)
 from estime_metric.measures import MEASURES, RECOMMENDED
 
 if TYPE_CHECKING:
@@ -28,47 +38,61 @@ if TYPE_CHECKING:
 
 LISTED = 30  # more pairs than this are not listed on the screen
 NAMED = 20  # invalid rows that are listed before they are only counted
-#: Measures that are listed for each pair, and those whose means are printed, beside those asked for.
+#: Measures that are listed for each pair, and those whose means are printed, beside those asked
+#: for.
 _LISTED_MEASURES = (RECOMMENDED, "alarms", "tokens")
 _MEANS = (*_LISTED_MEASURES, "coverage")
 
 
 def score(
-    *inputs: str, example: bool = False, output: options.Output = None, resume: bool = False,
-    overwrite: options.Overwrite = False, dry_run: bool = False, keep_texts: bool = False, prefix: str = "",
-    with_signature: bool = False, look_ahead: options.PositiveCount | None = None,
+    *inputs: str,
+    example: bool = False,
+    output: options.Output = None,
+    resume: bool = False,
+    overwrite: options.Overwrite = False,
+    dry_run: bool = False,
+    keep_texts: bool = False,
+    prefix: str = "",
+    with_signature: bool = False,
+    look_ahead: options.PositiveCount | None = None,
     threshold: Annotated[float | str | None, Parameter(metavar="VALUE|balanced")] = None,
-    ray: Annotated[str | None, Parameter(metavar="[ADDRESS]")] = None, ray_cpus: options.PositiveCount = 1,
-    source_column: options.SourceColumn = "source", summary_column: options.SummaryColumn = "summary",
-    quiet: options.Quiet = False, measure: options.MeasureOptions = options.MeasureOptions(),
-) -> int:  # fmt: skip
+    ray: Annotated[str | None, Parameter(metavar="[ADDRESS]")] = None,
+    ray_cpus: options.PositiveCount = 1,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    quiet: options.Quiet = False,
+    measure: options.MeasureOptions = options.MeasureOptions(),
+) -> int:
     """Score summaries against their sources; lower is better.
 
-    Pairs are read, scored and written a chunk at a time. To resume a run that was stopped, even by kill -9, repeat the
-    command with --resume.
+    Pairs are read, scored and written a chunk at a time. To resume a run that was stopped, even by
+    kill -9, repeat the command with --resume.
 
-    Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster: --ray.
+    Several processes: torchrun --nproc-per-node N --no-python estime score ...; a Ray cluster:
+    --ray.
 
-    Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed or incomplete; 130 or 143,
-    stopped by Ctrl-C or SIGTERM after the current chunk.
+    Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed or
+    incomplete; 130 or 143, stopped by Ctrl-C or SIGTERM after the current chunk.
 
     Args:
-        inputs: Files with a source and a summary in each row: .jsonl, .json, .csv, .tsv, .parquet, also with .gz or
-            .zst behind; patterns such as 'data/*.jsonl'; '-' for JSON Lines on standard input.
+        inputs: Files with a source and a summary in each row: .jsonl, .json, .csv, .tsv, .parquet,
+            also with .gz or .zst behind; patterns such as 'data/*.jsonl'; '-' for JSON Lines on
+            standard input.
         example: Score the pairs that ship with the package, with its own encoder.
         output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
         resume: Resume the output of a stopped run, if there is one.
         dry_run: Count the work, time a few pairs, and print what the job would take; write nothing.
         keep_texts: Write the sources and summaries beside the scores.
         prefix: Prefix of the output columns, such as estime_.
-        with_signature: Write the signature into each row, not only beside the rows (.meta.json; Parquet's metadata).
-        look_ahead: Pairs scored and written together; equal sources among them are encoded once. (default: as many as
-            take about half a minute, 256 at most)
-        threshold: Flag summaries with inconsistency of at least VALUE in the column 'flag'; 'balanced': the value
-            documented for an encoder of the package.
-        ray: Score on a Ray cluster: an actor for each GPU, or for each CPU if it has none. ADDRESS is HOST:PORT, 'auto'
-            or 'local'; without it RAY_ADDRESS, the cluster that runs here, or a new one here. Not under torchrun, not
-            with --dry-run.
+        with_signature: Write the signature into each row, not only beside the rows (.meta.json;
+            Parquet's metadata).
+        look_ahead: Pairs scored and written together; equal sources among them are encoded once.
+            (default: as many as take about half a minute, 256 at most)
+        threshold: Flag summaries with inconsistency of at least VALUE in the column 'flag';
+            'balanced': the value documented for an encoder of the package.
+        ray: Score on a Ray cluster: an actor for each GPU, or for each CPU if it has none. ADDRESS
+            is HOST:PORT, 'auto' or 'local'; without it RAY_ADDRESS, the cluster that runs here, or
+            a new one here. Not under torchrun, not with --dry-run.
         ray_cpus: CPUs for each actor of --ray.
     """
     if bool(inputs) == example:
@@ -78,12 +102,20 @@ def score(
     if resume and output is None:
         raise ValueError("Expected --resume with --output, the file to resume.")
     if ray is not None and (dry_run or int(os.environ.get("WORLD_SIZE", "1")) > 1):
-        raise ValueError("Expected --ray without torchrun and without --dry-run: Ray has processes of its own.")
+        raise ValueError(
+            "Expected --ray without torchrun and without --dry-run: Ray has processes of its own."
+        )
     job = Job(
-        inputs=(Path(EXAMPLES),) if example else expand(inputs), output=output, source_column=source_column,
-        summary_column=summary_column, prefix=prefix, keep_texts=keep_texts, with_signature=with_signature,
-        look_ahead=look_ahead, threshold=threshold,
-    )  # fmt: skip
+        inputs=(Path(EXAMPLES),) if example else expand(inputs),
+        output=output,
+        source_column=source_column,
+        summary_column=summary_column,
+        prefix=prefix,
+        keep_texts=keep_texts,
+        with_signature=with_signature,
+        look_ahead=look_ahead,
+        threshold=threshold,
+    )
     given = {**({"model": EMBEDDED_SMALL_MODEL} if example else {}), **measure.given()}
     if dry_run:
         return _estimate(job, given, quiet)
@@ -104,7 +136,9 @@ def score(
     if status < 128:  # no signal has ended a process: all come to this
         team.leave()
     if status == 1:
-        note("because of invalid rows torchrun will report this process as failed; the output is complete")
+        note(
+            "because of invalid rows torchrun will report this process as failed; the output is complete"
+        )
     return status
 
 
@@ -134,15 +168,22 @@ def _run(job: Job, given: dict[str, Any], existing: str, quiet: bool, workers: W
         bar.update(len(pairs))
 
     with (
-        Stop(lambda: note("stopping after the current chunk; press Ctrl-C again to stop at once")) as stop,
+        Stop(
+            lambda: note("stopping after the current chunk; press Ctrl-C again to stop at once")
+        ) as stop,
         tqdm(unit="pair", disable=quiet, dynamic_ncols=True, delay=0.001) as bar,
     ):
         try:
             scorer = EstimeScorer(**given)
             report = score_files(
-                job, scorer, existing=existing, on_start=on_start, on_chunk=on_chunk, stop=lambda: stop.asked,
+                job,
+                scorer,
+                existing=existing,
+                on_start=on_start,
+                on_chunk=on_chunk,
+                stop=lambda: stop.asked,
                 workers=workers,
-            )  # fmt: skip
+            )
             bar.refresh()
         except BaseException:
             bar.close()
@@ -173,10 +214,16 @@ def _estimate(job: Job, given: dict[str, Any], quiet: bool) -> int:
     from estime_metric.scorer import EstimeScorer
 
     with tqdm(unit="pair", desc="counting", disable=quiet, dynamic_ncols=True, delay=0.001) as bar:
-        found = estimate_job(job, EstimeScorer(**given), on_chunk=lambda pairs: bar.update(len(pairs)))
+        found = estimate_job(
+            job, EstimeScorer(**given), on_chunk=lambda pairs: bar.update(len(pairs))
+        )
     say(f"{found.pairs} pairs of {found.sources} different sources, {found.skipped} rows skipped")
-    say(f"{found.tokens} tokens in {found.windows} windows ({found.positions} positions), equal texts counted once")
-    say(f"longest source: {found.longest} tokens, {_duration(found.longest_seconds)} of the time below")
+    say(
+        f"{found.tokens} tokens in {found.windows} windows ({found.positions} positions), equal texts counted once"
+    )
+    say(
+        f"longest source: {found.longest} tokens, {_duration(found.longest_seconds)} of the time below"
+    )
     memory = "" if found.memory is None else f" and at least {found.memory / 1e9:.1f} GB of memory"
     say(f"expected: {_duration(found.seconds)}{memory}; {found.calibrated} pairs were timed")
     return 1 if found.skipped else 0
@@ -195,7 +242,9 @@ def _say_how_to_resume(job: Job, scored: int) -> None:
 
 
 def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
-    """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it, is shown too."""
+    """One line for each pair and layer; a ``verdict`` column of the input, as the examples have it,
+    is shown too.
+    """
     first = chunks[0][1]
     measures = tuple(dict.fromkeys((*_LISTED_MEASURES, *first.config.measures)))
     judged = any("verdict" in others for pairs, _ in chunks for others in pairs.others)
@@ -211,7 +260,10 @@ def _print_pairs(chunks: list[tuple[files.Pairs, EstimeResult]]) -> None:
             values = [result.values(name, layer).tolist() for name in measures]
             for index, (line, others) in enumerate(zip(pairs.lines, pairs.others, strict=True)):
                 cells = [str(line), *([str(layer)] if several else [])]
-                cells += [_shown(name, column[index]) for name, column in zip(measures, values, strict=True)]
+                cells += [
+                    _shown(name, column[index])
+                    for name, column in zip(measures, values, strict=True)
+                ]
                 cells += [str(others.get("verdict", ""))] if judged else []
                 cells += [" ".join(pairs.summaries[index].split())]
                 table.add_row(*(Text(printable(cell)) for cell in cells))
@@ -226,7 +278,9 @@ def _shown(measure: str, value: float) -> str:
 
 def _print_totals(report: Report) -> None:
     totals = report.totals
-    say(f"{totals.pairs} pairs scored, {totals.skipped} rows skipped, {totals.blank} summaries blank")
+    say(
+        f"{totals.pairs} pairs scored, {totals.skipped} rows skipped, {totals.blank} summaries blank"
+    )
     layers = report.config.layer_tuple
     for layer in layers:
         end = f"@{layer}" if len(layers) > 1 else ""
@@ -239,11 +293,23 @@ def _print_totals(report: Report) -> None:
             if name not in _MEANS:
                 say(f"layer {layer}: mean {name} {means[name]:.4f}")
     if report.flagged_from is not None:
-        say(f"{totals.flagged} summaries flagged: {RECOMMENDED} of at least {report.flagged_from:g}")
+        say(
+            f"{totals.flagged} summaries flagged: {RECOMMENDED} of at least {report.flagged_from:g}"
+        )
     for number, lines, said in (
-        (totals.unchecked, totals.unchecked_lines, "summaries have no token in common with their source (not checked)"),
-        (totals.blank, totals.blank_lines, f"summaries are blank ({RECOMMENDED} {MEASURES[RECOMMENDED].blank:g})"),
+        (
+            totals.unchecked,
+            totals.unchecked_lines,
+            "summaries have no token in common with their source (not checked)",
+        ),
+        (
+            totals.blank,
+            totals.blank_lines,
+            f"summaries are blank ({RECOMMENDED} {MEASURES[RECOMMENDED].blank:g})",
+        ),
     ):
         if number:
-            say(f"{number} {said}: line {', '.join(map(str, lines))}{' ...' if number > len(lines) else ''}")
+            say(
+                f"{number} {said}: line {', '.join(map(str, lines))}{' ...' if number > len(lines) else ''}"
+            )
     say(report.signature)

@@ -23,7 +23,9 @@ FAINT = "paper"  # rows with this cell, which a paper printed, are shown faintly
 
 
 class _Block(NamedTuple):
-    """Columns of one group as one column of the screen: ``.393 .193``; the group's name over those of its columns."""
+    """Columns of one group as one column of the screen: ``.393 .193``; the group's name over those
+    of its columns.
+    """
 
     heading: str
     cells: list[str]
@@ -32,9 +34,11 @@ class _Block(NamedTuple):
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Prints a table without its notes, as several below each other where the screen is too narrow for one.
+    """Prints a table without its notes, as several below each other where the screen is too narrow
+    for one.
 
-    The columns of text on the left are repeated in every part. Without a console it goes to standard output.
+    The columns of text on the left are repeated in every part. Without a console it goes to
+    standard output.
     """
     console = console or Console()
     blocks = _blocks(table)
@@ -48,13 +52,19 @@ def print_table(table: Table, console: Console | None = None) -> None:
 
 
 def print_sections(table: Table, before: str = "") -> None:
-    """Prints each section as a table of its own, whose title is the section's, with ``before`` in front."""
+    """Prints each section as a table of its own, whose title is the section's, with ``before`` in
+    front.
+    """
     for section in table.sections:
-        print_table(replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),)))
+        print_table(
+            replace(table, title=f"{before}{section.title}", sections=(replace(section, title=""),))
+        )
 
 
 def _parts(keys: list[_Block], others: list[_Block], width: int) -> Iterator[list[_Block]]:
-    """As many blocks together as the screen is wide enough for, the keys in each part; at least one of the others."""
+    """As many blocks together as the screen is wide enough for, the keys in each part; at least one
+    of the others.
+    """
     part: list[_Block] = []
     for block in others:
         if part and sum(one.width + 1 for one in (*keys, *part, block)) > width:
@@ -69,7 +79,13 @@ def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> Non
     widths[0] = max(8, min(widths[0], console.width - sum(width + 1 for width in widths[1:]) - 1))
 
     def print_rows(rows: Iterable[tuple[Sequence[str], str]], headed: bool = False) -> None:
-        grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=headed)
+        grid = Grid(
+            box=box.SIMPLE_HEAD,
+            show_edge=False,
+            pad_edge=False,
+            padding=(0, 1, 0, 0),
+            show_header=headed,
+        )
         for block, width in zip(blocks, widths, strict=True):
             justify = "left" if block.text else "right"
             head = Text(block.heading, style="bold")
@@ -88,7 +104,9 @@ def _print_part(table: Table, blocks: Sequence[_Block], console: Console) -> Non
 
 
 def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
-    """The groups of a table; with ``wrap`` the words of a column's name stand below each other if it is too wide."""
+    """The groups of a table; with ``wrap`` the words of a column's name stand below each other if
+    it is too wide.
+    """
     from estime_metric.comparison.tables import EMPTY
 
     rows = [row for section in table.sections for row in section.rows]
@@ -103,7 +121,10 @@ def _blocks(table: Table, wrap: bool = False) -> list[_Block]:
                 for (name,), texts in zip(names, cells, strict=True)
             ]
         height = max(map(len, names))
-        shown = [[""] * (height - len(name)) + name + texts for name, texts in zip(names, cells, strict=True)]
+        shown = [
+            [""] * (height - len(name)) + name + texts
+            for name, texts in zip(names, cells, strict=True)
+        ]
         widths = [max(map(len, texts)) if size > 1 else 0 for texts in shown]
         lines = [
             " ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))

@@ -13,12 +13,17 @@ from estime_metric import embedded, files
 from estime_metric.cli.console import say, warn
 from estime_metric.examples import PATH as EXAMPLES
 
-GOLDEN = EXAMPLES.parent / "golden.json"  # numbers of the example pairs, recorded with ``estime verify --record``
+GOLDEN = (
+    EXAMPLES.parent / "golden.json"
+)  # numbers of the example pairs, recorded with ``estime verify --record``
 _COUNTS = ("alarms", "winners", "overlap", "unsupported")
 
 
-def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False) -> int:
-    """Score the example pairs with the encoders of the package and compare with the numbers recorded at release.
+def verify(
+    *, record: Annotated[bool, Parameter(show=False, help="Record the numbers again.")] = False
+) -> int:
+    """Score the example pairs with the encoders of the package and compare with the numbers
+    recorded at release.
 
     Exit status: 0, all equal; 1, some differ, and are listed; 2, failed.
     """
@@ -36,13 +41,19 @@ def verify(*, record: Annotated[bool, Parameter(show=False, help="Record the num
     ]
     for line in differing:
         warn(line)
-    say(f"{len(differing)} differences from the recorded numbers" if differing else "all equal the recorded numbers")
+    say(
+        f"{len(differing)} differences from the recorded numbers"
+        if differing
+        else "all equal the recorded numbers"
+    )
     say(measured["versions"])
     return 1 if differing else 0
 
 
 def _measure() -> dict[str, Any]:
-    """Counts of the example pairs by each encoder of the package: both units, its own layer, float32 on the CPU."""
+    """Counts of the example pairs by each encoder of the package: both units, its own layer,
+    float32 on the CPU.
+    """
     from estime_metric.scorer import EstimeScorer
 
     pairs = files.read_pairs(Path(EXAMPLES), "source", "summary")
@@ -50,9 +61,15 @@ def _measure() -> dict[str, Any]:
     for model in embedded.PATHS:
         encoders[model] = {}
         for unit in ("token", "word"):
-            result = EstimeScorer(model=model, unit=unit, device="cpu").score(pairs.summaries, pairs.sources)
+            result = EstimeScorer(model=model, unit=unit, device="cpu").score(
+                pairs.summaries, pairs.sources
+            )
             counts = {name: result.values(name).int().tolist() for name in _COUNTS}
-            encoders[model] |= {"revision": result.config.revision, "layer": result.layers[0], unit: counts}
+            encoders[model] |= {
+                "revision": result.config.revision,
+                "layer": result.layers[0],
+                unit: counts,
+            }
     versions = f"torch {version('torch')}, transformers {version('transformers')}"
     return {"versions": versions, "encoders": encoders}
 

@@ -1,7 +1,8 @@
 """Which of two or more systems is more consistent with the same sources? Needs the extra ``meta``.
 
-`compare_results` takes results of `EstimeScorer.score`, `compare_rows` rows as ``estime score -o`` writes them, which
-`read_systems` reads or makes from files. Scores whose signatures differ are refused.
+`compare_results` takes results of `EstimeScorer.score`, `compare_rows` rows as ``estime score -o``
+writes them, which `read_systems` reads or makes from files. Scores whose signatures differ are
+refused.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ try:
     import pandas as _pandas  # noqa: F401
     import scipy as _scipy  # noqa: F401
 except ImportError as error:
-    raise ImportError("Comparing systems needs pandas and scipy: pip install 'estime-metric[meta]'.") from error
+    raise ImportError(
+        "Comparing systems needs pandas and scipy: pip install 'estime-metric[meta]'."
+    ) from error
 
 from estime_metric.comparison.report import plot_copying, to_table
 from estime_metric.comparison.rows import Joined, Row, join_rows, read_systems
@@ -19,6 +22,19 @@ from estime_metric.comparison.verdicts import SMALL_SAMPLE, Comparison, Pair, Ra
 from estime_metric.config import LOW_COVERAGE
 
 __all__ = [
-    "DEFAULT_MEASURES", "LOW_COVERAGE", "SMALL_SAMPLE", "Comparison", "Joined", "Pair", "Ranked", "Row", "System",
-    "compare_results", "compare_rows", "join_rows", "plot_copying", "read_systems", "to_table",
-]  # fmt: skip
+    "DEFAULT_MEASURES",
+    "LOW_COVERAGE",
+    "SMALL_SAMPLE",
+    "Comparison",
+    "Joined",
+    "Pair",
+    "Ranked",
+    "Row",
+    "System",
+    "compare_results",
+    "compare_rows",
+    "join_rows",
+    "plot_copying",
+    "read_systems",
+    "to_table",
+]

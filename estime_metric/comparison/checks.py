@@ -20,17 +20,21 @@ def check_share(name: str, value: float) -> None:
 
 
 def finite(name: str, values: Any, dimensions: int) -> Floats:
-    """``values`` as a float64 array of so many dimensions; TypeError for no numbers, ValueError for another shape, or
-    for NaN or infinity, whose first index is named."""
+    """``values`` as a float64 array of so many dimensions; TypeError for no numbers, ValueError for
+    another shape, or for NaN or infinity, whose first index is named."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(f"Expected argument `{name}` to hold numbers, but got {error}.") from error
     if array.ndim != dimensions:
-        raise ValueError(f"Expected argument `{name}` to have {dimensions} dimensions, but got shape {array.shape}.")
+        raise ValueError(
+            f"Expected argument `{name}` to have {dimensions} dimensions, but got shape {array.shape}."
+        )
     if len(bad := np.argwhere(~np.isfinite(array))):
         index = tuple(bad[0].tolist())
-        raise ValueError(f"Expected argument `{name}` to be finite, but got {array[index]} at index {index}.")
+        raise ValueError(
+            f"Expected argument `{name}` to be finite, but got {array[index]} at index {index}."
+        )
     return array
 
 
@@ -40,19 +44,27 @@ def alike(dimensions: int, **arguments: Any) -> list[Floats]:
     (one, shape), *others = [(name, array.shape) for name, array in arrays.items()]
     for name, its in others:
         if its != shape:
-            raise ValueError(f"Expected arguments `{one}` and `{name}` to be of one shape, but got {shape} and {its}.")
+            raise ValueError(
+                f"Expected arguments `{one}` and `{name}` to be of one shape, but got {shape} and {its}."
+            )
     return list(arrays.values())
 
 
 def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
     """Names of systems, so many and all different; TypeError or ValueError if they are not."""
     if isinstance(systems, str):
-        raise TypeError(f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}.")
+        raise TypeError(
+            f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}."
+        )
     names = tuple(systems)
     if len(names) != number:
-        raise ValueError(f"Expected argument `systems` to hold {number} names, but got {len(names)}.")
+        raise ValueError(
+            f"Expected argument `systems` to hold {number} names, but got {len(names)}."
+        )
     if twice := [name for index, name in enumerate(names) if name in names[:index]]:
-        raise ValueError(f"Expected argument `systems` to hold different names, but got {twice[0]!r} twice.")
+        raise ValueError(
+            f"Expected argument `systems` to hold different names, but got {twice[0]!r} twice."
+        )
     return names
 
 

@@ -1,6 +1,7 @@
 """Scores and labels -> thresholds, balanced accuracy, area under the ROC curve, also of resamples.
 
-Higher scores are more consistent. Axes: n weightings, k summaries; a weight says how often a resample takes a summary.
+Higher scores are more consistent. Axes: n weightings, k summaries; a weight says how often a
+resample takes a summary.
 """
 
 from __future__ import annotations
@@ -17,22 +18,27 @@ from estime_metric.comparison.resampling import draw, interval
 
 Labels = npt.NDArray[np.int64]
 
-PERCENTILES = np.arange(0, 100, 0.2)  # percentiles of the scores that are tried as thresholds by `choose_threshold`
+PERCENTILES = np.arange(
+    0, 100, 0.2
+)  # percentiles of the scores that are tried as thresholds by `choose_threshold`
 
 
 def choose_threshold(labels: Labels, scores: Floats) -> float:
-    """The threshold of the authors of AggreFact (after Laban et al. 2022): of the percentiles 0, .2, ... 99.8 of the
-    finite scores, (k,), the highest with the best balanced accuracy. Labels, (k,): 1 for a consistent summary, else
-    0."""
+    """The threshold of the authors of AggreFact (after Laban et al. 2022): of the percentiles 0,
+    .2, ... 99.8 of the finite scores, (k,), the highest with the best balanced accuracy. Labels,
+    (k,): 1 for a consistent summary, else 0."""
     tried = np.percentile(scores, PERCENTILES)
     reached = balanced_accuracies(labels, scores[None, :] > tried[:, None])
     return float(tried[len(tried) - 1 - int(np.argmax(reached[::-1]))])
 
 
-def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weights: Floats | None = None) -> Floats:
-    """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is chance; of shape (n,). A
-    class without a summary is left out, as scikit-learn does; NaN where there is no summary at all. ``predicted``, (n,
-    k), or (k,) for the same throughout: which summaries were taken for consistent; the rest as for `areas`."""
+def balanced_accuracies(
+    labels: Labels, predicted: npt.NDArray[np.bool_], weights: Floats | None = None
+) -> Floats:
+    """Balanced accuracy, the mean of the two classes' recalls, 0 to 1, higher is better, .5 is
+    chance; of shape (n,). A class without a summary is left out, as scikit-learn does; NaN where
+    there is no summary at all. ``predicted``, (n, k), or (k,) for the same throughout: which
+    summaries were taken for consistent; the rest as for `areas`."""
     predicted = np.atleast_2d(predicted)
     weights = np.ones((len(predicted), len(labels))) if weights is None else weights
     recalls = []
@@ -43,9 +49,9 @@ def balanced_accuracies(labels: Labels, predicted: npt.NDArray[np.bool_], weight
 
 
 def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floats:
-    """Area under the ROC curve, (n,): how often a consistent summary scores above another, ties half; .5 is chance, NaN
-    where a class has no summary. Labels and scores are as for `choose_threshold`; weights of shape (n, k), ``None`` for
-    each once."""
+    """Area under the ROC curve, (n,): how often a consistent summary scores above another, ties
+    half; .5 is chance, NaN where a class has no summary. Labels and scores are as for
+    `choose_threshold`; weights of shape (n, k), ``None`` for each once."""
     weights = np.ones((1, len(labels))) if weights is None else weights
     codes = dense(scores)
     consistent, other = (by_class(weights * (labels == label), codes) for label in (1, 0))
@@ -58,12 +64,15 @@ class Calibration:
     """A threshold for scores like those that were judged.
 
     Attributes:
-        threshold: a summary is flagged from here on (down to here where higher is better): midway between two scores.
+        threshold: a summary is flagged from here on (down to here where higher is better): midway
+            between two scores.
         accuracy: balanced accuracy on the summaries that it was chosen on, which flatters it.
-        expected, low, high: the same, mean and 95% interval, on those that a bootstrap did not choose its threshold on.
+        expected, low, high: the same, mean and 95% interval, on those that a bootstrap did not
+            choose its threshold on.
         area: area under the ROC curve.
-        curve: for each ``threshold`` the ``accuracy``, and the shares of the inconsistent summaries that are flagged
-            (``found``), of the consistent ones that are not (``spared``) and of all that are (``flagged``).
+        curve: for each ``threshold`` the ``accuracy``, and the shares of the inconsistent summaries
+            that are flagged (``found``), of the consistent ones that are not (``spared``) and of
+            all that are (``flagged``).
     """
 
     threshold: float
@@ -76,14 +85,18 @@ class Calibration:
 
 
 def calibrate(
-    scores: npt.ArrayLike, labels: npt.ArrayLike, *, higher_is_better: bool = False, resamples: int = 1000,
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    *,
+    higher_is_better: bool = False,
+    resamples: int = 1000,
     seed: int = 0,
-) -> Calibration:  # fmt: skip
+) -> Calibration:
     """Finds the threshold with the best balanced accuracy, of several the middle one.
 
-    ``scores`` are of shape (k,), not all equal; ``labels``, (k,), 1 for a consistent summary and 0 for another, hold
-    both (else ValueError). ``higher_is_better`` is the direction of the scores; ``resamples`` and ``seed`` are of the
-    interval.
+    ``scores`` are of shape (k,), not all equal; ``labels``, (k,), 1 for a consistent summary and 0
+    for another, hold both (else ValueError). ``higher_is_better`` is the direction of the scores;
+    ``resamples`` and ``seed`` are of the interval.
 
     Example:
         >>> found = calibrate([0.1, 0.2, 0.6, 0.3, 0.7, 0.9], [1, 1, 1, 0, 0, 0])
@@ -93,17 +106,23 @@ def calibrate(
     values, judged = alike(1, scores=scores, labels=labels)
     for label in (0, 1):
         if not (judged == label).any():
-            raise ValueError(f"Expected argument `labels` to hold both 0 and 1, but got no {label}.")
+            raise ValueError(
+                f"Expected argument `labels` to hold both 0 and 1, but got no {label}."
+            )
     if len(wrong := judged[(judged != 0) & (judged != 1)]):
         raise ValueError(f"Expected argument `labels` to hold 0 and 1, but got {wrong[0]:g}.")
     kinds = np.unique(values)
     if len(kinds) < 2:
-        raise ValueError(f"Expected argument `scores` to hold different numbers, but all are {values[0]:g}.")
+        raise ValueError(
+            f"Expected argument `scores` to hold different numbers, but all are {values[0]:g}."
+        )
     drawn = draw((len(values), 1), "documents", resamples, seed)[0]
     assert drawn is not None
     weights = np.concatenate([np.ones((1, len(values))), drawn, (drawn == 0).astype(np.float64)])
     codes = dense(-values if higher_is_better else values)
-    consistent, other, every = (by_class(weights * some, codes) for some in (judged == 1, judged == 0, judged >= 0))
+    consistent, other, every = (
+        by_class(weights * some, codes) for some in (judged == 1, judged == 0, judged >= 0)
+    )
     totals = [of_class.sum(axis=1, keepdims=True) for of_class in (consistent, other, every)]
     below = [np.cumsum(of_class, axis=1)[:, :-1] for of_class in (consistent, other, every)]
     spared, found = ratio(below[0], totals[0]), ratio(totals[1] - below[1], totals[1])
@@ -116,8 +135,15 @@ def calibrate(
     low, high, _ = interval(outside, 0.95)
     ends = (kinds[1:] + kinds[:-1]) / 2
     thresholds = ends[::-1] if higher_is_better else ends
-    columns = {"accuracy": own[0], "found": found[0], "spared": spared[0], "flagged": 1 - below[2][0] / totals[2][0]}
+    columns = {
+        "accuracy": own[0],
+        "found": found[0],
+        "spared": spared[0],
+        "flagged": 1 - below[2][0] / totals[2][0],
+    }
     curve = pd.DataFrame({"threshold": thresholds, **columns})
     expected = float(outside.mean()) if len(outside) else float("nan")
     area = float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0])
-    return Calibration(float(thresholds[place]), float(own[0, place]), expected, low, high, area, curve)
+    return Calibration(
+        float(thresholds[place]), float(own[0, place]), expected, low, high, area, curve
+    )

@@ -1,7 +1,8 @@
 """Is one system better than another? Paired tests on scores of the same examples.
 
-Both ask about the mean difference, first minus second; p-values are two-sided, and never 0: the bootstrap (Koehn 2004),
-and approximate randomisation (Noreen 1989; Riezler & Maxwell 2005), in an eighth of the time that scipy's takes.
+Both ask about the mean difference, first minus second; p-values are two-sided, and never 0: the
+bootstrap (Koehn 2004), and approximate randomisation (Noreen 1989; Riezler & Maxwell 2005), in an
+eighth of the time that scipy's takes.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _ROUNDING = 1e-12  # sums that differ by less than this share of all differences
 
 @dataclass(frozen=True)
 class PairedTest:
-    """What a paired test found: the ``difference`` of the means, first minus second, with the two-sided ``p_value`` of
-    so many ``trials`` (resamples or swaps; all swaps where ``exact``) and its interval, ``None`` where the test gives
-    none."""
+    """What a paired test found: the ``difference`` of the means, first minus second, with the
+    two-sided ``p_value`` of so many ``trials`` (resamples or swaps; all swaps where ``exact``) and
+    its interval, ``None`` where the test gives none."""
 
     difference: float
     p_value: float
@@ -42,12 +43,19 @@ NOTHING = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)  # of no example
 
 
 def paired_bootstrap(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, n: int = 10_000, confidence: float = 0.95, seed: int = 0
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    n: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> PairedTest:
-    """Paired bootstrap: interval and p-value of the mean difference of two systems' scores of the same examples, shape
-    (examples,), at least one, from ``n`` resamples, of which the share ``confidence`` lies within the interval.
+    """Paired bootstrap: interval and p-value of the mean difference of two systems' scores of the
+    same examples, shape (examples,), at least one, from ``n`` resamples, of which the share
+    ``confidence`` lies within the interval.
 
-    The p-value is that of the interval: twice the share of resamples whose difference has the other sign or none.
+    The p-value is that of the interval: twice the share of resamples whose difference has the other
+    sign or none.
     """
     differences = _differences(first, second)
     integer("n", n, 1)
@@ -56,20 +64,29 @@ def paired_bootstrap(
     if len(differences) == 1:  # scipy wants two
         return PairedTest(mean, p_of_sign(np.full(n, mean)), n, mean, mean)
     found = stats.bootstrap(
-        (differences,), np.mean, n_resamples=n, confidence_level=confidence, method="percentile",
-        batch=max(1, _TOGETHER // len(differences)), random_state=np.random.default_rng(seed),
-    )  # fmt: skip
+        (differences,),
+        np.mean,
+        n_resamples=n,
+        confidence_level=confidence,
+        method="percentile",
+        batch=max(1, _TOGETHER // len(differences)),
+        random_state=np.random.default_rng(seed),
+    )
     slack = _ROUNDING * float(np.abs(differences).mean())
     low, high = found.confidence_interval
-    return PairedTest(mean, p_of_sign(found.bootstrap_distribution, slack), n, float(low), float(high))
+    return PairedTest(
+        mean, p_of_sign(found.bootstrap_distribution, slack), n, float(low), float(high)
+    )
 
 
 def approximate_randomization(
     first: npt.ArrayLike, second: npt.ArrayLike, *, n: int = 10_000, seed: int = 0
 ) -> PairedTest:
-    """Approximate randomisation: how often do random swaps within examples give as large a mean difference?
+    """Approximate randomisation: how often do random swaps within examples give as large a mean
+    difference?
 
-    Where at most 16 examples differ, every swap is tried and the p-value is exact. Arguments as in `paired_bootstrap`.
+    Where at most 16 examples differ, every swap is tried and the p-value is exact. Arguments as in
+    `paired_bootstrap`.
 
     Example:
         >>> approximate_randomization([1, 2, 3], [0, 0, 0])  # 2 of 8 swaps give a sum of 6 or -6
@@ -94,9 +111,10 @@ def approximate_randomization(
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """Two systems' scores of the same examples. ``examples`` have a score of both, and all else is about these;
-    ``left_out`` do not. Means are NaN, tests all NaN, of no example. ``better_first``, ``ties``, ``better_second``
-    count examples. ``p_value`` is that of ``randomization``, which `compare_each` corrects for the number of tests."""
+    """Two systems' scores of the same examples. ``examples`` have a score of both, and all else is
+    about these; ``left_out`` do not. Means are NaN, tests all NaN, of no example. ``better_first``,
+    ``ties``, ``better_second`` count examples. ``p_value`` is that of ``randomization``, which
+    `compare_each` corrects for the number of tests."""
 
     examples: int
     left_out: int
@@ -115,17 +133,25 @@ class PairedComparison:
         """``"first"``, ``"second"``, or ``None`` where ``p_value`` is not below 0.05."""
         if not self.p_value < LEVEL:
             return None
-        return "first" if (self.mean_first > self.mean_second) == self.higher_is_better else "second"
+        return (
+            "first" if (self.mean_first > self.mean_second) == self.higher_is_better else "second"
+        )
 
 
 def compare_paired(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, higher_is_better: bool, n: int = 10_000, confidence: float = 0.95,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    *,
+    higher_is_better: bool,
+    n: int = 10_000,
+    confidence: float = 0.95,
     seed: int = 0,
-) -> PairedComparison:  # fmt: skip
-    """Means, wins and both paired tests of two systems' scores of the same examples, shape (examples,).
+) -> PairedComparison:
+    """Means, wins and both paired tests of two systems' scores of the same examples, shape
+    (examples,).
 
-    Where a score is NaN, the example is left out. ``higher_is_better`` is the direction of the scores; the options are
-    as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
+    Where a score is NaN, the example is left out. ``higher_is_better`` is the direction of the
+    scores; the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
 
     Example:
         >>> found = compare_paired([3, 4, float("nan"), 5], [0, 0, 0, 5], higher_is_better=False)
@@ -136,7 +162,9 @@ def compare_paired(
     """
     a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if a.shape != b.shape or a.ndim != 1:
-        raise ValueError(f"Expected arguments `first` and `second` to be of one length, but got {a.shape}, {b.shape}.")
+        raise ValueError(
+            f"Expected arguments `first` and `second` to be of one length, but got {a.shape}, {b.shape}."
+        )
     integer("n", n, 1)
     check_share("confidence", confidence)
     known = ~(np.isnan(a) | np.isnan(b))
@@ -146,19 +174,26 @@ def compare_paired(
     mean_first, mean_second = (math.fsum(side) / len(a) if len(a) else math.nan for side in (a, b))
     wins = int((a > b).sum()), int((a == b).sum()), int((a < b).sum())
     return PairedComparison(
-        len(a), int((~known).sum()), mean_first, mean_second, *(wins if higher_is_better else wins[::-1]), bootstrap,
-        randomization, higher_is_better, randomization.p_value,
-    )  # fmt: skip
+        len(a),
+        int((~known).sum()),
+        mean_first,
+        mean_second,
+        *(wins if higher_is_better else wins[::-1]),
+        bootstrap,
+        randomization,
+        higher_is_better,
+        randomization.p_value,
+    )
 
 
 def compare_each(
     scores: npt.ArrayLike, *, higher_is_better: bool, baseline: int | None = None, **options: Any
 ) -> dict[tuple[int, int], PairedComparison]:
-    """`compare_paired` of every two systems, or of a baseline with each other system: indices of the first and second
-    system -> comparison, whose ``p_value`` is corrected by `holm`.
+    """`compare_paired` of every two systems, or of a baseline with each other system: indices of
+    the first and second system -> comparison, whose ``p_value`` is corrected by `holm`.
 
-    ``scores`` are of shape (systems, examples); an example of which a score is NaN is left out for all systems.
-    ``baseline`` is the index of a system; the options are those of `compare_paired`.
+    ``scores`` are of shape (systems, examples); an example of which a score is NaN is left out for
+    all systems. ``baseline`` is the index of a system; the options are those of `compare_paired`.
 
     Example:
         >>> found = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)
@@ -170,10 +205,16 @@ def compare_each(
     pairs = list(itertools.combinations(range(len(table)), 2))
     if baseline is not None:
         pairs = [(baseline, other) for other in range(len(table)) if other != baseline]
-    found = [compare_paired(table[i], table[j], higher_is_better=higher_is_better, **options) for i, j in pairs]
+    found = [
+        compare_paired(table[i], table[j], higher_is_better=higher_is_better, **options)
+        for i, j in pairs
+    ]
     if all(one.examples for one in found):
         p_values = holm([one.p_value for one in found])
-        found = [replace(one, p_value=float(p_value)) for one, p_value in zip(found, p_values, strict=True)]
+        found = [
+            replace(one, p_value=float(p_value))
+            for one, p_value in zip(found, p_values, strict=True)
+        ]
     return dict(zip(pairs, found, strict=True))
 
 
@@ -192,7 +233,9 @@ def holm(p_values: npt.ArrayLike) -> Floats:
 
 
 def p_of_sign(drawn: Floats, slack: float = 0.0) -> float:
-    """Two-sided p-value of resampled differences: twice the share on the smaller side of 0, with 0 on both sides."""
+    """Two-sided p-value of resampled differences: twice the share on the smaller side of 0, with 0
+    on both sides.
+    """
     side = min(int((drawn <= slack).sum()), int((drawn >= -slack).sum()))
     return min(1.0, 2 * (1 + side) / (len(drawn) + 1))
 

@@ -1,7 +1,8 @@
-"""Classes and ranks of values under weights, from which statistics of a sample and of its resamples are computed.
+"""Classes and ranks of values under weights, from which statistics of a sample and of its resamples
+are computed.
 
-Axes: n weightings (resamples, permutations), k items (summaries, or systems). A weight says how often an item occurs
-in the sample, so a resample is a row of weights and nothing is copied.
+Axes: n weightings (resamples, permutations), k items (summaries, or systems). A weight says how
+often an item occurs in the sample, so a resample is a row of weights and nothing is copied.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ Flags = npt.NDArray[np.bool_]
 
 
 def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
-    """Numbers the different values along the last axis from 0, rising; neighbours within ``tolerance`` are equal."""
+    """Numbers the different values along the last axis from 0, rising; neighbours within
+    ``tolerance`` are equal.
+    """
     order = np.argsort(values, axis=-1, kind="stable")
     steps = np.diff(np.take_along_axis(values, order, axis=-1), axis=-1) > tolerance
     codes = np.zeros(values.shape, dtype=np.int64)
@@ -30,7 +33,9 @@ def by_class(weights: Floats, codes: Codes) -> Floats:
     """The weight of each class, (n, classes)."""
     rows, classes = len(weights), int(codes.max(initial=-1)) + 1
     flat_index = np.arange(rows)[:, None] * classes + codes
-    flat = np.bincount(flat_index.ravel(), weights.ravel(), minlength=rows * classes).astype(np.float64)
+    flat = np.bincount(flat_index.ravel(), weights.ravel(), minlength=rows * classes).astype(
+        np.float64
+    )
     return flat.reshape(rows, classes)
 
 
@@ -42,6 +47,10 @@ def mid_ranks(of_class: Floats, codes: Codes) -> Floats:
 
 
 def ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any], defined: Flags | bool = True) -> Floats:
-    """``part / whole`` in the shape of ``part``; NaN where ``whole`` is 0 or the value is not ``defined``."""
-    found: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=defined & (whole > 0))
+    """``part / whole`` in the shape of ``part``; NaN where ``whole`` is 0 or the value is not
+    ``defined``.
+    """
+    found: Floats = np.divide(
+        part, whole, out=np.full(part.shape, np.nan), where=defined & (whole > 0)
+    )
     return found

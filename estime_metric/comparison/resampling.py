@@ -1,4 +1,6 @@
-"""Resamples of documents and systems, drawn with replacement, and the percentile intervals of what they give."""
+"""Resamples of documents and systems, drawn with replacement, and the percentile intervals of what
+they give.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,15 @@ Samples = tuple[Floats | None, Floats | None]
 
 
 def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
-    """How often each of n resamples takes each document and each system: float64 of shapes (n, D) and (n, S); ``None``
-    for what is not drawn. Documents are drawn first, by ``numpy.random.default_rng(seed).integers(D, size=(n, D))``."""
+    """How often each of n resamples takes each document and each system: float64 of shapes (n, D)
+    and (n, S); ``None`` for what is not drawn. Documents are drawn first, by
+    ``numpy.random.default_rng(seed).integers(D, size=(n, D))``."""
     check_choice("resample", resample, RESAMPLES)
     integer("n", n, 1)
     if 0 in shape:
-        raise ValueError(f"Expected at least one document and one system to resample, but got {shape}.")
+        raise ValueError(
+            f"Expected at least one document and one system to resample, but got {shape}."
+        )
     rng = np.random.default_rng(seed)
     return (
         _counts(rng, n, shape[0]) if resample != "systems" else None,

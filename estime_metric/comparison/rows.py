@@ -10,9 +10,12 @@ from typing import Any
 
 from estime_metric import files
 
-Row = Mapping[str, Any]  # a row as ``estime score -o`` writes it, with the signature: further columns and measures
+Row = Mapping[
+    str, Any
+]  # a row as ``estime score -o`` writes it, with the signature: further columns and measures
 
-#: Columns that identify an example, tried in this order: after the source, or together with it where it repeats.
+#: Columns that identify an example, tried in this order: after the source, or together with it
+#: where it repeats.
 ID_COLUMNS = ("id", "document", "doc", "doc_id", "document_id")
 
 LINE = "line"  # the row's number in the table that was scored: tried last
@@ -23,9 +26,10 @@ _NAME_ANOTHER = "name another with `id_column` (--id-column)"
 
 @dataclass(frozen=True)
 class Joined:
-    """Rows of several systems, example by example: the ``column`` or columns (``"source, id"``) by which they were
-    joined; the n ``rows`` of each system, sorted by example, so that resamples do not depend on the order in the files;
-    one sentence for each row without a partner in some system (``unmatched``), beyond ten of a kind counted."""
+    """Rows of several systems, example by example: the ``column`` or columns (``"source, id"``) by
+    which they were joined; the n ``rows`` of each system, sorted by example, so that resamples do
+    not depend on the order in the files; one sentence for each row without a partner in some system
+    (``unmatched``), beyond ten of a kind counted."""
 
     column: str
     rows: tuple[tuple[Row, ...], ...]
@@ -33,20 +37,28 @@ class Joined:
 
 
 def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
-    """The one signature of all rows of all systems; ValueError if a row has none or there are several."""
+    """The one signature of all rows of all systems; ValueError if a row has none or there are
+    several.
+    """
     found: list[str] = []
     for rows, name in zip(sides, names, strict=True):
         if not rows:
             raise ValueError(f"Expected {name} to hold scored rows, but it holds none.")
         for row in rows:
             if not row.get("signature"):
-                raise ValueError(f"Expected each row of {name} to have a signature, but {_where(row)} has none.")
+                raise ValueError(
+                    f"Expected each row of {name} to have a signature, but {_where(row)} has none."
+                )
         own = list(dict.fromkeys(str(row["signature"]) for row in rows))
         if len(own) > 1:
-            raise ValueError(f"Expected {name} to carry one signature, but it has {' and '.join(own[:2])}.")
+            raise ValueError(
+                f"Expected {name} to carry one signature, but it has {' and '.join(own[:2])}."
+            )
         found += own
     if len(set(found)) > 1:
-        shown = "".join(f"\n  {name}: {signature}" for name, signature in zip(names, found, strict=True))
+        shown = "".join(
+            f"\n  {name}: {signature}" for name, signature in zip(names, found, strict=True)
+        )
         raise ValueError(
             f"Expected all systems to carry one signature, because other settings give other numbers, but got{shown}"
         )
@@ -54,17 +66,20 @@ def one_signature(sides: Sequence[Sequence[Row]], names: Sequence[str]) -> str:
 
 
 def join_rows(
-    sides: Sequence[Sequence[Row]], names: Sequence[str], *, id_column: str | None = None,
+    sides: Sequence[Sequence[Row]],
+    names: Sequence[str],
+    *,
+    id_column: str | None = None,
     source_column: str = "source",
-) -> Joined:  # fmt: skip
-    """Joins the rows of all systems that are about one example; ValueError: no column identifies the rows, or they
-    share no example.
+) -> Joined:
+    """Joins the rows of all systems that are about one example; ValueError: no column identifies
+    the rows, or they share no example.
 
     Args:
         sides, names: the rows of each system, in any order, and its name for messages.
-        id_column: the column that identifies an example. Where left out: the source, with one of `ID_COLUMNS` where
-            sources repeat; without sources one of `ID_COLUMNS`; else ``line``, unless another of these columns
-            contradicts it.
+        id_column: the column that identifies an example. Where left out: the source, with one of
+            `ID_COLUMNS` where sources repeat; without sources one of `ID_COLUMNS`; else ``line``,
+            unless another of these columns contradicts it.
         source_column: column of the sources.
     """
     tried = (source_column, *ID_COLUMNS, LINE)
@@ -104,7 +119,9 @@ def _by_key(rows: Iterable[Row], columns: tuple[str, ...], name: str) -> dict[tu
         key = tuple("" if row.get(column) is None else str(row[column]) for column in columns)
         if "" in key:
             empty = columns[key.index("")]
-            raise ValueError(f"Expected a value in column {empty!r} in each row of {name}, but {_where(row)} has none.")
+            raise ValueError(
+                f"Expected a value in column {empty!r} in each row of {name}, but {_where(row)} has none."
+            )
         if key in found:
             raise ValueError(
                 f"Expected column {', '.join(columns)!r} to identify the rows of {name}, but {_short(key[-1])!r} comes "
@@ -127,7 +144,9 @@ def _check_lines(joined: Iterable[Sequence[Row]], columns: Iterable[str]) -> Non
 
 
 def _unmatched(keys: Sequence[dict[tuple[str, ...], Row]], names: Sequence[str]) -> list[str]:
-    """Examples that some system lacks, each named once: with the first system that has it, and those that do not."""
+    """Examples that some system lacks, each named once: with the first system that has it, and
+    those that do not.
+    """
     groups: dict[tuple[str, str], list[str]] = {}
     for key in dict.fromkeys(key for own in keys for key in own):
         has = [name for own, name in zip(keys, names, strict=True) if key in own]
@@ -152,22 +171,28 @@ def _short(text: str) -> str:
 
 
 def read_systems(
-    paths: Sequence[str | Path], *, system_column: str = "system", source_column: str = "source",
-    summary_column: str = "summary", options: Mapping[str, Any] | None = None, progress: bool = False,
-) -> tuple[list[str], list[list[Row]], list[str]]:  # fmt: skip
+    paths: Sequence[str | Path],
+    *,
+    system_column: str = "system",
+    source_column: str = "source",
+    summary_column: str = "summary",
+    options: Mapping[str, Any] | None = None,
+    progress: bool = False,
+) -> tuple[list[str], list[list[Row]], list[str]]:
     """The rows of each system: scored rows as they are, pairs scored now, in one run for all files.
 
     Args:
-        paths: a file for each system, or one file with a column that names the system of each row. A file was written
-            by ``estime score -o`` or holds pairs.
+        paths: a file for each system, or one file with a column that names the system of each row.
+            A file was written by ``estime score -o`` or holds pairs.
         options, progress: of `EstimeScorer` and its progress bar, for pairs.
 
     Returns:
-        The names of the systems (of files without their folders, where these differ), the rows of each, and a sentence
-        for each row that could not be read.
+        The names of the systems (of files without their folders, where these differ), the rows of
+        each, and a sentence for each row that could not be read.
 
     Raises:
-        ValueError: a file holds neither scores nor pairs, or a single file has no column of systems.
+        ValueError: a file holds neither scores nor pairs, or a single file has no column of
+            systems.
         OSError: a file cannot be read.
     """
     given = [Path(path) for path in paths]
@@ -183,13 +208,17 @@ def read_systems(
         if sides[-1]:
             for line, row in rows:
                 if isinstance(row, str) or "signature" not in row:
-                    problems.append(f"{name} line {line}: {row if isinstance(row, str) else 'has no signature'}")
+                    problems.append(
+                        f"{name} line {line}: {row if isinstance(row, str) else 'has no signature'}"
+                    )
             continue
         pairs = unscored[len(sides) - 1] = files.read_pairs(path, source_column, summary_column)
         problems += [f"{name} {problem}" for problem in pairs.problems]
         if not pairs.lines:
             first = next(iter(pairs.problems), "it is empty")
-            raise ValueError(f"Expected {name} to hold scores or pairs, but it holds neither: {first}.")
+            raise ValueError(
+                f"Expected {name} to hold scores or pairs, but it holds neither: {first}."
+            )
     if len(given) == 1:
         _check_system_column(unscored[0].others if unscored else sides[0], system_column, names[0])
     if unscored:
@@ -199,14 +228,18 @@ def read_systems(
     if len(given) > 1:
         return names, sides, problems
     by_system: dict[str, list[Row]] = {}
-    for scored_row in sides[0]:  # one line is one summary here, so lines do not tell which rows belong together
+    for scored_row in sides[
+        0
+    ]:  # one line is one summary here, so lines do not tell which rows belong together
         without_line = {name: value for name, value in scored_row.items() if name != "line"}
         by_system.setdefault(str(scored_row[system_column]), []).append(without_line)
     return list(by_system), list(by_system.values()), problems
 
 
 def _check_system_column(rows: Sequence[Row], column: str, name: str) -> None:
-    """Refuses a file of several systems that does not say which row is of which, before anything is scored."""
+    """Refuses a file of several systems that does not say which row is of which, before anything is
+    scored.
+    """
     lacking = next((row for row in rows if row.get(column) in (None, "")), None)
     if lacking is not None:
         raise ValueError(
@@ -215,8 +248,12 @@ def _check_system_column(rows: Sequence[Row], column: str, name: str) -> None:
         )
 
 
-def _score(tables: list[files.Pairs], source_column: str, options: dict[str, Any], progress: bool) -> list[list[Row]]:
-    """The rows of each table as ``estime score`` writes them, and the source; all are scored in one run."""
+def _score(
+    tables: list[files.Pairs], source_column: str, options: dict[str, Any], progress: bool
+) -> list[list[Row]]:
+    """The rows of each table as ``estime score`` writes them, and the source; all are scored in one
+    run.
+    """
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
 
     together = files.Pairs()

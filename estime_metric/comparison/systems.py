@@ -18,31 +18,46 @@ from estime_metric.measures import RECOMMENDED
 if TYPE_CHECKING:
     from estime_metric.result import EstimeResult
 
-DEFAULT_MEASURES = (RECOMMENDED, "alarms", "alarm_rate")  # what is compared where nothing else is asked for
+DEFAULT_MEASURES = (
+    RECOMMENDED,
+    "alarms",
+    "alarm_rate",
+)  # what is compared where nothing else is asked for
 
 
 def compare_rows(
-    *sides: Sequence[Row], names: Sequence[str] | None = None, baseline: str | None = None,
-    measures: Sequence[str] | None = None, id_column: str | None = None, source_column: str = "source", n: int = 10_000,
-    confidence: float = 0.95, seed: int = 0,
-) -> Comparison:  # fmt: skip
+    *sides: Sequence[Row],
+    names: Sequence[str] | None = None,
+    baseline: str | None = None,
+    measures: Sequence[str] | None = None,
+    id_column: str | None = None,
+    source_column: str = "source",
+    n: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Comparison:
     """Compares two systems or more by their scored rows, over the examples that all of them have.
 
-    P-values of one measure are corrected by Holm's method for the number of pairs. Where a cell is empty or NaN, the
-    example is left out for that measure.
+    P-values of one measure are corrected by Holm's method for the number of pairs. Where a cell is
+    empty or NaN, the example is left out for that measure.
 
     Args:
-        sides: the rows of each system as ``estime score -o`` writes them, with the signature, in any order.
-        names: of the systems; A, B, C and so on where left out. Two systems without a baseline are A and B in the
-            result all the same.
-        baseline: name of the system with which each other one is compared; every two are compared where left out.
-        measures: names of measures, of all layers that there are. `DEFAULT_MEASURES` where left out.
+        sides: the rows of each system as ``estime score -o`` writes them, with the signature, in
+            any order.
+        names: of the systems; A, B, C and so on where left out. Two systems without a baseline are
+            A and B in the result all the same.
+        baseline: name of the system with which each other one is compared; every two are compared
+            where left out.
+        measures: names of measures, of all layers that there are. `DEFAULT_MEASURES` where left
+            out.
         id_column, source_column: as for `join_rows`.
-        n, confidence, seed: number of resamples and of random swaps, share of the resamples within an interval, seed.
+        n, confidence, seed: number of resamples and of random swaps, share of the resamples within
+            an interval, seed.
 
     Raises:
-        ValueError: fewer than two systems, a name comes twice, the baseline is none of them, the signatures differ, the
-            rows cannot be joined, a measure is unknown or its column is missing, or a cell holds no number.
+        ValueError: fewer than two systems, a name comes twice, the baseline is none of them, the
+            signatures differ, the rows cannot be joined, a measure is unknown or its column is
+            missing, or a cell holds no number.
 
     Example:
         >>> def rows(alarms):
@@ -68,19 +83,33 @@ def compare_rows(
     scores, pairs = {}, {}
     for column in _columns(measures, joined.rows[0][0], given[0]):
         scores[column] = np.array([[_number(row, column) for row in rows] for rows in joined.rows])
-        tests = compare_each(scores[column], higher_is_better=higher_is_better(column), baseline=first, **options)
-        pairs[column] = tuple(Pair(systems[i], systems[j], test, len(tests)) for (i, j), test in tests.items())
+        tests = compare_each(
+            scores[column], higher_is_better=higher_is_better(column), baseline=first, **options
+        )
+        pairs[column] = tuple(
+            Pair(systems[i], systems[j], test, len(tests)) for (i, j), test in tests.items()
+        )
     return Comparison(
-        systems, pairs, scores, len(joined.rows[0]), joined.column, signature, baseline, options, joined.unmatched
+        systems,
+        pairs,
+        scores,
+        len(joined.rows[0]),
+        joined.column,
+        signature,
+        baseline,
+        options,
+        joined.unmatched,
     )
 
 
 def compare_results(*results: EstimeResult, **options: Any) -> Comparison:
-    """`compare_rows` of what `EstimeScorer.score` gave for summaries of the same sources, in order; its options but for
-    the columns. Results of different lengths raise ValueError."""
+    """`compare_rows` of what `EstimeScorer.score` gave for summaries of the same sources, in order;
+    its options but for the columns. Results of different lengths raise ValueError."""
     if len({len(result) for result in results}) > 1:
         lengths = " and ".join(str(len(result)) for result in results)
-        raise ValueError(f"Expected argument `results` to be about the same sources, but got {lengths} pairs.")
+        raise ValueError(
+            f"Expected argument `results` to be about the same sources, but got {lengths} pairs."
+        )
     return compare_rows(*map(_rows, results), id_column="order", **options)
 
 
@@ -91,7 +120,9 @@ def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tup
     letters = [first + second for first in ("", *ascii_uppercase) for second in ascii_uppercase]
     found = tuple(names) if names is not None else tuple(letters[:count])
     if len(found) != count:
-        raise ValueError(f"Expected argument `names` to name {count} systems, but got {len(found)} names.")
+        raise ValueError(
+            f"Expected argument `names` to name {count} systems, but got {len(found)} names."
+        )
     twice = [name for index, name in enumerate(found) if name in found[:index]]
     if twice and (count > 2 or baseline is not None):
         raise ValueError(f"Expected each name of a system once, but got {twice[0]!r} twice.")
@@ -102,7 +133,9 @@ def _names(names: Sequence[str] | None, count: int, baseline: str | None) -> tup
 
 def _rows(result: EstimeResult) -> list[Row]:
     columns = {
-        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(measure, layer).tolist()
+        measure if len(result.layers) == 1 else f"{measure}@{layer}": result.values(
+            measure, layer
+        ).tolist()
         for measure in result.measures
         for layer in result.layers
     }
@@ -114,19 +147,25 @@ def _rows(result: EstimeResult) -> list[Row]:
 
 
 def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
-    """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were read."""
+    """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were
+    read.
+    """
     found = {
         measure: [column for column in row if column == measure or column.startswith(f"{measure}@")]
         for measure in measures or DEFAULT_MEASURES
     }
     lacking = [measure for measure, columns in found.items() if not columns]
     if lacking and (measures is not None or len(lacking) == len(found)):
-        raise ValueError(f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(row)}.")
+        raise ValueError(
+            f"Expected a column {lacking[0]!r} in {name}, but its columns are {', '.join(row)}."
+        )
     return [column for columns in found.values() for column in columns]
 
 
 def _system(name: str, rows: Sequence[Row]) -> System:
-    """Means of what is reported beside the scores; of several layers the first, since layers do not differ in these."""
+    """Means of what is reported beside the scores; of several layers the first, since layers do not
+    differ in these.
+    """
     values = {}
     for measure in BESIDE:
         column = next((key for key in rows[0] if key.split("@")[0] == measure), None)

@@ -1,4 +1,6 @@
-"""Tables for readers: one `Table` of numbers, which Markdown, CSV, LaTeX and the screen round, align and escape."""
+"""Tables for readers: one `Table` of numbers, which Markdown, CSV, LaTeX and the screen round,
+align and escape.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +22,29 @@ Cell = str | int | float | None
 EMPTY = "–"
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", "–": "--", "ρ": r"$\rho$", "τ": r"$\tau$", "±": r"$\pm$", "×": r"$\times$",
-    "≤": r"$\le$", "≥": r"$\ge$", "[": "{[}", "]": "{]}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "–": "--",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "[": "{[}",
+    "]": "{]}",
+}
 
 
 @dataclass(frozen=True)
@@ -89,7 +109,9 @@ class Table:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w-]+", self.name, re.ASCII):
-            raise ValueError(f"Expected argument `name` to be letters, digits, '-' and '_', but got {self.name!r}.")
+            raise ValueError(
+                f"Expected argument `name` to be letters, digits, '-' and '_', but got {self.name!r}."
+            )
         for section in self.sections:
             for index, row in enumerate(section.rows):
                 if len(row) != len(self.columns):
@@ -117,7 +139,11 @@ def show(cell: Cell, column: Column) -> str:
 
 def interval(low: float, high: float, decimals: int = 2) -> str:
     """An interval as one cell: ``[0.35, 0.43]``; ``–`` where an end is NaN."""
-    return EMPTY if math.isnan(low) or math.isnan(high) else f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+    return (
+        EMPTY
+        if math.isnan(low) or math.isnan(high)
+        else f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+    )
 
 
 def p_value(value: float) -> Cell:
@@ -132,12 +158,18 @@ def to_markdown(table: Table) -> str:
         return f"| {' | '.join(cells)} |"
 
     escape = _escape_markdown
-    lines = [f"**{escape(table.title)}**", "", line([escape(column.heading) for column in table.columns])]
+    lines = [
+        f"**{escape(table.title)}**",
+        "",
+        line([escape(column.heading) for column in table.columns]),
+    ]
     lines.append(f"|{'|'.join(':--' if column.text else '--:' for column in table.columns)}|")
     for section in table.sections:
         if section.title:
             lines.append(f"| *{escape(section.title)}* {'| ' * (len(table.columns) - 1)}|")
-        lines += [line([escape(text) for text in _shown(row, table.columns)]) for row in section.rows]
+        lines += [
+            line([escape(text) for text in _shown(row, table.columns)]) for row in section.rows
+        ]
     lines += [f"\n{escape(note)}" for note in table.notes]
     return "\n".join(lines) + "\n"
 
@@ -154,19 +186,34 @@ def to_csv(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """The table as a LaTeX ``table`` (package ``booktabs``), label ``tab:NAME``; all text is escaped."""
+    """The table as a LaTeX ``table`` (package ``booktabs``), label ``tab:NAME``; all text is
+    escaped.
+    """
     escape, width = escape_latex, len(table.columns)
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape(table.title)}}}", rf"\label{{tab:{table.name}}}"]
-    lines += [rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}", r"\toprule"]
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{escape(table.title)}}}",
+        rf"\label{{tab:{table.name}}}",
+    ]
+    lines += [
+        rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}",
+        r"\toprule",
+    ]
     if any(group for group, _ in table.groups):
-        spanned = [rf"\multicolumn{{{columns}}}{{c}}{{{escape(group)}}}" for group, columns in table.groups]
+        spanned = [
+            rf"\multicolumn{{{columns}}}{{c}}{{{escape(group)}}}" for group, columns in table.groups
+        ]
         lines.append(" & ".join(spanned) + r" \\")
     lines.append(" & ".join(escape(column.name) for column in table.columns) + r" \\")
     for section in table.sections:
         lines.append(r"\midrule")
         if section.title:
             lines.append(rf"\multicolumn{{{width}}}{{l}}{{\textit{{{escape(section.title)}}}}} \\")
-        lines += [" & ".join(escape(text) for text in _shown(row, table.columns)) + r" \\" for row in section.rows]
+        lines += [
+            " & ".join(escape(text) for text in _shown(row, table.columns)) + r" \\"
+            for row in section.rows
+        ]
     notes = (rf"\par\smallskip\footnotesize {escape(note)}" for note in table.notes)
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *notes, r"\end{table}"]) + "\n"
 
@@ -175,7 +222,9 @@ FORMATS = {".md": to_markdown, ".csv": to_csv, ".tex": to_latex}
 
 
 def write_table(table: Table, folder: Path) -> list[Path]:
-    """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made if missing; gives the paths."""
+    """Writes ``NAME.md``, ``NAME.csv`` and ``NAME.tex`` into a folder, which is made if missing;
+    gives the paths.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     texts = {folder / f"{table.name}{ending}": write(table) for ending, write in FORMATS.items()}
     for path, text in texts.items():
@@ -184,7 +233,8 @@ def write_table(table: Table, folder: Path) -> list[Path]:
 
 
 def escape_latex(text: str) -> str:
-    r"""Text with the characters that LaTeX reads as commands escaped, and Greek letters in math mode.
+    r"""Text with the characters that LaTeX reads as commands escaped, and Greek letters in math
+    mode.
 
     Example:
         >>> print(escape_latex("50% of a_b & ρ"))

@@ -24,9 +24,9 @@ SMALL_SAMPLE = 30  # fewer examples than this are called few
 
 @dataclass(frozen=True)
 class System:
-    """What is reported beside the scores of a system: its ``name``, the number of its summaries without tokens
-    (``blank``), and the ``means`` of `BESIDE`, NaN where the rows do not have one; a blank summary has the coverage
-    0."""
+    """What is reported beside the scores of a system: its ``name``, the number of its summaries
+    without tokens (``blank``), and the ``means`` of `BESIDE`, NaN where the rows do not have one; a
+    blank summary has the coverage 0."""
 
     name: str
     blank: int
@@ -34,7 +34,9 @@ class System:
 
     @property
     def unchecked(self) -> str | None:
-        """Why this system takes part in no verdict, where most of its tokens were not checked; else ``None``."""
+        """Why this system takes part in no verdict, where most of its tokens were not checked; else
+        ``None``.
+        """
         if not self.means["coverage"] < LOW_COVERAGE:
             return None
         blank = f" ({self.blank} summaries are blank)" if self.blank else ""
@@ -43,8 +45,8 @@ class System:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems by one measure: ``test`` has means, wins and tests; its p-value is corrected for so many
-    ``tests``."""
+    """Two systems by one measure: ``test`` has means, wins and tests; its p-value is corrected for
+    so many ``tests``."""
 
     first: System
     second: System
@@ -58,7 +60,9 @@ class Pair:
 
     @property
     def better(self) -> str | None:
-        """The name of the better one; ``None`` where the difference is not significant or too little was checked."""
+        """The name of the better one; ``None`` where the difference is not significant or too
+        little was checked.
+        """
         if self.unchecked is not None or self.test.better is None:
             return None
         return self.first.name if self.test.better == "first" else self.second.name
@@ -78,9 +82,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A system's place by one measure: its ``mean`` score with the bootstrap's interval; on how many examples it is
-    better than, equal to, or worse than the systems it is compared with, summed over these; its ``clusters``, numbers
-    from 1, see `Comparison.clusters`."""
+    """A system's place by one measure: its ``mean`` score with the bootstrap's interval; on how
+    many examples it is better than, equal to, or worse than the systems it is compared with, summed
+    over these; its ``clusters``, numbers from 1, see `Comparison.clusters`."""
 
     system: System
     mean: float
@@ -94,15 +98,19 @@ class Ranked:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Several systems over the examples that all of them have; ValueError for a measure that was not compared.
+    """Several systems over the examples that all of them have; ValueError for a measure that was
+    not compared.
 
     Attributes:
         systems: in the order given.
-        pairs: measure (``alarms``, or ``alarms@12`` of several layers) -> the pairs of systems that were tested.
-        scores: measure -> float64 of shape (systems, examples); NaN of all systems where one is undefined.
+        pairs: measure (``alarms``, or ``alarms@12`` of several layers) -> the pairs of systems that
+            were tested.
+        scores: measure -> float64 of shape (systems, examples); NaN of all systems where one is
+            undefined.
         examples, signature: number of examples, and the one signature of all scores.
         matched_by: the columns by which the rows were joined; ``"order"`` for results.
-        baseline: name of the system with which each other is compared; ``None``: every two are compared.
+        baseline: name of the system with which each other is compared; ``None``: every two are
+            compared.
         options: ``n``, ``confidence`` and ``seed`` of the tests.
         unmatched: one sentence for each example that some system lacks.
     """
@@ -118,12 +126,15 @@ class Comparison:
     unmatched: tuple[str, ...] = ()
 
     def pair(self, measure: str, first: str | None = None, second: str | None = None) -> Pair:
-        """The comparison of two systems by a measure; ValueError if it was not made. ``first`` and ``second`` are their
-        names in either order, which may be left out where just two were compared."""
+        """The comparison of two systems by a measure; ValueError if it was not made. ``first`` and
+        ``second`` are their names in either order, which may be left out where just two were
+        compared."""
         check_choice("measure", measure, self.pairs)
         found = self.pairs[measure]
         if first is not None or second is not None:
-            found = tuple(pair for pair in found if {pair.first.name, pair.second.name} == {first, second})
+            found = tuple(
+                pair for pair in found if {pair.first.name, pair.second.name} == {first, second}
+            )
         if len(found) != 1:
             raise ValueError(
                 f"Expected arguments `first` and `second` to name two systems that were compared, but got {first!r} "
@@ -131,7 +142,9 @@ class Comparison:
             )
         return found[0]
 
-    def better(self, measure: str, first: str | None = None, second: str | None = None) -> str | None:
+    def better(
+        self, measure: str, first: str | None = None, second: str | None = None
+    ) -> str | None:
         """The name of the better one of two systems, or ``None``; arguments as for `pair`."""
         return self.pair(measure, first, second).better
 
@@ -140,7 +153,9 @@ class Comparison:
         return self.pair(measure, first, second).verdict
 
     def ranking(self, measure: str) -> list[Ranked]:
-        """The systems from the best mean to the worst; those of which most was not checked come last."""
+        """The systems from the best mean to the worst; those of which most was not checked come
+        last.
+        """
         clusters, known = self.clusters(measure), self._known(measure)
         found = []
         for place in self._order(measure):
@@ -150,28 +165,44 @@ class Comparison:
                 counts = pair.test.better_first, pair.test.ties, pair.test.better_second
                 if system in (pair.first, pair.second):
                     wins += counts if system is pair.first else counts[::-1]
-            mean = paired_bootstrap(values, np.zeros(len(values)), **self.options) if len(values) else NOTHING
-            own = tuple(number for number, cluster in enumerate(clusters, start=1) if system.name in cluster)
+            mean = (
+                paired_bootstrap(values, np.zeros(len(values)), **self.options)
+                if len(values)
+                else NOTHING
+            )
+            own = tuple(
+                number for number, cluster in enumerate(clusters, start=1) if system.name in cluster
+            )
             won, tied, lost = wins.tolist()
-            found.append(Ranked(system, mean.difference, mean.low or 0.0, mean.high or 0.0, won, tied, lost, own))
+            found.append(
+                Ranked(
+                    system, mean.difference, mean.low or 0.0, mean.high or 0.0, won, tied, lost, own
+                )
+            )
         return found
 
     def clusters(self, measure: str) -> list[tuple[str, ...]]:
-        """The largest sets of systems of which no two differ significantly, the best systems first; none with a
-        baseline. A system can be in several; one of which most was not checked is in none."""
+        """The largest sets of systems of which no two differ significantly, the best systems first;
+        none with a baseline. A system can be in several; one of which most was not checked is in
+        none."""
         ranked = [self.systems[place] for place in self._order(measure)]
         order = [system.name for system in ranked if system.unchecked is None]
         found = [tuple(order)] if self.baseline is None else []
         for pair in self.pairs[measure]:
             if pair.better is not None:
                 two = {pair.first.name, pair.second.name}
-                # A cluster with both becomes two with one of them; a cluster within another is dropped.
+                # A cluster with both becomes two with one of them; a cluster within another is
+                # dropped.
                 split = [
                     tuple(name for name in one if name != without)
                     for one in found
                     for without in (two if two <= set(one) else {None})
                 ]
-                found = [one for one in dict.fromkeys(split) if not any(set(one) < set(other) for other in split)]
+                found = [
+                    one
+                    for one in dict.fromkeys(split)
+                    if not any(set(one) < set(other) for other in split)
+                ]
         return sorted(found, key=lambda one: [order.index(name) for name in one])
 
     @property
@@ -188,7 +219,9 @@ class Comparison:
                 "Rows were matched by line, which is right only if the files list the same sources in the same order; "
                 "keep a column 'id' to be sure, or name another with `id_column` (--id-column)."
             )
-        least = math.ceil(1 - math.log2(LEVEL))  # of k examples that differ, the least p-value is 2 / 2 ** k
+        least = math.ceil(
+            1 - math.log2(LEVEL)
+        )  # of k examples that differ, the least p-value is 2 / 2 ** k
         for measure, pairs in self.pairs.items():
             differing = [pair.test.better_first + pair.test.better_second for pair in pairs]
             few = [number for number in differing if 0 < number < least]
@@ -203,7 +236,9 @@ class Comparison:
                 )
             if out := pairs[0].test.left_out:
                 side = "a side" if len(self.systems) == 2 else "a system"
-                notes.append(f"{measure}: {out} of {self.examples} examples are left out, since {side} has no value.")
+                notes.append(
+                    f"{measure}: {out} of {self.examples} examples are left out, since {side} has no value."
+                )
         if any(system.unchecked for system in self.systems):
             notes.append(
                 "Tokens that do not occur in the source cannot be checked. Where most are unchecked, few alarms do not "
@@ -214,20 +249,30 @@ class Comparison:
     def to_rows(self) -> list[dict[str, Any]]:
         """One flat row for each measure and pair of systems, for a file or a data frame."""
         return [
-            _without_nan(_numbers(measure, pair) | {"verdict": pair.verdict, "signature": self.signature})
+            _without_nan(
+                _numbers(measure, pair) | {"verdict": pair.verdict, "signature": self.signature}
+            )
             for measure, pairs in self.pairs.items()
             for pair in pairs
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for one JSON object: rankings and clusters of each measure, and the rows of `to_rows`."""
+        """Everything, for one JSON object: rankings and clusters of each measure, and the rows of
+        `to_rows`.
+        """
         return {
-            "signature": self.signature, "examples": self.examples, "matched_by": self.matched_by,
-            "baseline": self.baseline, **self.options,
-            "rankings": {measure: [_place(one) for one in self.ranking(measure)] for measure in self.pairs},
-            "clusters": {measure: self.clusters(measure) for measure in self.pairs}, "pairs": self.to_rows(),
+            "signature": self.signature,
+            "examples": self.examples,
+            "matched_by": self.matched_by,
+            "baseline": self.baseline,
+            **self.options,
+            "rankings": {
+                measure: [_place(one) for one in self.ranking(measure)] for measure in self.pairs
+            },
+            "clusters": {measure: self.clusters(measure) for measure in self.pairs},
+            "pairs": self.to_rows(),
             "notes": self.notes,
-        }  # fmt: skip
+        }
 
     def _known(self, measure: str) -> Floats:
         """Shape (systems, examples), without the examples that have no value."""
@@ -239,36 +284,61 @@ class Comparison:
         """Indices of the systems: the best mean first, what was not checked last."""
         direction = -1.0 if higher_is_better(measure) else 1.0
         means = direction * self._known(measure).sum(axis=1)
-        return sorted(range(len(means)), key=lambda place: (self.systems[place].unchecked is not None, means[place]))
+        return sorted(
+            range(len(means)),
+            key=lambda place: (self.systems[place].unchecked is not None, means[place]),
+        )
 
 
 def higher_is_better(measure: str) -> bool:
-    """The direction of a measure, with or without a layer; ValueError if it judges nothing or is unknown."""
+    """The direction of a measure, with or without a layer; ValueError if it judges nothing or is
+    unknown.
+    """
     base = measure.split("@")[0]
     if base not in HIGHER_IS_BETTER:
         listed = ", ".join(HIGHER_IS_BETTER)
-        raise ValueError(f"Expected argument `measures` to name some of {listed}, but got {measure!r}.")
+        raise ValueError(
+            f"Expected argument `measures` to name some of {listed}, but got {measure!r}."
+        )
     return HIGHER_IS_BETTER[base]
 
 
 def _numbers(measure: str, pair: Pair) -> dict[str, Any]:
     test, first, second = pair.test, pair.first, pair.second
     return {
-        "measure": measure, "system_a": first.name, "system_b": second.name, "examples": test.examples,
-        "left_out": test.left_out, "mean_a": test.mean_first, "mean_b": test.mean_second,
-        "difference": test.bootstrap.difference, "low": test.bootstrap.low, "high": test.bootstrap.high,
-        "p_bootstrap": test.bootstrap.p_value, "p_randomization": test.randomization.p_value, "p_holm": test.p_value,
-        "a_better": test.better_first, "ties": test.ties, "b_better": test.better_second, "better": pair.better,
-        "blank_a": first.blank, "blank_b": second.blank,
+        "measure": measure,
+        "system_a": first.name,
+        "system_b": second.name,
+        "examples": test.examples,
+        "left_out": test.left_out,
+        "mean_a": test.mean_first,
+        "mean_b": test.mean_second,
+        "difference": test.bootstrap.difference,
+        "low": test.bootstrap.low,
+        "high": test.bootstrap.high,
+        "p_bootstrap": test.bootstrap.p_value,
+        "p_randomization": test.randomization.p_value,
+        "p_holm": test.p_value,
+        "a_better": test.better_first,
+        "ties": test.ties,
+        "b_better": test.better_second,
+        "better": pair.better,
+        "blank_a": first.blank,
+        "blank_b": second.blank,
         **{f"{name}_a": value for name, value in first.means.items()},
         **{f"{name}_b": value for name, value in second.means.items()},
-    }  # fmt: skip
+    }
 
 
 def _place(one: Ranked) -> dict[str, Any]:
-    return _without_nan(vars(one) | {"system": one.system.name, "blank": one.system.blank, **one.system.means})
+    return _without_nan(
+        vars(one) | {"system": one.system.name, "blank": one.system.blank, **one.system.means}
+    )
 
 
 def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
     """NaN as nothing: null in JSON, an empty cell in CSV."""
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in row.items()
+    }

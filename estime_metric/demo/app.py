@@ -20,7 +20,8 @@ from estime_metric.files import WRITABLE, read_pairs
 #: Index of the example with which the page opens; the comparison opens with it and the one before.
 OPENING = 3
 
-#: Requests that run at once. Explanations share the encoder batch by batch and never wait for a file.
+#: Requests that run at once. Explanations share the encoder batch by batch and never wait for a
+#: file.
 EXPLAINING, SCORING, LOADING = 4, 1, 1
 
 #: Label of the slider, with the encoder's default.
@@ -41,7 +42,15 @@ _EXAMPLES = read_pairs(EXAMPLES, "source", "summary")
 #: Options of an event that takes no time.
 _INSTANT: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
-_SYSTEM_FONT = ("ui-sans-serif", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial")
+_SYSTEM_FONT = (
+    "ui-sans-serif",
+    "system-ui",
+    "-apple-system",
+    "Segoe UI",
+    "Roboto",
+    "Helvetica Neue",
+    "Arial",
+)
 
 #: Shades around the colour in which explanations mark the best match.
 _BLUE = gr.themes.Color(
@@ -69,7 +78,11 @@ _COLOURS = {
 
 
 def launch(
-    models: Sequence[str] = CHOICES, *, limits: Limits | None = None, any_model: bool = False, **options: Any
+    models: Sequence[str] = CHOICES,
+    *,
+    limits: Limits | None = None,
+    any_model: bool = False,
+    **options: Any,
 ) -> None:
     """Serves the page until it is interrupted.
 
@@ -77,7 +90,8 @@ def launch(
         models: the encoders on offer, as `EstimeConfig.model`; the page opens with the first.
         limits: what one request may ask for.
         any_model: whether visitors may name other encoders too. Leave it off on a public page.
-        options: of ``gradio.Blocks.launch``, such as ``server_name``, ``server_port``, ``inbrowser``.
+        options: of ``gradio.Blocks.launch``, such as ``server_name``, ``server_port``,
+            ``inbrowser``.
 
     Raises:
         RefusedError: the first encoder cannot be loaded.
@@ -109,29 +123,45 @@ def build(handlers: Handlers) -> gr.Blocks:
     encoders = handlers.encoders
     first = encoders.info(encoders.names[0])
     opening = Setting(first.name, "token", first.layer)
-    blocks = gr.Blocks(title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True)
+    blocks = gr.Blocks(
+        title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True
+    )
     with blocks:
         _html(page.asset("header.html"))
         with gr.Row(elem_id="settings"):
             model = gr.Dropdown(
                 encoders.labels,
                 value=first.name,
-                label="Encoder (any name from the Hub, or a folder)" if encoders.any_name else "Encoder",
+                label="Encoder (any name from the Hub, or a folder)"
+                if encoders.any_name
+                else "Encoder",
                 elem_id="model",
                 filterable=encoders.any_name,
                 allow_custom_value=encoders.any_name,
                 min_width=220,
             )
-            unit = gr.Radio([("tokens", "token"), ("words", "word")], value="token", label="Unit", elem_id="unit")
-            layer = gr.Slider(1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer")
+            unit = gr.Radio(
+                [("tokens", "token"), ("words", "word")],
+                value="token",
+                label="Unit",
+                elem_id="unit",
+            )
+            layer = gr.Slider(
+                1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer"
+            )
         setting = [model, unit, layer]
         selected, served = gr.State("explain"), gr.State(first.name)
         redrawn = []
         with gr.Tabs():
-            for name, label, fill in (("explain", "Explain", _explain_tab), ("compare", "Compare", _compare_tab)):
+            for name, label, fill in (
+                ("explain", "Explain", _explain_tab),
+                ("compare", "Compare", _compare_tab),
+            ):
                 with gr.Tab(label, id=name) as tab:
                     at = fill(handlers, setting, selected, opening)
-                redrawn.append((at, tab.select(lambda name=name: name, outputs=selected, **_INSTANT)))
+                redrawn.append(
+                    (at, tab.select(lambda name=name: name, outputs=selected, **_INSTANT))
+                )
             with gr.Tab("Score a file", id="file") as tab:
                 _file_tab(handlers, setting)
             tab.select(lambda: "file", outputs=selected, **_INSTANT)
@@ -152,7 +182,9 @@ def build(handlers: Handlers) -> gr.Blocks:
 
 
 def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any, str]:
-    """Loads the chosen encoder and sets the range of layers; returns to the one before if it cannot be loaded."""
+    """Loads the chosen encoder and sets the range of layers; returns to the one before if it cannot
+    be loaded.
+    """
     try:
         name = (name or "").strip()
         if name == before:  # set by this function itself
@@ -165,7 +197,9 @@ def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any
     return gr.update(value=info.name), layers, info.name
 
 
-def _explain_tab(handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting) -> Callable[..., None]:
+def _explain_tab(
+    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting
+) -> Callable[..., None]:
     """One pair, explained. Returns a function that adds an event at which it is redrawn."""
     texts = list(zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True))
     source, summary = texts[OPENING]
@@ -174,19 +208,28 @@ def _explain_tab(handlers: Handlers, setting: list[Any], selected: gr.State, ope
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
             example = _examples(labels, OPENING, "example")
-            boxes = [_text_box("Source", source, "source", 9), _text_box("Summary", summary, "summary", 5)]
+            boxes = [
+                _text_box("Source", source, "source", 9),
+                _text_box("Summary", summary, "summary", 5),
+            ]
             button = gr.Button("Explain", variant="primary", elem_id="explain")
         with gr.Column(scale=3, min_width=320):
             explained, drawable = handlers.explain(source, summary, opening)
             shown = _html(explained, elem_id="explained", min_height=300)
-            with gr.Accordion("Plot of the matches", open=False, elem_id="picture", visible=drawable) as accordion:
+            with gr.Accordion(
+                "Plot of the matches", open=False, elem_id="picture", visible=drawable
+            ) as accordion:
                 picture = _html("", elem_id="drawn", min_height=200)
     opened = gr.State(False)  # the plot is drawn only while it is seen
 
     def run(opened: bool, source: str | None, summary: str | None, *chosen: Any) -> tuple[Any, ...]:
         given = source or "", summary or "", _setting(*chosen)
         explained, drawable = handlers.explain(*given)
-        return explained, handlers.draw(*given) if opened and drawable else "", gr.update(visible=drawable)
+        return (
+            explained,
+            handlers.draw(*given) if opened and drawable else "",
+            gr.update(visible=drawable),
+        )
 
     def draw(source: str | None, summary: str | None, *chosen: Any) -> str:
         return handlers.draw(source or "", summary or "", _setting(*chosen))
@@ -195,12 +238,17 @@ def _explain_tab(handlers: Handlers, setting: list[Any], selected: gr.State, ope
         draw, [*boxes, *setting], picture, **_sharing("explain", EXPLAINING)
     )
     accordion.collapse(lambda: False, None, opened, **_INSTANT)
-    starts = [example.select(lambda number: texts[number], example, boxes, **_INSTANT).then, button.click]
+    starts = [
+        example.select(lambda number: texts[number], example, boxes, **_INSTANT).then,
+        button.click,
+    ]
     shows = [shown, picture, accordion]
     return _connect("explain", run, [opened, *boxes], setting, shows, opening, selected, starts)
 
 
-def _compare_tab(handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting) -> Callable[..., None]:
+def _compare_tab(
+    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting
+) -> Callable[..., None]:
     """Two summaries of one source. Returns a function that adds an event at which they are redrawn."""
     summaries: dict[str, list[str]] = {}
     for text, summary in zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True):
@@ -209,7 +257,9 @@ def _compare_tab(handlers: Handlers, setting: list[Any], selected: gr.State, ope
     source, first, second = texts[OPENING // 2]
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            example = _examples([_beginning(text) for text in summaries], OPENING // 2, "compare-example")
+            example = _examples(
+                [_beginning(text) for text in summaries], OPENING // 2, "compare-example"
+            )
             boxes = [
                 _text_box("Source", source, "compare-source", 6),
                 _text_box("Summary A", first, "compare-a", 4),
@@ -218,12 +268,20 @@ def _compare_tab(handlers: Handlers, setting: list[Any], selected: gr.State, ope
             button = gr.Button("Compare", variant="primary", elem_id="compare")
         with gr.Column(scale=3, min_width=320):
             verdict, compared = handlers.compare(source, first, second, opening)
-            shown = [_html(verdict, elem_id="verdict"), _html(compared, elem_id="compared", min_height=300)]
+            shown = [
+                _html(verdict, elem_id="verdict"),
+                _html(compared, elem_id="compared", min_height=300),
+            ]
 
-    def run(source: str | None, first: str | None, second: str | None, *chosen: Any) -> tuple[str, str]:
+    def run(
+        source: str | None, first: str | None, second: str | None, *chosen: Any
+    ) -> tuple[str, str]:
         return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
 
-    starts = [example.select(lambda number: texts[number], example, boxes, **_INSTANT).then, button.click]
+    starts = [
+        example.select(lambda number: texts[number], example, boxes, **_INSTANT).then,
+        button.click,
+    ]
     return _connect("compare", run, boxes, setting, shown, opening, selected, starts)
 
 
@@ -237,8 +295,8 @@ def _connect(
     selected: gr.State,
     starts: list[Any],
 ) -> Callable[..., None]:
-    """Runs a tab at its own events. Returns a function that adds an event which redraws the tab if it is selected and
-    the setting has changed."""
+    """Runs a tab at its own events. Returns a function that adds an event which redraws the tab if
+    it is selected and the setting has changed."""
     drawn = gr.State(opening)  # the setting of what is shown
     inputs, outputs = [*given, *setting], [*shown, drawn]
 
@@ -250,7 +308,13 @@ def _connect(
         return gr.skip() if selected != tab or same else always(*values)
 
     def at(event: Any, **options: Any) -> None:
-        event(if_changed, [selected, drawn, *inputs], outputs, **_sharing("explain", EXPLAINING), **options)
+        event(
+            if_changed,
+            [selected, drawn, *inputs],
+            outputs,
+            **_sharing("explain", EXPLAINING),
+            **options,
+        )
 
     for start in starts:
         start(always, inputs, outputs, **_sharing("explain", EXPLAINING)).then(
@@ -264,28 +328,52 @@ def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
     limits = handlers.encoders.limits
     with gr.Row(elem_classes="demo-columns"):
         with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            file = gr.File(label="JSON Lines, CSV or Parquet", file_types=list(WRITABLE), elem_id="file", height=180)
+            file = gr.File(
+                label="JSON Lines, CSV or Parquet",
+                file_types=list(WRITABLE),
+                elem_id="file",
+                height=180,
+            )
             with gr.Row():
-                source_column = gr.Textbox("source", label="Source column", elem_id="source-column", min_width=120)
-                summary_column = gr.Textbox("summary", label="Summary column", elem_id="summary-column", min_width=120)
+                source_column = gr.Textbox(
+                    "source", label="Source column", elem_id="source-column", min_width=120
+                )
+                summary_column = gr.Textbox(
+                    "summary", label="Summary column", elem_id="summary-column", min_width=120
+                )
             with gr.Row():
                 button = gr.Button("Score", variant="primary", elem_id="score", min_width=100)
                 stop = gr.Button("Stop", elem_id="stop", min_width=100)
-            example = gr.Button("Take the eight examples", size="sm", variant="secondary", elem_id="take-examples")
+            example = gr.Button(
+                "Take the eight examples", size="sm", variant="secondary", elem_id="take-examples"
+            )
         with gr.Column(scale=3, min_width=320):
             label = "Download the scores"
-            download = gr.DownloadButton(label, visible=False, variant="primary", size="md", elem_id="download")
+            download = gr.DownloadButton(
+                label, visible=False, variant="primary", size="md", elem_id="download"
+            )
             shown = _html(page.render("empty", limits=limits), elem_id="scored", min_height=200)
 
-    def run(path: str | None, source: str | None, summary: str | None, *chosen: Any) -> Iterator[tuple[Any, Any]]:
+    def run(
+        path: str | None, source: str | None, summary: str | None, *chosen: Any
+    ) -> Iterator[tuple[Any, Any]]:
         with TemporaryDirectory() as folder:  # what is yielded is copied to where it can be fetched
-            for html, scores in handlers.score_file(path, source or "", summary or "", _setting(*chosen), Path(folder)):
+            for html, scores in handlers.score_file(
+                path, source or "", summary or "", _setting(*chosen), Path(folder)
+            ):
                 there = scores is not None
                 yield html, gr.update(value=str(scores) if there else None, visible=there)
 
     inputs, options = [file, source_column, summary_column, *setting], _sharing("file", SCORING)
     scoring = button.click(run, inputs, [shown, download], show_progress="minimal", **options)
-    stop.click(lambda: page.notice("Stopped."), None, shown, cancels=[scoring], queue=False, api_visibility="private")
+    stop.click(
+        lambda: page.notice("Stopped."),
+        None,
+        shown,
+        cancels=[scoring],
+        queue=False,
+        api_visibility="private",
+    )
     example.click(lambda: str(EXAMPLES), None, file, queue=False, api_visibility="private")
 
 
@@ -302,7 +390,9 @@ def _examples(labels: Sequence[str], number: int, name: str) -> gr.Dropdown:
 
 def _text_box(label: str, value: str, name: str, lines: int) -> gr.Textbox:
     attributes = gr.InputHTMLAttributes(spellcheck=False)
-    return gr.Textbox(value, label=label, elem_id=name, lines=lines, max_lines=lines, html_attributes=attributes)
+    return gr.Textbox(
+        value, label=label, elem_id=name, lines=lines, max_lines=lines, html_attributes=attributes
+    )
 
 
 def _sharing(name: str, limit: int) -> dict[str, Any]:
@@ -319,7 +409,9 @@ def _beginning(text: str) -> str:
 
 
 def _theme() -> gr.themes.Base:
-    """Gradio's own components in the colours of the explanations, with fonts that every machine has."""
+    """Gradio's own components in the colours of the explanations, with fonts that every machine
+    has.
+    """
     theme = gr.themes.Base(
         primary_hue=_BLUE,
         secondary_hue=_BLUE,
@@ -328,5 +420,9 @@ def _theme() -> gr.themes.Base:
         font=(*_SYSTEM_FONT, "sans-serif"),
         font_mono=("ui-monospace", "SF Mono", "Menlo", "Consolas", "monospace"),
     )
-    both = {f"{name}{mode}": of[i] for name, of in _COLOURS.items() for i, mode in enumerate(("", "_dark"))}
+    both = {
+        f"{name}{mode}": of[i]
+        for name, of in _COLOURS.items()
+        for i, mode in enumerate(("", "_dark"))
+    }
     return theme.set(**both, button_primary_text_color="#ffffff", color_accent="*primary_600")

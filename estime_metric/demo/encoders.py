@@ -19,9 +19,14 @@ from estime_metric.scorer import EstimeScorer
 CHOICES = (EMBEDDED_SMALL_MODEL, EMBEDDED_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
 
 #: What stands beside a name on the page.
-REMARKS = {EMBEDDED_SMALL_MODEL: "small, in the package", EMBEDDED_MODEL: "in the package", PAPER_MODEL: "the paper's"}
+REMARKS = {
+    EMBEDDED_SMALL_MODEL: "small, in the package",
+    EMBEDDED_MODEL: "in the package",
+    PAPER_MODEL: "the paper's",
+}
 
-#: Bytes of source embeddings held in memory, so that another layer or summary does not encode the source again.
+#: Bytes of source embeddings held in memory, so that another layer or summary does not encode the
+#: source again.
 CACHE_BYTES = 400_000_000
 
 
@@ -37,7 +42,8 @@ class Setting:
 class Encoders:
     """Explanations and scores by any of the encoders on offer.
 
-    All layers are read at once and the embeddings of sources cached under hashes: another layer is fast, no text kept.
+    All layers are read at once and the embeddings of sources cached under hashes: another layer is
+    fast, no text kept.
 
     Args:
         names: the encoders on offer, as `EstimeConfig.model`.
@@ -45,7 +51,9 @@ class Encoders:
         any_name: whether other encoders are loaded too where a visitor names them.
     """
 
-    def __init__(self, names: Sequence[str] = CHOICES, limits: Limits | None = None, any_name: bool = False) -> None:
+    def __init__(
+        self, names: Sequence[str] = CHOICES, limits: Limits | None = None, any_name: bool = False
+    ) -> None:
         self.names = tuple(dict.fromkeys(names))
         self.limits = limits or Limits()
         self.any_name = any_name
@@ -57,7 +65,9 @@ class Encoders:
         return [(_label(name), name) for name in self.names]
 
     def info(self, model: str) -> EncoderInfo:
-        """Blocks, width and default layer of an encoder; loads it. Refuses one that is not on offer (RefusedError)."""
+        """Blocks, width and default layer of an encoder; loads it. Refuses one that is not on offer
+        (RefusedError).
+        """
         return self.scorer(model, UNITS[0]).encoder.info
 
     def explain(self, summaries: Sequence[str], source: str, setting: Setting) -> list[Explanation]:
@@ -72,12 +82,16 @@ class Encoders:
         scorer = self.scorer(setting.model, setting.unit)
         config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
         self.check(scorer, source, *summaries)
-        explanations = scorer.explain_pairs(summaries, [source] * len(summaries), layer=setting.layer)
+        explanations = scorer.explain_pairs(
+            summaries, [source] * len(summaries), layer=setting.layer
+        )
         # All layers were read at once; the signature is that of the one shown.
         return [replace(explanation, signature=config.signature()) for explanation in explanations]
 
     def check(self, scorer: EstimeScorer, source: str, *summaries: str) -> None:
-        """Refuses a text of too many tokens for the encoder of ``scorer`` (RefusedError), or with a lone surrogate."""
+        """Refuses a text of too many tokens for the encoder of ``scorer`` (RefusedError), or with a
+        lone surrogate.
+        """
         info = scorer.encoder.info
         most = self.limits.tokens_for(info.blocks, info.width)
         for name, text in (("source", source), *(("summary", summary) for summary in summaries)):

@@ -31,12 +31,16 @@ class Handlers:
         self._drawing = threading.Lock()  # matplotlib draws one figure at a time
 
     def explain(self, source: str, summary: str, setting: Setting) -> tuple[str, bool]:
-        """The explanation of one pair, or a message; and whether there is something for `draw` to draw."""
+        """The explanation of one pair, or a message; and whether there is something for `draw` to
+        draw.
+        """
         try:
             if not source.strip() and not summary.strip():
                 raise RefusedError("Paste a source and its summary, or pick an example.")
             (explanation,) = self.encoders.explain([summary], source, setting)
-            return page.renamed(fragment(explanation, key="estime-explained")), _has_match(explanation)
+            return page.renamed(fragment(explanation, key="estime-explained")), _has_match(
+                explanation
+            )
         except Exception as error:
             return _message(error), False
 
@@ -52,7 +56,9 @@ class Handlers:
             return _message(error)
 
     def compare(self, source: str, first: str, second: str, setting: Setting) -> tuple[str, str]:
-        """A sentence on two summaries of one source, and their explanations; or a message and nothing."""
+        """A sentence on two summaries of one source, and their explanations; or a message and
+        nothing.
+        """
         try:
             if not source.strip() or not first.strip() or not second.strip():
                 raise RefusedError("Paste a source and two summaries of it, or pick an example.")
@@ -63,9 +69,16 @@ class Handlers:
             return _message(error), ""
 
     def score_file(
-        self, path: str | None, source_column: str, summary_column: str, setting: Setting, folder: Path
+        self,
+        path: str | None,
+        source_column: str,
+        summary_column: str,
+        setting: Setting,
+        folder: Path,
     ) -> Iterator[tuple[str, Path | None]]:
-        """Scores a file; yields HTML for the page and, at the end, the file of scores, in ``folder``."""
+        """Scores a file; yields HTML for the page and, at the end, the file of scores, in
+        ``folder``.
+        """
         try:
             if path is None:
                 raise RefusedError("Choose a file first.")
@@ -81,18 +94,25 @@ class Handlers:
             yield _message(error), None
 
     def read(self, path: Path, source_column: str, summary_column: str) -> files.Pairs:
-        """The pairs of a file, its invalid rows among the problems. Refuses a file that is too large or of another
-        kind, or holds no pair or too many (RefusedError)."""
+        """The pairs of a file, its invalid rows among the problems. Refuses a file that is too
+        large or of another kind, or holds no pair or too many (RefusedError)."""
         limits = self.encoders.limits
         if path.suffix.lower() not in files.WRITABLE:
             raise RefusedError(f"This page reads files that end in {' or '.join(files.WRITABLE)}.")
         size = path.stat().st_size
         if size > limits.max_file_bytes:
             most = f"{limits.max_file_bytes / 1e6:g} MB"
-            refuse(f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes")
-        pairs = files.read_pairs(path, source_column.strip() or "source", summary_column.strip() or "summary")
+            refuse(
+                f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes"
+            )
+        pairs = files.read_pairs(
+            path, source_column.strip() or "source", summary_column.strip() or "summary"
+        )
         if len(pairs) > limits.max_pairs:
-            refuse(f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}.", "max-pairs")
+            refuse(
+                f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}.",
+                "max-pairs",
+            )
         if not len(pairs):
             first = f" The first problem: {pairs.problems[0]}." if pairs.problems else ""
             raise RefusedError(f"There is no pair in the file.{first}")
@@ -101,14 +121,19 @@ class Handlers:
     def score(self, pairs: files.Pairs, setting: Setting) -> Iterator[page.Progress]:
         """Scores one pair after another and yields after each how far it has come.
 
-        A pair with a text that is too long is a problem. Once the time is over, no further pair is begun.
+        A pair with a text that is too long is a problem. Once the time is over, no further pair is
+        begun.
         """
         limits = self.encoders.limits
-        scorer = self.encoders.scorer(setting.model, setting.unit, setting.layer)  # faster than one of all layers
+        scorer = self.encoders.scorer(
+            setting.model, setting.unit, setting.layer
+        )  # faster than one of all layers
         rows = len(pairs) + len(pairs.problems)
         progress = page.Progress(rows, problems=list(pairs.problems), signature=scorer.signature)
         ours = files.score_columns(BASE_MEASURES, (setting.layer,))
-        prefix = "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
+        prefix = (
+            "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
+        )
         end = time.monotonic() + limits.max_seconds
         for pair in pairs.chunks(1):
             if time.monotonic() >= end:
@@ -122,7 +147,9 @@ class Handlers:
             except ValueError as error:
                 progress.problems.append(f"line {pair.lines[0]}: {error}")
                 continue
-            values = (float(result.values(measure)[0]) for measure in ("alarms", RECOMMENDED, "coverage"))
+            values = (
+                float(result.values(measure)[0]) for measure in ("alarms", RECOMMENDED, "coverage")
+            )
             progress.scored.append(page.Scored(pair.lines[0], summary, *values))
             progress.rows += files.score_rows(pair, result, prefix)
             yield progress

@@ -45,7 +45,9 @@ class Limits:
             >>> Limits(max_tokens=10_000).tokens_for(24, 1024)
             10000
         """
-        return min(TOKENS, WORK // (blocks * width**2)) if self.max_tokens is None else self.max_tokens
+        return (
+            min(TOKENS, WORK // (blocks * width**2)) if self.max_tokens is None else self.max_tokens
+        )
 
     def check_pair(self, source: str, summary: str) -> None:
         """Refuses a pair with a text of too many characters (RefusedError)."""
@@ -54,7 +56,10 @@ class Limits:
             ("summary", summary, self.max_summary_chars),
         ):
             if len(text) > most:
-                refuse(f"The {name} has {len(text):,} characters; this page takes up to {most:,}.", f"max-{name}-chars")
+                refuse(
+                    f"The {name} has {len(text):,} characters; this page takes up to {most:,}.",
+                    f"max-{name}-chars",
+                )
 
 
 def refuse(reason: str, option: str) -> NoReturn:

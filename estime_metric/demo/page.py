@@ -31,7 +31,8 @@ def asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-#: HTML for the page's head. It holds the style too, since Gradio's own option for styles does not know ``@container``.
+#: HTML for the page's head. It holds the style too, since Gradio's own option for styles does not
+#: know ``@container``.
 HEAD = f"<style>{html.STYLE}{asset('demo.css')}</style><script>{html.SCRIPT}</script>"
 
 #: A progress bar until the first pair of a file is scored.
@@ -58,7 +59,8 @@ class Progress:
     Attributes:
         rows_in_file: rows of the file, also invalid ones.
         scored: the pairs scored so far.
-        rows: as ``estime score --output`` writes them; new columns begin with ``estime_`` if the file has their names.
+        rows: as ``estime score --output`` writes them; new columns begin with ``estime_`` if the
+            file has their names.
         problems: one sentence for each row that is not scored, with its line.
         late: whether the time ended before the file did.
         done: whether nothing more is to come.
@@ -75,8 +77,8 @@ class Progress:
 
 
 def renamed(inner: str) -> str:
-    """A result in an element whose name depends on its content: Gradio then replaces the old result whole, so that
-    nothing selected in it stays."""
+    """A result in an element whose name depends on its content: Gradio then replaces the old result
+    whole, so that nothing selected in it stays."""
     name = f"estime-{sha256(inner.encode()).hexdigest()[:12]}"
     return f"<{name}>{inner}</{name}>"
 
@@ -95,10 +97,17 @@ def verdict(explanations: Sequence[Explanation]) -> str:
     unit = explanations[0].unit
     named = dict(zip("AB", explanations, strict=True))
     values = {name: explanation.value(RECOMMENDED) for name, explanation in named.items()}
-    low = {name: shown for name, shown in named.items() if not shown.value("coverage") >= LOW_COVERAGE}
+    low = {
+        name: shown for name, shown in named.items() if not shown.value("coverage") >= LOW_COVERAGE
+    }
     if low:
-        reasons = [f"only {shown.overlap} of {shown.tokens} {unit}s of {name}" for name, shown in low.items()]
-        text = f"<b>No winner:</b> {' and '.join(reasons)} occur in the source, too few to judge by."
+        reasons = [
+            f"only {shown.overlap} of {shown.tokens} {unit}s of {name}"
+            for name, shown in low.items()
+        ]
+        text = (
+            f"<b>No winner:</b> {' and '.join(reasons)} occur in the source, too few to judge by."
+        )
     elif values["A"] == values["B"]:
         text = f"Both have an {RECOMMENDED} of {share(values['A'])}."
     else:
@@ -111,7 +120,9 @@ def verdict(explanations: Sequence[Explanation]) -> str:
 
 
 def notice(message: str) -> str:
-    """A message in place of a result. Text between backticks is set as code; nothing is read as HTML."""
+    """A message in place of a result. Text between backticks is set as code; nothing is read as
+    HTML.
+    """
     return f'<p class="demo-notice" role="alert" dir="auto">{with_code(message)}</p>'
 
 

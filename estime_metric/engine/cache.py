@@ -1,6 +1,8 @@
-"""Source embeddings by content: bounded memory, and where asked for a bounded folder that processes share.
+"""Source embeddings by content: bounded memory, and where asked for a bounded folder that processes
+share.
 
-Keys are digests of everything that the embeddings depend on, so no entry is taken for another or has to be invalidated.
+Keys are digests of everything that the embeddings depend on, so no entry is taken for another or
+has to be invalidated.
 """
 
 from __future__ import annotations
@@ -38,14 +40,16 @@ _ABANDONED = 3600.0  # seconds after which an unfinished file is taken for the r
 class SourceCache:
     """Embeddings of sources; the least recently used are evicted first.
 
-    Entries are kept on the CPU, whatever device they come from; in a folder each is a safetensors file with a checksum.
-    Several processes may share a folder; a damaged entry is removed with a warning and computed again. A deep copy is
-    the cache itself; an unpickled one keeps folder and limits and starts with empty memory.
+    Entries are kept on the CPU, whatever device they come from; in a folder each is a safetensors
+    file with a checksum. Several processes may share a folder; a damaged entry is removed with a
+    warning and computed again. A deep copy is the cache itself; an unpickled one keeps folder and
+    limits and starts with empty memory.
 
     Args:
         memory_bytes: most bytes of embeddings held in memory.
         folder: where entries are kept on disk; made if there is none. ``None`` for memory only.
-        folder_bytes: most bytes in the folder, which each process that writes may exceed by a 64th part.
+        folder_bytes: most bytes in the folder, which each process that writes may exceed by a 64th
+            part.
 
     Attributes:
         hits, misses: how often an entry was and was not found.
@@ -63,7 +67,10 @@ class SourceCache:
     """
 
     def __init__(
-        self, memory_bytes: int = 0, folder: str | os.PathLike[str] | None = None, folder_bytes: int = 10_000_000_000
+        self,
+        memory_bytes: int = 0,
+        folder: str | os.PathLike[str] | None = None,
+        folder_bytes: int = 10_000_000_000,
     ) -> None:
         self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
         self.folder = None if folder is None else Path(folder).expanduser()
@@ -71,7 +78,9 @@ class SourceCache:
         self.hits = self.misses = 0
         self._entries: OrderedDict[str, Tensor] = OrderedDict()
         self._held = 0
-        self._unchecked = self.folder_bytes  # bytes written since the folder was last looked through
+        self._unchecked = (
+            self.folder_bytes
+        )  # bytes written since the folder was last looked through
         self._warned = False
         self._lock = threading.Lock()
         if self.folder is not None:
@@ -79,7 +88,9 @@ class SourceCache:
 
     @classmethod
     def of(cls, cache: int | str | os.PathLike[str] | SourceCache | None) -> SourceCache | None:
-        """What users may pass as ``cache``: bytes of memory, a folder, a cache, ``None``; raises as the class."""
+        """What users may pass as ``cache``: bytes of memory, a folder, a cache, ``None``; raises as
+        the class.
+        """
         if cache is None or isinstance(cache, SourceCache):
             return cache
         if isinstance(cache, (str, os.PathLike)):
@@ -90,7 +101,9 @@ class SourceCache:
         raise TypeError(f"Expected argument `cache` to {wanted}, but got {cache!r}.")
 
     def get(self, key: str) -> Tensor | None:
-        """The embeddings stored under ``key``, on the CPU, not to be changed in place; ``None`` if there are none."""
+        """The embeddings stored under ``key``, on the CPU, not to be changed in place; ``None`` if
+        there are none.
+        """
         with self._lock:
             found = self._entries.get(key)
             if found is not None:
@@ -102,9 +115,13 @@ class SourceCache:
             return found
 
     def put(self, key: str, embeddings: Tensor) -> None:
-        """Stores embeddings of any shape and dtype under a `source_key`, unless they are larger than a limit."""
+        """Stores embeddings of any shape and dtype under a `source_key`, unless they are larger
+        than a limit.
+        """
         if not _KEY.fullmatch(key):
-            raise ValueError(f"Expected argument `key` to be what `source_key` returns, but got {key!r}.")
+            raise ValueError(
+                f"Expected argument `key` to be what `source_key` returns, but got {key!r}."
+            )
         if max(self.memory_bytes, self.folder_bytes if self.folder else 0) < embeddings.nbytes:
             return
         with self._lock:
@@ -125,7 +142,11 @@ class SourceCache:
         return len(self._entries)
 
     def __repr__(self) -> str:
-        folder = "" if self.folder is None else f", folder={str(self.folder)!r}, folder_bytes={self.folder_bytes}"
+        folder = (
+            ""
+            if self.folder is None
+            else f", folder={str(self.folder)!r}, folder_bytes={self.folder_bytes}"
+        )
         return f"SourceCache(memory_bytes={self.memory_bytes}{folder})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SourceCache:
@@ -159,7 +180,11 @@ class SourceCache:
             if isinstance(error, OSError) or is_out_of_memory(error):
                 return None
         _remove(file)
-        warnings.warn(f"{file} is damaged: removed, and its source is encoded again.", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"{file} is damaged: removed, and its source is encoded again.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         return None
 
     def _write(self, key: str, embeddings: Tensor) -> None:
@@ -177,7 +202,11 @@ class SourceCache:
         except OSError as error:
             if not self._warned:
                 self._warned = True
-                warnings.warn(f"Source embeddings are not kept in {self.folder}: {error}", RuntimeWarning, stacklevel=2)
+                warnings.warn(
+                    f"Source embeddings are not kept in {self.folder}: {error}",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
             return
         self._unchecked += len(content)
         if self._unchecked > self.folder_bytes // 64:
@@ -185,7 +214,9 @@ class SourceCache:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Removes the files used longest ago until the rest fits, and what stopped processes left unfinished."""
+        """Removes the files used longest ago until the rest fits, and what stopped processes left
+        unfinished.
+        """
         files = []
         for file, size, used in self._files():
             if _UNFINISHED.fullmatch(file.name) and time.time() - used > _ABANDONED:
@@ -212,8 +243,8 @@ class SourceCache:
 def source_key(signature: str, *arrays: NDArray[np.int64]) -> str:
     """A digest that stands for the embeddings of one source: 64 hexadecimal digits.
 
-    ``signature`` is the complete one of the configuration, ``arrays`` tell its units: token ids, where each begins and
-    ends, its number; int64.
+    ``signature`` is the complete one of the configuration, ``arrays`` tell its units: token ids,
+    where each begins and ends, its number; int64.
     """
     digest = hashlib.sha256(signature.encode())
     for array in arrays:

@@ -19,9 +19,9 @@ from estime_metric.engine.text.chunking import Chunk, EncodedUnits, SummaryUnits
 
 CHUNK = 4_000_000  # most dot products held at once: 16 MB in float32
 
-#: Two dot products with one embedding may change order by rounding alone where they are no further apart than this
-#: share of the product of lengths, by the precision of the embeddings. In bfloat16 and float16 it is two units in the
-#: last place.
+#: Two dot products with one embedding may change order by rounding alone where they are no further
+#: apart than this share of the product of lengths, by the precision of the embeddings. In bfloat16
+#: and float16 it is two units in the last place.
 TIE_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 2**-6, torch.float16: 2**-9}
 
 
@@ -30,12 +30,13 @@ class Matches:
     """For each summary unit its best matches in the source; each field is of shape (l, s).
 
     Attributes:
-        same: ``s(i)`` of Eq. 2, the greatest dot product with a source unit of the same id; -inf where there is none;
-            float32.
+        same: ``s(i)`` of Eq. 2, the greatest dot product with a source unit of the same id; -inf
+            where there is none; float32.
         same_at: position of that source unit, the first where several are equal; int64.
         other: ``o(i)``, the greatest dot product with a source unit of another id, likewise.
         other_at: its position, likewise.
-        winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3); int64.
+        winners: how many source units of another id exceed ``same`` (the inner sum of Eq. 3);
+            int64.
         ties: where ``same`` and ``other`` are so close that rounding may change the verdict; bool.
         winner_ties: how many source units of another id are as close to ``same``; int64.
         best_ties: where another source unit is as close to the best match of any id; bool.
@@ -75,11 +76,19 @@ class Matches:
     @classmethod
     def cat(cls, parts: Sequence[Matches]) -> Matches:
         """The matches of all summary units of the parts, one after the other."""
-        return cls(*(torch.cat([getattr(part, name) for part in parts], dim=1) for name in cls.__dataclass_fields__))
+        return cls(
+            *(
+                torch.cat([getattr(part, name) for part in parts], dim=1)
+                for name in cls.__dataclass_fields__
+            )
+        )
 
     def split(self, sizes: Sequence[int]) -> list[Matches]:
         """The matches of so many summary units each, one after the other."""
-        fields = (torch.split(getattr(self, name), list(sizes), dim=1) for name in self.__dataclass_fields__)
+        fields = (
+            torch.split(getattr(self, name), list(sizes), dim=1)
+            for name in self.__dataclass_fields__
+        )
         return [Matches(*parts) for parts in zip(*fields, strict=True)]
 
 
@@ -94,8 +103,14 @@ class MatchedPair:
 
 
 def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
-    """The matches of every pair of a chunk whose units have been encoded; one product for each source."""
-    groups = [(source, summaries, _arrays(source, summaries)) for source, summaries in chunk.groups if summaries]
+    """The matches of every pair of a chunk whose units have been encoded; one product for each
+    source.
+    """
+    groups = [
+        (source, summaries, _arrays(source, summaries))
+        for source, summaries in chunk.groups
+        if summaries
+    ]
     if not groups:
         return []
     device = _embeddings(groups[0][1])[0].device
@@ -108,14 +123,20 @@ def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
 
 
 def _embeddings(summaries: Sequence[SummaryUnits]) -> list[Tensor]:
-    return [one.embeddings for summary in summaries for one in summary.encoded if one.embeddings is not None]
+    return [
+        one.embeddings
+        for summary in summaries
+        for one in summary.encoded
+        if one.embeddings is not None
+    ]
 
 
 def _arrays(source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> list[NDArray[Any]]:
     """What the device has to know of a source and some of its summaries; int64 of shape (n,) each.
 
-    Ids of the sets of units, ids of the source, and where the units are words the rows of those that occur in it. No
-    unit of these summaries was encoded where the source has no embeddings; a later chunk may need it.
+    Ids of the sets of units, ids of the source, and where the units are words the rows of those
+    that occur in it. No unit of these summaries was encoded where the source has no embeddings; a
+    later chunk may need it.
     """
     ids = np.concatenate([one.units.ids for summary in summaries for one in summary.encoded])
     arrays = [ids, source.units.ids[:0] if source.embeddings is None else source.units.ids]
@@ -125,17 +146,24 @@ def _arrays(source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> list[NDA
 
 
 def _match_group(
-    source: EncodedUnits, summaries: Sequence[SummaryUnits], positions: Sequence[Tensor], normalize: bool
+    source: EncodedUnits,
+    summaries: Sequence[SummaryUnits],
+    positions: Sequence[Tensor],
+    normalize: bool,
 ) -> list[MatchedPair]:
     ids, source_ids, *overlapping = positions
     embeddings = torch.cat(_embeddings(summaries), dim=1)
     of_source = embeddings[:, :0] if source.embeddings is None else source.embeddings
     found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
-    matched = iter(found.split([len(one.units) for summary in summaries for one in summary.encoded]))
+    matched = iter(
+        found.split([len(one.units) for summary in summaries for one in summary.encoded])
+    )
     by_summary = [[next(matched) for _ in summary.encoded] for summary in summaries]
     checked = [of[0] for of in by_summary]
     if overlapping:
-        checked = found.only(overlapping[0]).split([int(summary.checked.sum()) for summary in summaries])
+        checked = found.only(overlapping[0]).split(
+            [int(summary.checked.sum()) for summary in summaries]
+        )
     return [
         MatchedPair(source, summary, some if len(some) else of[0], of[-1])
         for summary, of, some in zip(summaries, by_summary, checked, strict=True)
@@ -143,25 +171,37 @@ def _match_group(
 
 
 def matches_to_host(pairs: Sequence[MatchedPair]) -> list[MatchedPair]:
-    """The same pairs with their matches on the CPU: one copy from the device for each field, for all pairs."""
+    """The same pairs with their matches on the CPU: one copy from the device for each field, for
+    all pairs.
+    """
     sets = [matches for pair in pairs for matches in (pair.checked, pair.every)]
-    fields = (to_host([getattr(one, name) for one in sets]) for name in Matches.__dataclass_fields__)
+    fields = (
+        to_host([getattr(one, name) for one in sets]) for name in Matches.__dataclass_fields__
+    )
     found = [Matches(*values) for values in zip(*fields, strict=True)]
     matched = zip(pairs, found[::2], found[1::2], strict=True)
     return [replace(pair, checked=checked, every=every) for pair, checked, every in matched]
 
 
 def match(
-    summary: Tensor, source: Tensor, summary_ids: Tensor, source_ids: Tensor, *,
-    normalize: bool = False, chunk: int = CHUNK,
-) -> Matches:  # fmt: skip
-    """Finds the best matches of each summary unit, by the plain dot product (section 2) in float32, of any dtype.
+    summary: Tensor,
+    source: Tensor,
+    summary_ids: Tensor,
+    source_ids: Tensor,
+    *,
+    normalize: bool = False,
+    chunk: int = CHUNK,
+) -> Matches:
+    """Finds the best matches of each summary unit, by the plain dot product (section 2) in float32,
+    of any dtype.
 
     Args:
-        summary, source: embeddings of summary units, of shape (l, s, d), and of all source units, of shape (l, t, d).
+        summary, source: embeddings of summary units, of shape (l, s, d), and of all source units,
+            of shape (l, t, d).
         summary_ids, source_ids: int64 of shape (s,) and (t,).
         normalize: scale embeddings to length one first (appendix C).
-        chunk: most dot products held at once, so that memory does not grow with the product of both lengths.
+        chunk: most dot products held at once, so that memory does not grow with the product of both
+            lengths.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
@@ -171,20 +211,30 @@ def match(
     height = max(1, min(rows, chunk // max(1, layers * width)))
     tolerance = TIE_TOLERANCE.get(source.dtype, TIE_TOLERANCE[torch.float32])
     if not normalize and columns:
-        tolerance = tolerance * torch.linalg.vector_norm(source, dim=-1, dtype=torch.float32).amax(-1, keepdim=True)
+        tolerance = tolerance * torch.linalg.vector_norm(source, dim=-1, dtype=torch.float32).amax(
+            -1, keepdim=True
+        )
     parts = [
         _match_rows(_floats(part, normalize), source, ids, source_ids, normalize, width, tolerance)
-        for part, ids in zip(torch.split(summary, height, dim=1), torch.split(summary_ids, height), strict=True)
+        for part, ids in zip(
+            torch.split(summary, height, dim=1), torch.split(summary_ids, height), strict=True
+        )
     ]
     return parts[0] if len(parts) == 1 else Matches.cat(parts)
 
 
 def _match_rows(
-    summary: Tensor, source: Tensor, summary_ids: Tensor, source_ids: Tensor,
-    normalize: bool, width: int, tolerance: Tensor | float,
-) -> Matches:  # fmt: skip
-    """Matches a block of summary rows; the source comes in blocks of ``width`` columns. ``tolerance`` is that of ties
-    for each unit of length in the summary, of shape (l, 1) or a number.
+    summary: Tensor,
+    source: Tensor,
+    summary_ids: Tensor,
+    source_ids: Tensor,
+    normalize: bool,
+    width: int,
+    tolerance: Tensor | float,
+) -> Matches:
+    """Matches a block of summary rows; the source comes in blocks of ``width`` columns.
+    ``tolerance`` is that of ties for each unit of length in the summary, of shape (l, 1) or a
+    number.
     """
     same = summary.new_full(summary.shape[:2], -torch.inf)  # (l, s)
     other = same.clone()
@@ -194,7 +244,9 @@ def _match_rows(
     blocks = range(0, source.shape[1], width)
 
     def products(start: int) -> tuple[Tensor, Tensor]:
-        """Dot products (l, s, block) with a block of the source, once for the same id and once for another."""
+        """Dot products (l, s, block) with a block of the source, once for the same id and once for
+        another.
+        """
         dots = summary @ _floats(source[:, start : start + width], normalize).transpose(1, 2)
         equal = summary_ids[:, None] == source_ids[None, start : start + width]  # (s, block)
         return dots.masked_fill(~equal, -torch.inf), dots.masked_fill_(equal, -torch.inf)

@@ -1,4 +1,6 @@
-"""Example pairs, written for this project: a few sources, each with a faithful and an unfaithful summary."""
+"""Example pairs, written for this project: a few sources, each with a faithful and an unfaithful
+summary.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Explanations drawn: as a web page, in the terminal, as a plot. matplotlib is imported only when used."""
+"""Explanations drawn: as a web page, in the terminal, as a plot. matplotlib is imported only when
+used.
+"""
 
 from estime_metric.explain.html import fragment, to_html
 from estime_metric.explain.plot import plot_alarms

@@ -23,10 +23,12 @@ def _asset(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-#: CSS for all fragments of a page, scoped under ``.estime``; colours and fonts are variables, named ``--estime-...``.
+#: CSS for all fragments of a page, scoped under ``.estime``; colours and fonts are variables, named
+#: ``--estime-...``.
 STYLE = _asset("estime.css")
 
-#: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click; idempotent.
+#: JavaScript for all fragments of a page: it shows a unit's evidence at hover, focus or click;
+#: idempotent.
 SCRIPT = _asset("estime.js")
 
 #: Characters that HTML cannot hold, or not as they are.
@@ -34,20 +36,26 @@ _CHARS = {0: "\ufffd", 13: "&#13;", **dict.fromkeys(range(0xD800, 0xE000), "\uff
 
 
 def to_html(
-    explanations: Explanation | Sequence[Explanation], *, standalone: bool = True,
-    title: str = "ESTIME: alarms and their evidence", headings: Sequence[str] | None = None,
-) -> str:  # fmt: skip
-    """Draws one explanation or several: the summary with its verdicts beside the source with their evidence.
+    explanations: Explanation | Sequence[Explanation],
+    *,
+    standalone: bool = True,
+    title: str = "ESTIME: alarms and their evidence",
+    headings: Sequence[str] | None = None,
+) -> str:
+    """Draws one explanation or several: the summary with its verdicts beside the source with their
+    evidence.
 
-    Nothing in the texts is read as HTML. Several explanations have one legend above them, and one signature if it is
-    the same for all; a whole page begins with an index of them, the largest inconsistency first.
+    Nothing in the texts is read as HTML. Several explanations have one legend above them, and one
+    signature if it is the same for all; a whole page begins with an index of them, the largest
+    inconsistency first.
 
     Args:
         explanations: what is shown, in this order; an empty list gives a page that says so.
-        standalone: a whole page, with style and script inside, that loads nothing from anywhere; else only its
-            fragments, for a page that has ``STYLE`` and ``SCRIPT``.
+        standalone: a whole page, with style and script inside, that loads nothing from anywhere;
+            else only its fragments, for a page that has ``STYLE`` and ``SCRIPT``.
         title: title of the page.
-        headings: a line above each explanation, also its name in the index; by default the numbers of several.
+        headings: a line above each explanation, also its name in the index; by default the numbers
+            of several.
 
     Raises:
         ValueError: ``headings`` is of another length.
@@ -62,7 +70,14 @@ def to_html(
     signatures = {explanation.signature for explanation in shown}
     common = signatures.pop() if several and len(signatures) == 1 else ""
     parts = [
-        _fragment([explanation], ["Summary"], f"estime-{number}", heading, not several, with_signature=not common)
+        _fragment(
+            [explanation],
+            ["Summary"],
+            f"estime-{number}",
+            heading,
+            not several,
+            with_signature=not common,
+        )
         for number, (explanation, heading) in enumerate(zip(shown, headings, strict=True), start=1)
     ]
     if several:
@@ -70,31 +85,42 @@ def to_html(
     if not standalone:
         return "".join(parts)
     return _render(
-        "page", title=title, index=_index(shown, headings) if several else [],
-        fragments=[Markup(part) for part in parts], style=Markup(STYLE), script=Markup(SCRIPT),
+        "page",
+        title=title,
+        index=_index(shown, headings) if several else [],
+        fragments=[Markup(part) for part in parts],
+        style=Markup(STYLE),
+        script=Markup(SCRIPT),
         script_digest=Markup(base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()),
-    )  # fmt: skip
+    )
 
 
 def fragment(explanation: Explanation, *, key: str = "estime", heading: str = "") -> str:
     """One explanation as ``<div class="estime">...</div>``, without style and script.
 
-    Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``) and the positions of
-    its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``, in characters). The source is cut into
-    spans with ``data-start`` and ``data-end`` wherever evidence begins or ends. ``key`` is the id of the element,
-    different for each on a page; ``heading`` a line above it.
+    Each unit of the summary is an ``.estime-unit``, with its verdict as a class (``estime-alarm``)
+    and the positions of its evidence in the source as ``data-best`` and ``data-same`` (``"12-17"``,
+    in characters). The source is cut into spans with ``data-start`` and ``data-end`` wherever
+    evidence begins or ends. ``key`` is the id of the element, different for each on a page;
+    ``heading`` a line above it.
     """
     return _fragment([explanation], ["Summary"], key, heading)
 
 
-def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime") -> str:
-    """Several summaries above their one source: a `fragment` with their counts in a table, and names above them.
+def comparison(
+    explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime"
+) -> str:
+    """Several summaries above their one source: a `fragment` with their counts in a table, and
+    names above them.
 
-    Raises ValueError where they differ in source or signature, there is none, or ``names`` is of another length.
+    Raises ValueError where they differ in source or signature, there is none, or ``names`` is of
+    another length.
     """
     if len({(explanation.source, explanation.signature) for explanation in explanations}) != 1:
         wanted = "of one source with one signature"
-        raise ValueError(f"Expected argument `explanations` to be {wanted}, but they differ or there is none.")
+        raise ValueError(
+            f"Expected argument `explanations` to be {wanted}, but they differ or there is none."
+        )
     if len(names) != len(explanations):
         wanted = f"{len(explanations)}, one for each explanation"
         raise ValueError(f"Expected argument `names` to have {wanted}, but got {len(names)}.")
@@ -102,44 +128,65 @@ def comparison(explanations: Sequence[Explanation], names: Sequence[str], *, key
 
 
 def _fragment(
-    explanations: Sequence[Explanation], names: Sequence[str], key: str, heading: str = "",
-    with_legend: bool = True, with_signature: bool = True,
-) -> str:  # fmt: skip
+    explanations: Sequence[Explanation],
+    names: Sequence[str],
+    key: str,
+    heading: str = "",
+    with_legend: bool = True,
+    with_signature: bool = True,
+) -> str:
     counts = [wording.counts(explanation) for explanation in explanations]
     summaries = [
         {
-            "name": name, "text": explanation.prediction, "counts": own, "remark": wording.remark(explanation),
+            "name": name,
+            "text": explanation.prediction,
+            "counts": own,
+            "remark": wording.remark(explanation),
             "pieces": list(_summary_pieces(explanation)),
         }
         for name, explanation, own in zip(names, explanations, counts, strict=True)
-    ]  # fmt: skip
+    ]
     return _render(
-        "fragment", key=key, heading=heading, summaries=summaries, count_rows=list(zip(*counts, strict=True)),
-        source=explanations[0].source, source_pieces=list(_source_pieces(explanations)),
+        "fragment",
+        key=key,
+        heading=heading,
+        summaries=summaries,
+        count_rows=list(zip(*counts, strict=True)),
+        source=explanations[0].source,
+        source_pieces=list(_source_pieces(explanations)),
         hint="Point at a word of the summary, tap it or go to it with Tab: its evidence shows here.",
-        **_legend(explanations[0]), with_legend=with_legend,
+        **_legend(explanations[0]),
+        with_legend=with_legend,
         signature=explanations[0].signature if with_signature else "",
-    )  # fmt: skip
+    )
 
 
 def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list[dict[str, Any]]:
     order = sorted(enumerate(explanations), key=lambda one: -one[1].value(RECOMMENDED))
     return [
         {
-            "key": f"estime-{number + 1}", "heading": headings[number], "alarms": explanation.alarms,
+            "key": f"estime-{number + 1}",
+            "heading": headings[number],
+            "alarms": explanation.alarms,
             "checked": f"{explanation.overlap} of {explanation.tokens}",
             "inconsistency": wording.share(explanation.value(RECOMMENDED)),
             "beginning": " ".join(explanation.prediction[:300].split()),
         }
         for number, explanation in order
-    ]  # fmt: skip
+    ]
 
 
 def _legend(explanation: Explanation) -> dict[str, Any]:
     """Samples of words, each with class, strength and meaning, and what the colours mean."""
     marked = marked_of(explanation)
-    samples = [(f"estime-{verdict}", f"{strength:.2f}", meaning) for verdict, strength, meaning in marked.levels()]
-    evidence = ("estime-best", None, "best match"), ("estime-same", None, "closest occurrence of the same word")
+    samples = [
+        (f"estime-{verdict}", f"{strength:.2f}", meaning)
+        for verdict, strength, meaning in marked.levels()
+    ]
+    evidence = (
+        ("estime-best", None, "best match"),
+        ("estime-same", None, "closest occurrence of the same word"),
+    )
     return {"legend": [*samples, *evidence], "origin": marked.origin}
 
 
@@ -152,7 +199,9 @@ def templates(package: str) -> jinja2.Environment:
     """The templates of a package; they escape whatever they print."""
     loader = jinja2.PackageLoader(package)
     options: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
-    return jinja2.Environment(loader=loader, finalize=_displayable, undefined=jinja2.StrictUndefined, **options)
+    return jinja2.Environment(
+        loader=loader, finalize=_displayable, undefined=jinja2.StrictUndefined, **options
+    )
 
 
 def _displayable(value: object) -> Markup:
@@ -160,7 +209,9 @@ def _displayable(value: object) -> Markup:
 
 
 def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, str]]]:
-    """The summary in pieces: each unit with the attributes of its element, what lies between without."""
+    """The summary in pieces: each unit with the attributes of its element, what lies between
+    without.
+    """
     cursor = 0
     for unit in explanation.words:
         yield explanation.prediction[cursor : unit.start], {}
@@ -171,9 +222,11 @@ def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, s
 
 def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     attributes = {
-        "class": f"estime-unit estime-{unit.verdict}", "role": "button",
-        "tabindex": "0" if unit.verdict == "alarm" else "-1", "aria-label": wording.note(explanation, unit),
-    }  # fmt: skip
+        "class": f"estime-unit estime-{unit.verdict}",
+        "role": "button",
+        "tabindex": "0" if unit.verdict == "alarm" else "-1",
+        "aria-label": wording.note(explanation, unit),
+    }
     for name, evidence in (("data-best", unit.best), ("data-same", unit.same)):
         if evidence is not None:
             attributes[name] = f"{evidence.start}-{evidence.end}"
@@ -183,7 +236,9 @@ def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
 
 
 def _source_pieces(explanations: Sequence[Explanation]) -> Iterator[tuple[int, int, str]]:
-    """The source of one or several explanations, cut wherever evidence begins or ends: start, end, text."""
+    """The source of one or several explanations, cut wherever evidence begins or ends: start, end,
+    text.
+    """
     source = explanations[0].source
     words = chain.from_iterable(explanation.words for explanation in explanations)
     evidence = [each for word in words for each in (word.best, word.same) if each is not None]

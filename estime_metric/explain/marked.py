@@ -1,4 +1,6 @@
-"""How many of such words annotators marked as errors, by ``python -m estime_metric.studies.training.record``: what colours show."""
+"""How many of such words annotators marked as errors, by ``python -m
+estime_metric.studies.training.record``: what colours show.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class Marked:
     data: str  # on what
     absent: float  # of words that the source lacks
     matches: float  # of words that match
-    alarms: tuple[tuple[float, float], ...]  # least relative margin, from 0 on, and the share from there to the next
+    alarms: tuple[
+        tuple[float, float], ...
+    ]  # least relative margin, from 0 on, and the share from there to the next
 
     @property
     def _most(self) -> float:
@@ -41,12 +45,16 @@ class Marked:
 
     def levels(self) -> list[tuple[str, float, str]]:
         """The legend: verdict, strength and meaning, the strongest kind first."""
-        found = [("absent", self.absent / self._most, f"not in the source: {self.absent:.0%} marked")]
+        found = [
+            ("absent", self.absent / self._most, f"not in the source: {self.absent:.0%} marked")
+        ]
         end = None
         for least, share in reversed(self.alarms):
             margin = f"from {least:.0%}" if end is None else f"{least:.0%} to {end:.0%}"
             margin = margin if least else f"under {end:.0%}"
-            found.append(("alarm", share / self._most, f"alarm, margin {margin}: {share:.0%} marked"))
+            found.append(
+                ("alarm", share / self._most, f"alarm, margin {margin}: {share:.0%} marked")
+            )
             end = least
         return found
 
@@ -66,7 +74,9 @@ def marked_of(explanation: Explanation) -> Marked:
     encoder = named[1] if named is not None and named[1] in entries else next(iter(entries))
     entry = entries[encoder]
     alarms = tuple((float(one["margin"]), float(one["share"])) for one in entry["alarms"])
-    return Marked(encoder, entry["data"], entry["absent"]["share"], entry["matches"]["share"], alarms)
+    return Marked(
+        encoder, entry["data"], entry["absent"]["share"], entry["matches"]["share"], alarms
+    )
 
 
 @cache

@@ -18,12 +18,14 @@ LABELLED = 80  # with more words than this, the words are not written along the 
 
 
 def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure:
-    """Draws each word of the summary, from left to right, at the height of its best match in the source.
+    """Draws each word of the summary, from left to right, at the height of its best match in the
+    source.
 
-    A summary that follows its source is a rising line, which is what the measure ``coherence`` quantifies. Dots are
-    matches; crosses are alarms, each with a thin line to a ring at the closest occurrence of the same word; squares are
-    words that the source lacks. Crosses and squares are the stronger, the more of such words annotators marked. A pair
-    with nothing to match gives empty axes. By default ``title`` states the counts.
+    A summary that follows its source is a rising line, which is what the measure ``coherence``
+    quantifies. Dots are matches; crosses are alarms, each with a thin line to a ring at the closest
+    occurrence of the same word; squares are words that the source lacks. Crosses and squares are
+    the stronger, the more of such words annotators marked. A pair with nothing to match gives empty
+    axes. By default ``title`` states the counts.
 
     Returns:
         A figure that belongs to no window: save it with ``savefig``.
@@ -63,7 +65,13 @@ def _draw(axes: Axes, explanation: Explanation) -> None:
     for verdict, label, marker, size, colour in (
         ("absent", f"not in the source ({marked.absent:.0%} marked)", "s", 40, _ALARM),
         ("match", "match", "o", 30, _MATCH),
-        ("alarm", f"alarm ({min(of_alarms):.0%} to {max(of_alarms):.0%}, by margin)", "X", 62, _ALARM),
+        (
+            "alarm",
+            f"alarm ({min(of_alarms):.0%} to {max(of_alarms):.0%}, by margin)",
+            "X",
+            62,
+            _ALARM,
+        ),
     ):
         marks = [
             (x, word.best.start, 1.0 if verdict == "match" else _alpha(marked, word))
@@ -73,9 +81,13 @@ def _draw(axes: Axes, explanation: Explanation) -> None:
         if marks:
             xs, ys, alphas = zip(*marks, strict=True)
             colours = [to_rgba(colour, alpha) for alpha in alphas]
-            axes.scatter(xs, ys, label=label, marker=marker, s=size, color=colours, linewidths=0, zorder=3)
+            axes.scatter(
+                xs, ys, label=label, marker=marker, s=size, color=colours, linewidths=0, zorder=3
+            )
     alarms = [(x, word) for x, word in enumerate(words) if word.verdict == "alarm"]
-    if own := [(x, word.best.start, word.same.start) for x, word in alarms if word.best and word.same]:
+    if own := [
+        (x, word.best.start, word.same.start) for x, word in alarms if word.best and word.same
+    ]:
         xs, best, same = zip(*own, strict=True)
         axes.vlines(xs, best, same, color=_ALARM, linewidth=0.7, alpha=0.45, zorder=1)
         ring: dict[str, Any] = {"marker": "o", "s": 26, "facecolors": "white", "edgecolors": _QUIET}
@@ -87,7 +99,10 @@ def _write_words(axes: Axes, explanation: Explanation) -> None:
     words, marked = explanation.words, marked_of(explanation)
     if not 0 < len(words) <= LABELLED:
         return
-    labels = [_drawable(" ".join(explanation.prediction[word.start : word.end].split())[:24]) for word in words]
+    labels = [
+        _drawable(" ".join(explanation.prediction[word.start : word.end].split())[:24])
+        for word in words
+    ]
     axes.set_xticks(range(len(words)), labels, rotation=90, fontsize=8, parse_math=False)
     for word, label in zip(words, axes.get_xticklabels(), strict=True):
         if word.verdict != "match":

@@ -20,10 +20,15 @@ from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 
 BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 
-STYLES = {"alarm": "underline", "absent": "italic"}  # to which the strength is added: dim, plain, or bold red
+STYLES = {
+    "alarm": "underline",
+    "absent": "italic",
+}  # to which the strength is added: dim, plain, or bold red
 NARROW = 80  # cells; on narrower terminals each alarm is a block of lines instead of a table row
 _BESIDE = 20  # cells of a table row that hold no text: the margin, and what separates the columns
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # would reorder the rest of a line
+_DIRECTIONS = frozenset(
+    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)  # would reorder the rest of a line
 
 
 def to_terminal(explanation: Explanation, console: Console | None = None) -> None:
@@ -38,7 +43,8 @@ def render(explanation: Explanation) -> TerminalExplanation:
 
 @dataclass(frozen=True, slots=True)
 class TerminalExplanation:
-    """A rich renderable: the counts, the summary with its alarms numbered, and each alarm with its evidence in context.
+    """A rich renderable: the counts, the summary with its alarms numbered, and each alarm with its
+    evidence in context.
 
     It can be read without colours, and never takes a text for markup or for control codes.
     """
@@ -52,12 +58,19 @@ class TerminalExplanation:
             yield Text(f"\n{remark}")
         yield Rule("summary", style=QUIET, align="left")
         yield _summary(explanation)
-        absent = dict.fromkeys(_own(explanation, word) for word in explanation.words if word.verdict == "absent")
+        absent = dict.fromkeys(
+            _own(explanation, word) for word in explanation.words if word.verdict == "absent"
+        )
         if absent and not remark:
-            yield Text.assemble("\n", ("not in the source, so not checked: ", QUIET), ", ".join(absent))
+            yield Text.assemble(
+                "\n", ("not in the source, so not checked: ", QUIET), ", ".join(absent)
+            )
         marked = marked_of(explanation)
         if any(word.verdict != "match" for word in explanation.words):
-            yield Text("\n" + "; ".join(meaning for *_, meaning in marked.levels()) + f". {marked.origin}", style=QUIET)
+            yield Text(
+                "\n" + "; ".join(meaning for *_, meaning in marked.levels()) + f". {marked.origin}",
+                style=QUIET,
+            )
         if alarms := [word for word in explanation.words if word.verdict == "alarm"]:
             yield Rule("alarms", style=QUIET, align="left")
             if options.max_width < NARROW:
@@ -73,7 +86,11 @@ def _counts(explanation: Explanation) -> Table:
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(style=QUIET)
     for count in wording.counts(explanation):
-        grid.add_row(count.shown, count.name, f"{count.meaning}: {count.detail}" if count.detail else count.meaning)
+        grid.add_row(
+            count.shown,
+            count.name,
+            f"{count.meaning}: {count.detail}" if count.detail else count.meaning,
+        )
     return grid
 
 
@@ -81,7 +98,9 @@ def _summary(explanation: Explanation) -> Text:
     shown, cursor, number = Text(), 0, 0
     for word in explanation.words:
         shown.append(_safe(explanation.prediction[cursor : word.start]))
-        shown.append(_safe(explanation.prediction[word.start : word.end]), _style(explanation, word))
+        shown.append(
+            _safe(explanation.prediction[word.start : word.end]), _style(explanation, word)
+        )
         if word.verdict == "alarm":
             number += 1
             shown.append(f"[{number}]", "red")
@@ -95,16 +114,22 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     context_width = (width - _BESIDE - word_width - number_width) // 2
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("", justify="right", no_wrap=True, width=number_width)
-    texts = {"word": word_width, "best match in the source": context_width, "closest same word": context_width}
+    texts = {
+        "word": word_width,
+        "best match in the source": context_width,
+        "closest same word": context_width,
+    }
     for name, cells in texts.items():
         table.add_column(name, no_wrap=True, overflow="ellipsis", width=cells)
     table.add_column("margin", justify="right", no_wrap=True, width=6)
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
-            str(number), Text.assemble((_own(explanation, alarm), _style(explanation, alarm))),
+            str(number),
+            Text.assemble((_own(explanation, alarm), _style(explanation, alarm))),
             _in_context(explanation.source, alarm.best, context_width, BEST),
-            _in_context(explanation.source, alarm.same, context_width, SAME), wording.margin(alarm),
-        )  # fmt: skip
+            _in_context(explanation.source, alarm.same, context_width, SAME),
+            wording.margin(alarm),
+        )
     return table
 
 
@@ -114,12 +139,17 @@ def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> 
         own = _own(explanation, alarm), _style(explanation, alarm)
         yield Text.assemble(f"[{number}] ", own, (f"  margin {wording.margin(alarm)}", QUIET))
         for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
-            line = Text.assemble((f"{name}  ", QUIET), _in_context(explanation.source, evidence, context_width, style))
+            line = Text.assemble(
+                (f"{name}  ", QUIET),
+                _in_context(explanation.source, evidence, context_width, style),
+            )
             yield Padding(line, (0, 0, 0, 2))
 
 
 def _style(explanation: Explanation, word: UnitVerdict) -> str:
-    """The colour of a word: the larger the share of such words that annotators marked, the stronger."""
+    """The colour of a word: the larger the share of such words that annotators marked, the
+    stronger.
+    """
     if word.verdict == "match":
         return ""
     strength = marked_of(explanation).strength(word)
@@ -158,6 +188,9 @@ def _line(text: str) -> str:
 def _safe(text: str) -> str:
     """A text with control characters replaced, so that none of them reaches the terminal."""
     return "".join(
-        "\ufffd" if (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t") or char in _DIRECTIONS else char
+        "\ufffd"
+        if (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t")
+        or char in _DIRECTIONS
+        else char
         for char in text.replace("\r\n", "\n")
     )

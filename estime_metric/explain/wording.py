@@ -13,7 +13,9 @@ from estime_metric.measures import ALARM_WEIGHT, RECOMMENDED
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number: how it is shown, what it means for any pair and for this one, whether in the colour of alarms."""
+    """A number: how it is shown, what it means for any pair and for this one, whether in the colour
+    of alarms.
+    """
 
     name: str
     shown: str
@@ -24,7 +26,12 @@ class Count:
 
 def counts(explanation: Explanation) -> list[Count]:
     """The numbers of an explanation: the paper's score first, then the one to compare summaries by."""
-    unit, alarms, overlap, tokens = explanation.unit, explanation.alarms, explanation.overlap, explanation.tokens
+    unit, alarms, overlap, tokens = (
+        explanation.unit,
+        explanation.alarms,
+        explanation.overlap,
+        explanation.tokens,
+    )
     meaning = f"{unit}s whose best match in the source is another {unit}; the paper's score, lower is better"
     weighed = (
         f"{unit}s that the source lacks, and alarms with the weight {ALARM_WEIGHT:g}, of all {unit}s; lower is better; "
@@ -34,7 +41,11 @@ def counts(explanation: Explanation) -> list[Count]:
     return [
         Count("alarms", str(alarms), meaning, alarming=alarms > 0),
         Count(RECOMMENDED, share(explanation.value(RECOMMENDED)), weighed),
-        Count("alarm rate", share(explanation.value("alarm_rate")), f"alarms for each {unit} checked; lower is better"),
+        Count(
+            "alarm rate",
+            share(explanation.value("alarm_rate")),
+            f"alarms for each {unit} checked; lower is better",
+        ),
         Count("coverage", share(explanation.value("coverage")), checked, f"{overlap} of {tokens}"),
     ]
 
@@ -70,7 +81,9 @@ def note(explanation: Explanation, unit: UnitVerdict) -> str:
         return f"{own} is an alarm: its best match in the source is {_best_match(explanation, unit)}{by}; {marked}."
     if unit.verdict == "match":
         return f"{own} is a match: its best match in the source is the same{by}."
-    leads_to = "" if unit.best is None else f"; its context leads to {_best_match(explanation, unit)}"
+    leads_to = (
+        "" if unit.best is None else f"; its context leads to {_best_match(explanation, unit)}"
+    )
     return f"{own} is not in the source, so it is not checked{leads_to}; {marked}."
 
 
@@ -84,7 +97,9 @@ def margin(unit: UnitVerdict) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text in quotation marks, white space as single spaces; isolated, so that its direction is its own."""
+    """A text in quotation marks, white space as single spaces; isolated, so that its direction is
+    its own.
+    """
     return f"\u201c\u2068{' '.join(text.split())}\u2069\u201d"
 
 

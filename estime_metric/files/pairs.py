@@ -20,8 +20,12 @@ class Pairs:
     sources: list[str] = field(default_factory=list)
     summaries: list[str] = field(default_factory=list)
     others: list[Row] = field(default_factory=list)  # further columns of each pair
-    problems: list[str] = field(default_factory=list)  # a sentence for each invalid row, with its line
-    size: int = field(default=0, compare=False)  # bytes of the texts that `add` has added, each source counted once
+    problems: list[str] = field(
+        default_factory=list
+    )  # a sentence for each invalid row, with its line
+    size: int = field(
+        default=0, compare=False
+    )  # bytes of the texts that `add` has added, each source counted once
     _known: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -37,21 +41,28 @@ class Pairs:
         self._known.add(source)
 
     def ends_before(self, source: str, pairs: int, size: int) -> bool:
-        """Whether a chunk ends before a pair of ``source``: at so many ``pairs``, or texts of ``size`` bytes.
+        """Whether a chunk ends before a pair of ``source``: at so many ``pairs``, or texts of
+        ``size`` bytes.
 
-        While the source is the same, it continues to twice of either; if a source alone is larger than ``size``, until
-        its summaries are as large as it is.
+        While the source is the same, it continues to twice of either; if a source alone is larger
+        than ``size``, until its summaries are as large as it is.
         """
         if len(self) < pairs and self.size < size:
             return False
         last = self.sources[-1]
-        return source != last or len(self) >= 2 * pairs or self.size >= 2 * max(size, len(last.encode()))
+        return (
+            source != last
+            or len(self) >= 2 * pairs
+            or self.size >= 2 * max(size, len(last.encode()))
+        )
 
     def chunks(self, size: int) -> Iterator[Pairs]:
         """The pairs in their order, ``size`` at a time, without the problems."""
         for start in range(0, len(self), size):
             some = slice(start, start + size)
-            yield Pairs(self.lines[some], self.sources[some], self.summaries[some], self.others[some])
+            yield Pairs(
+                self.lines[some], self.sources[some], self.summaries[some], self.others[some]
+            )
 
 
 def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
@@ -61,13 +72,19 @@ def read_pairs(path: Path, source_column: str, summary_column: str) -> Pairs:
         if isinstance(row, str):
             pairs.problems.append(f"line {line}: {row}")
         else:
-            others = {name: value for name, value in row.items() if name not in (source_column, summary_column)}
+            others = {
+                name: value
+                for name, value in row.items()
+                if name not in (source_column, summary_column)
+            }
             pairs.add(line, row[source_column], row[summary_column], others)
     return pairs
 
 
 def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterator[Numbered]:
-    """As `read_rows`, but rows whose two texts are not texts are invalid too; ValueError where a column is missing."""
+    """As `read_rows`, but rows whose two texts are not texts are invalid too; ValueError where a
+    column is missing.
+    """
     # A cell of CSV cannot say "nothing" but by being empty, as pandas writes a missing value.
     empty_is_missing = readable_format(path) in (".csv", ".tsv")
     rows = read_rows(path)
@@ -85,7 +102,9 @@ def iterate_pairs(path: Path, source_column: str, summary_column: str) -> Iterat
         yield line, row
 
 
-def pair_problem(row: Row, source_column: str, summary_column: str, empty_is_missing: bool = False) -> str | None:
+def pair_problem(
+    row: Row, source_column: str, summary_column: str, empty_is_missing: bool = False
+) -> str | None:
     """What is wrong with a row; ``None`` if it holds a pair of texts."""
     for column in (source_column, summary_column):
         if column not in row:

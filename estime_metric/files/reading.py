@@ -1,4 +1,6 @@
-"""Rows of a table, one after the other and never all in memory; the format follows from the ending of the name."""
+"""Rows of a table, one after the other and never all in memory; the format follows from the ending
+of the name.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ COMPRESSED = (".gz", ".zst")
 
 KEY = b"estime"  # in the metadata of Parquet; beside JSON Lines and CSV stands a file ``NAME.meta.json``
 Row = dict[str, Any]
-Numbered = tuple[int, Row | str]  # a row with its line number, or a string that says what is wrong with it
+Numbered = tuple[
+    int, Row | str
+]  # a row with its line number, or a string that says what is wrong with it
 _BLOCK = 1 << 16  # characters of a JSON array that are read at once
 
 
@@ -30,7 +34,9 @@ def is_standard(path: Path) -> bool:
 
 
 def readable_format(path: Path) -> str:
-    """The ending that says how ``path`` is read, without that of the compression; ValueError for any other."""
+    """The ending that says how ``path`` is read, without that of the compression; ValueError for
+    any other.
+    """
     if is_standard(path):
         return ".jsonl"
     *_, inner, ending = ["", "", *(suffix.lower() for suffix in path.suffixes)]
@@ -38,7 +44,9 @@ def readable_format(path: Path) -> str:
     ending = inner if compressed else ending
     ending = ".jsonl" if ending == ".ndjson" else ending
     if ending not in READABLE or (compressed and ending == ".parquet"):
-        endings = f"{', '.join(READABLE)}, or in these and {' or '.join(COMPRESSED)} (but for Parquet)"
+        endings = (
+            f"{', '.join(READABLE)}, or in these and {' or '.join(COMPRESSED)} (but for Parquet)"
+        )
         raise ValueError(f"Expected a file that ends in {endings}, but got {path.name!r}.")
     return ending
 
@@ -55,7 +63,9 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         try:
             start = stream.peek(4)[:4]
             if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
-                raise ValueError(f"Expected {path.name} to be UTF-8, but it looks like UTF-16: convert it first.")
+                raise ValueError(
+                    f"Expected {path.name} to be UTF-8, but it looks like UTF-16: convert it first."
+                )
             yield cast(BinaryIO, stream)
         except (EOFError, zlib.error, OSError) as error:
             if isinstance(error, OSError) and (error.errno or ending != ".zst"):
@@ -72,18 +82,22 @@ def _decompressed(raw: BinaryIO, ending: str) -> Any:
     try:
         import pyarrow  # the reader of zstandard itself takes a cut file for a whole one
     except ImportError as error:
-        raise ImportError("Files in .zst need pyarrow: pip install 'estime-metric[files]'.") from error
+        raise ImportError(
+            "Files in .zst need pyarrow: pip install 'estime-metric[files]'."
+        ) from error
     return pyarrow.CompressedInputStream(raw, "zstd")
 
 
 def read_rows(path: Path) -> Iterator[Numbered]:
     """Line numbers, from 1, with rows; a string in place of a row says what is wrong with it.
 
-    The file ends in one of ``READABLE``, all but Parquet also with ``.gz`` or ``.zst`` behind; ``-`` is JSON Lines on
-    standard input. A row of several lines goes by the first of them; rows of Parquet and JSON arrays are counted.
+    The file ends in one of ``READABLE``, all but Parquet also with ``.gz`` or ``.zst`` behind;
+    ``-`` is JSON Lines on standard input. A row of several lines goes by the first of them; rows of
+    Parquet and JSON arrays are counted.
 
     Raises:
-        ValueError: another ending, UTF-16, a column twice in the header, or damaged compressed data.
+        ValueError: another ending, UTF-16, a column twice in the header, or damaged compressed
+            data.
         ImportError: Parquet or ``.zst`` without pyarrow.
         OSError: it cannot be read.
     """
@@ -99,7 +113,9 @@ def _text_rows(path: Path, ending: str) -> Iterator[Numbered]:
             with io.TextIOWrapper(stream, "utf-8-sig") as text:
                 yield from _json_rows(text, path.name)
         else:
-            with io.TextIOWrapper(stream, "utf-8-sig", newline="", errors="surrogateescape") as text:
+            with io.TextIOWrapper(
+                stream, "utf-8-sig", newline="", errors="surrogateescape"
+            ) as text:
                 yield from _csv_rows(text, path.name, "\t" if ending == ".tsv" else ",")
 
 
@@ -124,7 +140,9 @@ def _json_rows(text: TextIO, name: str) -> Iterator[Numbered]:
     decode = json.JSONDecoder().raw_decode
     held = text.read(_BLOCK).lstrip()
     if not held.startswith("["):
-        raise ValueError(f"Expected {name} to hold a JSON array of objects; for an object on each line say .jsonl.")
+        raise ValueError(
+            f"Expected {name} to hold a JSON array of objects; for an object on each line say .jsonl."
+        )
     held, number = held[1:], 0
     while True:
         held = held.lstrip()
@@ -140,7 +158,9 @@ def _json_rows(text: TextIO, name: str) -> Iterator[Numbered]:
         if end == len(held):  # unfinished, or it may continue in the next block
             block = text.read(max(_BLOCK, len(held)))
             if not block:
-                raise ValueError(f"Expected {name} to be a JSON array, but row {number + 1} is not JSON: {problem}.")
+                raise ValueError(
+                    f"Expected {name} to be a JSON array, but row {number + 1} is not JSON: {problem}."
+                )
             held += block
             continue
         number += 1
@@ -160,23 +180,32 @@ def _csv_rows(text: TextIO, name: str, delimiter: str) -> Iterator[Numbered]:
         # The index that pandas writes has no name; pandas reads it back under this one.
         columns = [cell or f"Unnamed: {index}" for index, cell in enumerate(header)]
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
-            raise ValueError(f"Expected each column of {name} once, but the header has {twice[0]!r} twice.")
+            raise ValueError(
+                f"Expected each column of {name} once, but the header has {twice[0]!r} twice."
+            )
         first = reader.line_num + 1
         for cells in reader:
             if len(cells) > len(columns):
                 yield first, f"has more than the {len(columns)} columns of the header"
-            elif any(not cell.isascii() and any("\udc80" <= char <= "\udcff" for char in cell) for cell in cells):
+            elif any(
+                not cell.isascii() and any("\udc80" <= char <= "\udcff" for char in cell)
+                for cell in cells
+            ):
                 yield first, "is not UTF-8"
             elif cells:
                 yield first, dict(zip_longest(columns, cells))
             first = reader.line_num + 1
     except csv.Error as error:
-        raise ValueError(f"Expected {name} to be CSV, but line {reader.line_num} is not: {error}.") from error
+        raise ValueError(
+            f"Expected {name} to be CSV, but line {reader.line_num} is not: {error}."
+        ) from error
 
 
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
-    """A Parquet file, as a ``pyarrow.parquet.ParquetFile``; ValueError where it is none, or damaged."""
+    """A Parquet file, as a ``pyarrow.parquet.ParquetFile``; ValueError where it is none, or
+    damaged.
+    """
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -188,7 +217,9 @@ def open_parquet(path: Path) -> Iterator[Any]:
     except (ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno:
             raise
-        raise ValueError(f"Expected {path.name} to be Parquet, but it cannot be read: {error}.") from error
+        raise ValueError(
+            f"Expected {path.name} to be Parquet, but it cannot be read: {error}."
+        ) from error
 
 
 def _parquet_rows(path: Path) -> Iterator[Numbered]:
@@ -203,7 +234,8 @@ def meta_path(path: Path) -> Path:
 
 
 def read_meta(path: str | Path) -> dict[str, Any]:
-    """The metadata of a table of scores: signature, options, versions, date, totals; empty if it has none.
+    """The metadata of a table of scores: signature, options, versions, date, totals; empty if it
+    has none.
 
     Raises ValueError where it is damaged, OSError or ImportError where it cannot be read.
     """
@@ -213,17 +245,28 @@ def read_meta(path: str | Path) -> dict[str, Any]:
             text = (table.schema_arrow.metadata or {}).get(KEY, b"{}")
     else:
         plain = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
-        beside = next((one for one in map(meta_path, (path, plain)) if not is_standard(path) and one.exists()), None)
+        beside = next(
+            (
+                one
+                for one in map(meta_path, (path, plain))
+                if not is_standard(path) and one.exists()
+            ),
+            None,
+        )
         text = beside.read_bytes() if beside else b"{}"
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"Expected the metadata of {path.name} to be JSON, but got: {error}.") from error
+        raise ValueError(
+            f"Expected the metadata of {path.name} to be JSON, but got: {error}."
+        ) from error
     return found if isinstance(found, dict) else {}
 
 
 def read_scored(path: str | Path) -> Iterator[Numbered]:
-    """The rows of a table as `read_rows` gives them, each with the column ``signature`` where one is known."""
+    """The rows of a table as `read_rows` gives them, each with the column ``signature`` where one
+    is known.
+    """
     signature = read_meta(path).get("signature")
     for line, row in read_rows(Path(path)):
         if signature and isinstance(row, dict):
@@ -232,7 +275,9 @@ def read_scored(path: str | Path) -> Iterator[Numbered]:
 
 
 def read_signature(path: str | Path) -> str | None:
-    """The signature of the scores in a table, wherever it stands; ``None`` where it has none. Errors as `read_rows`."""
+    """The signature of the scores in a table, wherever it stands; ``None`` where it has none.
+    Errors as `read_rows`.
+    """
     stated = read_meta(path).get("signature")
     if stated is None:
         first = next((row for _, row in read_rows(Path(path)) if isinstance(row, dict)), {})

@@ -1,4 +1,6 @@
-"""Outputs that are whole or not there: written beside their name, and renamed once they are done; one writer each."""
+"""Outputs that are whole or not there: written beside their name, and renamed once they are done;
+one writer each.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from pathlib import Path
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A name to write to, which takes the place of ``path`` at the end of the block, unless that raises.
+    """A name to write to, which takes the place of ``path`` at the end of the block, unless that
+    raises.
 
     Of a link the target is replaced; what is no plain file, such as a pipe, is written to itself.
     """
@@ -35,7 +38,8 @@ def replaced(path: Path) -> Iterator[Path]:
 def locked(path: Path) -> Iterator[None]:
     """Within the block no other one, of any process, writes to ``path``: BlockingIOError.
 
-    The operating system unlocks ``PATH.lock`` when the process ends, so the file that a killed one leaves stops nobody.
+    The operating system unlocks ``PATH.lock`` when the process ends, so the file that a killed one
+    leaves stops nobody.
     """
     name = Path(f"{os.path.realpath(path)}.lock")
     while True:
@@ -43,11 +47,15 @@ def locked(path: Path) -> Iterator[None]:
             try:
                 _lock(stream.fileno())
             except (BlockingIOError, PermissionError) as error:
-                raise BlockingIOError(f"Another run is writing to {path}: wait until it ends.") from error
+                raise BlockingIOError(
+                    f"Another run is writing to {path}: wait until it ends."
+                ) from error
             except OSError as error:
                 if error.errno not in (errno.ENOLCK, errno.ENOTSUP):
                     raise
-                warnings.warn(f"The file system of {path} has no locks: start no second run.", stacklevel=3)
+                warnings.warn(
+                    f"The file system of {path} has no locks: start no second run.", stacklevel=3
+                )
             if not name.exists() or not os.path.samestat(os.fstat(stream.fileno()), name.stat()):
                 continue  # the run that held it has just removed it
             try:
@@ -87,9 +95,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path, *, overwrite: bool) -> None:
-    """Makes the folder of an output; FileExistsError where it holds something and ``overwrite`` is not set."""
+    """Makes the folder of an output; FileExistsError where it holds something and ``overwrite`` is
+    not set.
+    """
     if path.exists() and not path.is_dir():
         raise ValueError(f"Expected the output to be a folder, but {str(path)!r} is a file.")
     path.mkdir(parents=True, exist_ok=True)
     if not overwrite and any(path.iterdir()):
-        raise FileExistsError(f"{path} is not empty: name another folder, or replace its files with --overwrite.")
+        raise FileExistsError(
+            f"{path} is not empty: name another folder, or replace its files with --overwrite."
+        )

@@ -1,1 +1,3 @@
-"""Thin integrations into other toolkits. Each imports its toolkit; importing this package imports none."""
+"""Thin integrations into other toolkits. Each imports its toolkit; importing this package imports
+none.
+"""

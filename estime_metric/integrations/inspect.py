@@ -1,4 +1,6 @@
-"""ESTIME as a scorer of Inspect (extra ``inspect``), also found by its name ``estime_metric/estime``."""
+"""ESTIME as a scorer of Inspect (extra ``inspect``), also found by its name
+``estime_metric/estime``.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ try:
     from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
     from inspect_ai.solver import TaskState
 except ImportError as missing:
-    raise ImportError("ESTIME in Inspect needs inspect-ai: pip install 'estime-metric[inspect]'.") from missing
+    raise ImportError(
+        "ESTIME in Inspect needs inspect-ai: pip install 'estime-metric[inspect]'."
+    ) from missing
 
 from estime_metric.measures import RECOMMENDED
 
@@ -23,30 +27,36 @@ if TYPE_CHECKING:
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]
 def estime(
-    measures: str | Sequence[str] = ("alarms", RECOMMENDED), source: str | None = None, explain: bool = True,
+    measures: str | Sequence[str] = ("alarms", RECOMMENDED),
+    source: str | None = None,
+    explain: bool = True,
     **options: Any,
-) -> Scorer:  # fmt: skip
+) -> Scorer:
     """Scores completions as summaries of their sources, without a reference.
 
-    Samples that wait at the same time are scored in one batch off the event loop, equal sources encoded once.
+    Samples that wait at the same time are scored in one batch off the event loop, equal sources
+    encoded once.
 
     Args:
-        measures: the measures that are logged, each under its name, and beside them ``blank``: 1 for a summary without
-            tokens, else 0. A sample for which one is undefined is left out of its mean and standard error.
-        source: field of the sample's metadata that holds the source; ``None`` takes the sample's input, of several
-            messages the last of the user.
+        measures: the measures that are logged, each under its name, and beside them ``blank``: 1
+            for a summary without tokens, else 0. A sample for which one is undefined is left out of
+            its mean and standard error.
+        source: field of the sample's metadata that holds the source; ``None`` takes the sample's
+            input, of several messages the last of the user.
         explain: list the alarms with their evidence in the score's explanation and metadata.
         options: options of `EstimeConfig`, of ``layers`` no more than one.
 
     Returns:
-        A scorer. Its scores hold the completion as ``answer``, and all measures and the signature as metadata.
+        A scorer. Its scores hold the completion as ``answer``, and all measures and the signature
+        as metadata.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it. When a sample is scored: it has no such field, or
-            one that is no text.
+        TypeError, ValueError: a bad option; the message names it. When a sample is scored: it has
+            no such field, or one that is no text.
         EncoderUnavailableError: when a sample is scored: the encoder cannot be loaded.
     """
-    # Inspect imports the modules of all its extensions at start; torch is imported when a scorer is made.
+    # Inspect imports the modules of all its extensions at start; torch is imported when a scorer is
+    # made.
     from estime_metric.integrations.judging import Judge, MicroBatcher
 
     judge = Judge(measures=measures, explain=explain, **options)
@@ -60,7 +70,9 @@ def estime(
         summary = state.output.completion
         judgement = await _result(batcher.submit(summary, text))
         value = {name: judgement.measures[name] for name in judge.measures}  # NaN is unscored
-        return Score(value=value, answer=summary, explanation=judgement.text(), metadata=judgement.metadata())
+        return Score(
+            value=value, answer=summary, explanation=judgement.text(), metadata=judgement.metadata()
+        )
 
     return score
 
@@ -69,9 +81,13 @@ async def _result(future: Future[Judgement]) -> Judgement:
     """Waits for another thread's result without blocking the event loop, be it asyncio's or trio's."""
     done = anyio.Event()
     loop: Any = current_token().native_token
-    soon = loop.run_sync_soon if hasattr(loop, "run_sync_soon") else loop.call_soon_threadsafe  # trio's or asyncio's
+    soon = (
+        loop.run_sync_soon if hasattr(loop, "run_sync_soon") else loop.call_soon_threadsafe
+    )  # trio's or asyncio's
 
-    def wake(_: object) -> None:  # in this thread if the future is done already or cancelled here, else in the worker
+    def wake(
+        _: object,
+    ) -> None:  # in this thread if the future is done already or cancelled here, else in the worker
         with suppress(RuntimeError):  # the loop has ended: nobody waits
             soon(done.set)
 

@@ -16,47 +16,68 @@ if TYPE_CHECKING:
 
 
 class EstimeTask:
-    """The two functions of a task: a filter that scores all responses in one call, and ``process_results``.
+    """The two functions of a task: a filter that scores all responses in one call, and
+    ``process_results``.
 
     Args:
         source: the field of a document that holds the source.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those that
-            ``process_results`` returns, by default ``alarms`` and ``inconsistency``, and beside them ``blank``: 1 for
-            a response without tokens, else 0. ``metric_list`` names the same.
+        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those
+            that ``process_results`` returns, by default ``alarms`` and ``inconsistency``, and
+            beside them ``blank``: 1 for a response without tokens, else 0. ``metric_list`` names
+            the same.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
     """
 
     def __init__(
-        self, source: str = "source", *, scorer: EstimeScorer | None = None, **options: Unpack[EstimeOptions]
+        self,
+        source: str = "source",
+        *,
+        scorer: EstimeScorer | None = None,
+        **options: Unpack[EstimeOptions],
     ) -> None:
         self.source = source
         self.judge = Judge(scorer, **options)
 
-    def score(self, responses: Iterable[Any], docs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """For a filter, ``function: custom`` with this as ``filter_fn``: the responses become their scores.
+    def score(
+        self, responses: Iterable[Any], docs: Sequence[Mapping[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """For a filter, ``function: custom`` with this as ``filter_fn``: the responses become their
+        scores.
 
         Args:
             responses: for each document its responses, of which the first is scored, or just one.
             docs: the documents.
 
         Returns:
-            For each document the summary, all measures (``None`` where undefined) and the signature.
+            For each document the summary, all measures (``None`` where undefined) and the
+            signature.
 
         Raises:
             ValueError: a document has no such field.
         """
-        summaries = [response if isinstance(response, str) else response[0] for response in responses]
+        summaries = [
+            response if isinstance(response, str) else response[0] for response in responses
+        ]
         for index, doc in enumerate(docs):
             if self.source not in doc:
-                raise ValueError(f"Expected all documents to hold {self.source!r}, but that at index {index} does not.")
-        sources = [check_text(self.source, doc[self.source], index) for index, doc in enumerate(docs)]
+                raise ValueError(
+                    f"Expected all documents to hold {self.source!r}, but that at index {index} does not."
+                )
+        sources = [
+            check_text(self.source, doc[self.source], index) for index, doc in enumerate(docs)
+        ]
         judged = zip(summaries, self.judge(summaries, sources), strict=True)
         return [{"summary": summary, **judgement.metadata()} for summary, judgement in judged]
 
-    def process_results(self, doc: Mapping[str, Any], results: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    def process_results(
+        self, doc: Mapping[str, Any], results: Sequence[Mapping[str, Any]]
+    ) -> dict[str, float]:
         """For ``process_results``: the measures of one document as numbers, NaN where undefined."""
         scores = results[0]
-        return {name: float("nan") if scores[name] is None else scores[name] for name in self.judge.measures}
+        return {
+            name: float("nan") if scores[name] is None else scores[name]
+            for name in self.judge.measures
+        }

@@ -13,7 +13,9 @@ try:
     from mlflow.entities import Feedback, Trace
     from mlflow.genai import scorers
 except ImportError as missing:
-    raise ImportError("ESTIME in MLflow needs mlflow: pip install 'estime-metric[mlflow]'.") from missing
+    raise ImportError(
+        "ESTIME in MLflow needs mlflow: pip install 'estime-metric[mlflow]'."
+    ) from missing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,25 +26,30 @@ SIGNATURE_TAG = "estime.signature"  # the tag of the run that holds the signatur
 
 
 def estime_scorer(
-    source: str = "source", *, explain: bool = True, scorer: EstimeScorer | None = None,
+    source: str = "source",
+    *,
+    explain: bool = True,
+    scorer: EstimeScorer | None = None,
     **options: Unpack[EstimeOptions],
-) -> scorers.Scorer:  # fmt: skip
+) -> scorers.Scorer:
     """A scorer for ``mlflow.genai.evaluate(data=..., scorers=[estime_scorer("article")])``.
 
-    The outputs are the summaries. MLflow scores rows in several threads; those that wait at the same time are scored in
-    one batch, equal sources encoded once. The run gets the tag ``estime.signature``.
+    The outputs are the summaries. MLflow scores rows in several threads; those that wait at the
+    same time are scored in one batch, equal sources encoded once. The run gets the tag
+    ``estime.signature``.
 
     Args:
         source: the key of the row's ``inputs`` that holds the source.
         explain: list the alarms with their evidence as the rationale.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those that are logged, by
-            default ``alarms`` and ``inconsistency``, as ``estime/alarms`` and so on, and beside them ``estime/blank``:
-            1 for a summary without tokens, else 0. One that is undefined for a row is left out of the mean.
+        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those
+            that are logged, by default ``alarms`` and ``inconsistency``, as ``estime/alarms`` and
+            so on, and beside them ``estime/blank``: 1 for a summary without tokens, else 0. One
+            that is undefined for a row is left out of the mean.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it. MLflow logs as a failure of a row: it has no such
-            key, or one of the texts is none.
+        TypeError, ValueError: a bad option; the message names it. MLflow logs as a failure of a
+            row: it has no such key, or one of the texts is none.
     """
     judge = Judge(scorer, explain=explain, **options)
     batcher = MicroBatcher(judge)
@@ -51,7 +58,9 @@ def estime_scorer(
     @scorers.scorer(name="estime")  # type: ignore[untyped-decorator]
     def estime(inputs: dict[str, Any], outputs: Any, trace: Trace | None = None) -> list[Feedback]:
         if source not in inputs:
-            raise ValueError(f"Expected the inputs to hold {source!r}, but got {', '.join(inputs)}.")
+            raise ValueError(
+                f"Expected the inputs to hold {source!r}, but got {', '.join(inputs)}."
+            )
         judgement = batcher.submit(outputs, inputs[source]).result()
         run = None if trace is None else trace.info.trace_metadata.get("mlflow.sourceRun")
         if run is not None and run not in tagged:
@@ -60,7 +69,12 @@ def estime_scorer(
         text, signature = judgement.text(), judgement.signature
         values = {name: judgement.measures[name] for name in judge.measures}
         return [
-            Feedback(name=f"estime/{name}", value=value, rationale=text, metadata={"signature": signature})
+            Feedback(
+                name=f"estime/{name}",
+                value=value,
+                rationale=text,
+                metadata={"signature": signature},
+            )
             for name, value in values.items()
             if not math.isnan(value)
         ]

@@ -1,4 +1,5 @@
-"""Ray: `score_dataset` adds the measures to a data set of Ray Data, `RayTeam` scores a job on a cluster.
+"""Ray: `score_dataset` adds the measures to a data set of Ray Data, `RayTeam` scores a job on a
+cluster.
 
 Importing this module imports no Ray.
 """
@@ -32,7 +33,9 @@ S = TypeVar("S")
 
 _KEY = "__estime_source"  # column of the hash of the source, while rows are grouped
 _ANSWER = 10.0  # seconds within which the machine of a cluster has to answer; Ray would ask for more than a minute
-_AHEAD = 4  # chunks that may be read ahead of the file, for each actor: bounds what this process holds
+_AHEAD = (
+    4  # chunks that may be read ahead of the file, for each actor: bounds what this process holds
+)
 _LOST = 5  # actors that a chunk may cost before the job is given up: it may be what they die of
 _ASKED = 5.0  # seconds after which the cluster is asked again how many actors it holds
 
@@ -40,34 +43,47 @@ _log = logging.getLogger(__name__)
 
 
 def score_dataset(
-    dataset: Any, config: EstimeConfig | None = None, *, source_column: str = "source", summary_column: str = "summary",
-    prefix: str = "", group_sources: bool = True, look_ahead: int = 256, num_gpus: float | None = None,
-    num_cpus: float | None = None, concurrency: int | tuple[int, int] | None = None, **options: Unpack[EstimeOptions],
-) -> Any:  # fmt: skip
+    dataset: Any,
+    config: EstimeConfig | None = None,
+    *,
+    source_column: str = "source",
+    summary_column: str = "summary",
+    prefix: str = "",
+    group_sources: bool = True,
+    look_ahead: int = 256,
+    num_gpus: float | None = None,
+    num_cpus: float | None = None,
+    concurrency: int | tuple[int, int] | None = None,
+    **options: Unpack[EstimeOptions],
+) -> Any:
     """Scores each row of a Ray data set; lazy, as all of Ray Data.
 
-    Each actor holds one encoder. A row gets the numbers of `EstimeScorer.map_batch`, whichever actor scores it and
-    whatever fails meanwhile. Invalid rows are left out, and logged.
+    Each actor holds one encoder. A row gets the numbers of `EstimeScorer.map_batch`, whichever
+    actor scores it and whatever fails meanwhile. Invalid rows are left out, and logged.
 
     Args:
         dataset: a ``ray.data.Dataset`` whose blocks are Arrow tables, as all readers make them.
         config: an `EstimeConfig`; the default is the paper's setting.
         source_column, summary_column: the columns that are scored.
         prefix: what the names of the added columns begin with.
-        group_sources: sort the rows by a hash of their source, so that equal sources meet on one actor and are encoded
-            once. It moves all data between nodes.
-        look_ahead: pairs that an actor scores together; up to twice as many where they share a source.
-        num_gpus, num_cpus: what each actor takes. By default a GPU and a CPU where the cluster has GPUs, else a CPU.
-        concurrency: number of actors, or the least and the most; by default 1 up to what the cluster holds now.
+        group_sources: sort the rows by a hash of their source, so that equal sources meet on one
+            actor and are encoded once. It moves all data between nodes.
+        look_ahead: pairs that an actor scores together; up to twice as many where they share a
+            source.
+        num_gpus, num_cpus: what each actor takes. By default a GPU and a CPU where the cluster has
+            GPUs, else a CPU.
+        concurrency: number of actors, or the least and the most; by default 1 up to what the
+            cluster holds now.
         options: options of `EstimeConfig`, laid over ``config``.
 
     Returns:
-        A ``ray.data.Dataset`` with a column of float64 for each measure, NaN where it is undefined; with several
-        layers ``alarms@12`` and so on.
+        A ``ray.data.Dataset`` with a column of float64 for each measure, NaN where it is undefined;
+        with several layers ``alarms@12`` and so on.
 
     Raises:
         ImportError: Ray is not installed.
-        ValueError: a bad option; or, when the first block runs, a column that is missing or clashes with a measure's.
+        ValueError: a bad option; or, when the first block runs, a column that is missing or clashes
+            with a measure's.
     """
     ray = _import_ray()
     config = EstimeConfig.from_options(config, options)
@@ -78,13 +94,22 @@ def score_dataset(
     else:
         least, most = concurrency or (1, _actors_that_fit(ray, *needs))
         compute = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
-    whole: dict[str, Any] = {"batch_size": None, "batch_format": "pyarrow"}  # a block: all rows of its sources
+    whole: dict[str, Any] = {
+        "batch_size": None,
+        "batch_format": "pyarrow",
+    }  # a block: all rows of its sources
     if group_sources:
-        dataset = dataset.map_batches(_add_key, **whole, fn_kwargs={"column": source_column}).sort(_KEY)
+        dataset = dataset.map_batches(_add_key, **whole, fn_kwargs={"column": source_column}).sort(
+            _KEY
+        )
     return dataset.map_batches(
-        _BlockScorer, **whole, fn_constructor_args=(config, source_column, summary_column, prefix, look_ahead),
-        compute=compute, num_gpus=needs[0] or None, num_cpus=needs[1],
-    )  # fmt: skip
+        _BlockScorer,
+        **whole,
+        fn_constructor_args=(config, source_column, summary_column, prefix, look_ahead),
+        compute=compute,
+        num_gpus=needs[0] or None,
+        num_cpus=needs[1],
+    )
 
 
 def _add_key(table: Any, column: str) -> Any:
@@ -92,12 +117,16 @@ def _add_key(table: Any, column: str) -> Any:
 
     check_column(column, table.column_names)
     texts = (str(text).encode("utf-8", "replace") for text in table.column(column).to_pylist())
-    keys = [int.from_bytes(blake2b(text, digest_size=8).digest(), "big", signed=True) for text in texts]
+    keys = [
+        int.from_bytes(blake2b(text, digest_size=8).digest(), "big", signed=True) for text in texts
+    ]
     return table.append_column(_KEY, pyarrow.array(keys, pyarrow.int64()))
 
 
 class _BlockScorer:
-    def __init__(self, config: EstimeConfig, source: str, summary: str, prefix: str, look_ahead: int) -> None:
+    def __init__(
+        self, config: EstimeConfig, source: str, summary: str, prefix: str, look_ahead: int
+    ) -> None:
         from estime_metric.scorer import EstimeScorer
 
         self.scorer = EstimeScorer(config)
@@ -125,9 +154,13 @@ class _BlockScorer:
         import pyarrow
 
         if chunk.problems:
-            _log.warning("left out %d invalid rows; the first %s", len(chunk.problems), chunk.problems[0])
+            _log.warning(
+                "left out %d invalid rows; the first %s", len(chunk.problems), chunk.problems[0]
+            )
         table = table.take(pyarrow.array(chunk.lines, pyarrow.int64()))
-        for measure, values in self.scorer.map_batch({"source": chunk.sources, "summary": chunk.summaries}).items():
+        for measure, values in self.scorer.map_batch(
+            {"source": chunk.sources, "summary": chunk.summaries}
+        ).items():
             name = self.prefix + measure
             if name in table.column_names:
                 raise ValueError(
@@ -141,27 +174,32 @@ class _BlockScorer:
 class RayTeam(Workers):
     """Actors of a Ray cluster on one job: each scores whole chunks, this process reads and writes.
 
-    An actor that is lost with its node is replaced as soon as the cluster holds another; its chunk goes to the next
-    free one. The file is that of one process.
+    An actor that is lost with its node is replaced as soon as the cluster holds another; its chunk
+    goes to the next free one. The file is that of one process.
 
     Args:
-        address: of the cluster, as ``ray.init`` takes it; ``None`` for the one that runs here, else one that is started
-            on this machine. A process that is connected stays so.
-        num_gpus, num_cpus: what each actor takes; ``num_gpus=None`` is one where the cluster has GPUs, else none.
+        address: of the cluster, as ``ray.init`` takes it; ``None`` for the one that runs here, else
+            one that is started on this machine. A process that is connected stays so.
+        num_gpus, num_cpus: what each actor takes; ``num_gpus=None`` is one where the cluster has
+            GPUs, else none.
 
     Raises:
         ImportError: Ray is not installed.
         ConnectionError: there is no cluster at the address.
     """
 
-    def __init__(self, address: str | None = None, *, num_gpus: float | None = None, num_cpus: float = 1) -> None:
+    def __init__(
+        self, address: str | None = None, *, num_gpus: float | None = None, num_cpus: float = 1
+    ) -> None:
         self._ray = _import_ray()
         self._connected = not self._ray.is_initialized()
         if self._connected:
             _connect(self._ray, address)
         self._needs = _needs(self._ray, num_gpus, num_cpus)
 
-    def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
+    def run(
+        self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]
+    ) -> Iterator[T]:
         """As `Workers.run`; RuntimeError where a chunk has cost several actors."""
         actors = _Actors(self._ray, score, *self._needs)
         numbered = enumerate(chunks, start=1)
@@ -190,7 +228,9 @@ class RayTeam(Workers):
                         continue
                     losses[number] += 1
                     if losses[number] == _LOST:
-                        raise RuntimeError(f"chunk {number} was lost with {_LOST} actors one after the other: {gone}")
+                        raise RuntimeError(
+                            f"chunk {number} was lost with {_LOST} actors one after the other: {gone}"
+                        )
                     heappush(waiting, number)
                 while written + 1 in done and not stop():
                     written += 1
@@ -206,11 +246,17 @@ class RayTeam(Workers):
 
 
 class _Actors:
-    """The actors of a team, those that start and that have a chunk by what each will answer; chunk 0: it starts."""
+    """The actors of a team, those that start and that have a chunk by what each will answer; chunk
+    0: it starts.
+    """
 
-    def __init__(self, ray: Any, score: Callable[[Any], Any], num_gpus: float, num_cpus: float) -> None:
+    def __init__(
+        self, ray: Any, score: Callable[[Any], Any], num_gpus: float, num_cpus: float
+    ) -> None:
         self._ray, self._needs, self._score = ray, (num_gpus, num_cpus), ray.put(score)
-        self._actor = ray.remote(_ChunkScorer).options(num_gpus=num_gpus, num_cpus=num_cpus, max_restarts=0)
+        self._actor = ray.remote(_ChunkScorer).options(
+            num_gpus=num_gpus, num_cpus=num_cpus, max_restarts=0
+        )
         self._busy: dict[Any, tuple[Any, int]] = {}
         self._asked = -_ASKED
         self.idle: list[Any] = []
@@ -232,9 +278,13 @@ class _Actors:
         self._busy[actor.score.remote(chunk)] = actor, number
 
     def finished(self) -> Iterator[tuple[int, Any, Exception | None]]:
-        """Waits a moment: number and result of each chunk that is scored, or the loss of the actor that had it."""
+        """Waits a moment: number and result of each chunk that is scored, or the loss of the actor
+        that had it.
+        """
         errors = self._ray.exceptions
-        for answer in self._ray.wait(list(self._busy), num_returns=1, timeout=0.2)[0] if self._busy else ():
+        for answer in (
+            self._ray.wait(list(self._busy), num_returns=1, timeout=0.2)[0] if self._busy else ()
+        ):
             actor, number = self._busy.pop(answer)
             result, gone = None, None
             try:
@@ -299,6 +349,10 @@ def _actors_that_fit(ray: Any, num_gpus: float, num_cpus: float) -> int:
     for node in ray.nodes():
         if node["Alive"]:
             has = node["Resources"]
-            fits = [has.get(name, 0) // need for name, need in (("GPU", num_gpus), ("CPU", num_cpus)) if need]
+            fits = [
+                has.get(name, 0) // need
+                for name, need in (("GPU", num_gpus), ("CPU", num_cpus))
+                if need
+            ]
             found += int(min(fits, default=1))
     return max(found, 1)

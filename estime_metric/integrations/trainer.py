@@ -27,18 +27,24 @@ class EstimeComputeMetrics(Judged):
     sources: list[str] | None
 
     def __call__(self, outputs: EvalPrediction) -> dict[str, float]:
-        """The mean of each measure by name, and as ``blank`` the number of summaries without tokens.
+        """The mean of each measure by name, and as ``blank`` the number of summaries without
+        tokens.
 
-        Raises ValueError where the predictions are no token ids or not as many as the sources, or inputs are missing.
+        Raises ValueError where the predictions are no token ids or not as many as the sources, or
+        inputs are missing.
         """
         summaries = self._decode("predictions", outputs.predictions)
         sources = self.sources
         if sources is None:
             if outputs.inputs is None:
-                raise ValueError('Expected `sources`, or `include_for_metrics=["inputs"]` in the training arguments.')
+                raise ValueError(
+                    'Expected `sources`, or `include_for_metrics=["inputs"]` in the training arguments.'
+                )
             sources = self._decode("inputs", outputs.inputs)
         result = self.judge.scorer.score(summaries, sources)
-        return {measure: result.mean(measure) for measure in self.judge.measures} | {"blank": len(result.blank)}
+        return {measure: result.mean(measure) for measure in self.judge.measures} | {
+            "blank": len(result.blank)
+        }
 
     def _decode(self, name: str, ids: Any) -> list[str]:
         """Token ids of shape (n, length) as texts; what is negative is padding."""
@@ -49,23 +55,30 @@ class EstimeComputeMetrics(Judged):
                 "generated summaries need `predict_with_generate=True`."
             )
         padding = self.tokenizer.pad_token_id or 0
-        texts: list[str] = self.tokenizer.batch_decode(np.where(ids < 0, padding, ids), skip_special_tokens=True)
+        texts: list[str] = self.tokenizer.batch_decode(
+            np.where(ids < 0, padding, ids), skip_special_tokens=True
+        )
         return texts
 
 
 def estime_compute_metrics(
-    tokenizer: PreTrainedTokenizerBase, sources: Sequence[str] | None = None, *, scorer: EstimeScorer | None = None,
+    tokenizer: PreTrainedTokenizerBase,
+    sources: Sequence[str] | None = None,
+    *,
+    scorer: EstimeScorer | None = None,
     **options: Unpack[EstimeOptions],
-) -> EstimeComputeMetrics:  # fmt: skip
+) -> EstimeComputeMetrics:
     """``compute_metrics`` for ``Seq2SeqTrainer`` with ``predict_with_generate=True``.
 
     Args:
         tokenizer: what decodes the generated token ids.
-        sources: the whole source of each example of the evaluation data, in its order; ``None`` decodes the inputs
-            that the model saw, for which the training arguments need ``include_for_metrics=["inputs"]``.
+        sources: the whole source of each example of the evaluation data, in its order; ``None``
+            decodes the inputs that the model saw, for which the training arguments need
+            ``include_for_metrics=["inputs"]``.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those whose means are
-            logged, by default ``alarms`` and ``inconsistency``. The Trainer prefixes them: ``eval_alarms``.
+        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those
+            whose means are logged, by default ``alarms`` and ``inconsistency``. The Trainer
+            prefixes them: ``eval_alarms``.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.

@@ -1,4 +1,6 @@
-"""ESTIME as a reward function for TRL's ``GRPOTrainer`` and the trainers that take the same functions."""
+"""ESTIME as a reward function for TRL's ``GRPOTrainer`` and the trainers that take the same
+functions.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
     from estime_metric.config import EstimeOptions
 
 #: Measures between 0 and 1 of which lower is better.
-RATES = tuple(name for name, each in MEASURES.items() if (each.low, each.high, each.higher_is_better) == (0, 1, False))
+RATES = tuple(
+    name
+    for name, each in MEASURES.items()
+    if (each.low, each.high, each.higher_is_better) == (0, 1, False)
+)
 
 
 @dataclass(eq=False)
@@ -40,9 +46,13 @@ class EstimeReward(Judged):
         return -1.0 - self.copy_penalty
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
-        """The reward of each completion, from one call of the scorer; ValueError without a column of the sources."""
+        """The reward of each completion, from one call of the scorer; ValueError without a column
+        of the sources.
+        """
         if self.source not in columns:
-            raise ValueError(f"Expected a data set with the column {self.source!r}, which `source` names.")
+            raise ValueError(
+                f"Expected a data set with the column {self.source!r}, which `source` names."
+            )
         summaries, sources = [_text(completion) for completion in completions], columns[self.source]
         result = self.judge.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
@@ -51,29 +61,40 @@ class EstimeReward(Judged):
             log("estime/blank", len(result.blank))
             log("estime/copied", result.mean("copied"))
         values = result.values(self.measure).nan_to_num(1.0)
-        copied = torch.where(result.values("copied_density") > self.free_copy, result.values("copied"), 0.0)
+        copied = torch.where(
+            result.values("copied_density") > self.free_copy, result.values("copied"), 0.0
+        )
         rewards = -values - self.copy_penalty * copied
         found: list[float] = torch.where(result.values("blank") > 0, self.worst, rewards).tolist()
         return found
 
 
 def estime_reward(
-    source: str = "source", *, measure: str = RECOMMENDED, copy_penalty: float = 1.0, free_copy: int = 12,
-    scorer: EstimeScorer | None = None, **options: Unpack[EstimeOptions],
-) -> EstimeReward:  # fmt: skip
+    source: str = "source",
+    *,
+    measure: str = RECOMMENDED,
+    copy_penalty: float = 1.0,
+    free_copy: int = 12,
+    scorer: EstimeScorer | None = None,
+    **options: Unpack[EstimeOptions],
+) -> EstimeReward:
     """A reward function: minus a share of inconsistent tokens, minus a penalty for copying.
 
-    The reward is ``-measure - copy_penalty * copied`` and lies between ``-1 - copy_penalty`` and 0; higher is better.
-    An empty completion gets the lowest; where the measure is undefined, it counts as 1.
+    The reward is ``-measure - copy_penalty * copied`` and lies between ``-1 - copy_penalty`` and 0;
+    higher is better. An empty completion gets the lowest; where the measure is undefined, it counts
+    as 1.
 
     Args:
         source: the column of the data set that holds the sources.
-        measure: ``"inconsistency"``, or another share of which lower is better; ``"alarm_rate"`` counts only units that
-            occur in the source, which leaves words of the model's own unpunished.
-        copy_penalty: what a completion loses that is copied from its source as a whole; 0 for no guard.
-        free_copy: ``copied_density`` up to which copying is free, as names and quotations need: the mean length, in
-            units, of the copied run that a unit stands in.
-        scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one from ``options``.
+        measure: ``"inconsistency"``, or another share of which lower is better; ``"alarm_rate"``
+            counts only units that occur in the source, which leaves words of the model's own
+            unpunished.
+        copy_penalty: what a completion loses that is copied from its source as a whole; 0 for no
+            guard.
+        free_copy: ``copied_density`` up to which copying is free, as names and quotations need: the
+            mean length, in units, of the copied run that a unit stands in.
+        scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one
+            from ``options``.
         options: options of `EstimeConfig`, of ``layers`` no more than one.
 
     Raises:
@@ -82,14 +103,18 @@ def estime_reward(
     judge = Judge(scorer, measures=(measure, "copied", "copied_density"), **options)
     check_choice("measure", measure, RATES)
     if not 0 <= copy_penalty < math.inf:
-        raise ValueError(f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}.")
+        raise ValueError(
+            f"Expected argument `copy_penalty` to be at least 0, but got {copy_penalty!r}."
+        )
     if free_copy < 0:
         raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
     return EstimeReward(judge, source, measure, copy_penalty, free_copy)
 
 
 def _text(completion: Any) -> str:
-    """A completion's text: it is one, or a list of messages of which the last is the model's answer."""
+    """A completion's text: it is one, or a list of messages of which the last is the model's
+    answer.
+    """
     if isinstance(completion, str):
         return completion
     content = completion[-1]["content"] if completion else ""

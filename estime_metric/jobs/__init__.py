@@ -7,6 +7,15 @@ from estime_metric.jobs.run import Report, Stop, score_files
 from estime_metric.jobs.team import Team, Workers
 
 __all__ = [
-    "Estimate", "Job", "Report", "Stop", "Team", "Totals", "Workers",
-    "count_pairs", "estimate_job", "expand", "score_files",
-]  # fmt: skip
+    "Estimate",
+    "Job",
+    "Report",
+    "Stop",
+    "Team",
+    "Totals",
+    "Workers",
+    "count_pairs",
+    "estimate_job",
+    "expand",
+    "score_files",
+]

@@ -1,4 +1,6 @@
-"""What a job will cost, before it starts: its work is counted, its time and memory come from scoring a few pairs."""
+"""What a job will cost, before it starts: its work is counted, its time and memory come from
+scoring a few pairs.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from estime_metric.engine.text.chunking import Work
     from estime_metric.scorer import EstimeScorer
 
-#: Pairs of the first timed call, each further one takes twice as many, so that full batches weigh most; and of all.
+#: Pairs of the first timed call, each further one takes twice as many, so that full batches weigh
+#: most; and of all.
 _FIRST, _SAMPLE = 4, 4 + 8 + 16 + 32 + 64
 _ENOUGH = 8.0  # seconds of calibration after which no further call is timed
 
@@ -32,12 +35,14 @@ class Estimate:
         pairs, skipped: pairs to score, and invalid rows.
         sources: different sources in the whole input.
         tokens: tokens of the texts; equal texts count once within a chunk, as the job encodes them.
-        windows, positions: inputs of the encoder, and the tokens in all of them, special ones included.
+        windows, positions: inputs of the encoder, and the tokens in all of them, special ones
+            included.
         calibrated: pairs that were scored to find out how long they take.
         seconds: expected time on this machine, without loading the encoder.
-        longest, longest_seconds: tokens of the longest source, and the part of ``seconds`` that it takes, once.
-        memory: bytes that it takes at least, of the GPU where the encoder runs on one, else of the process; ``None``
-            where the system does not tell. Batches of further shapes add to it.
+        longest, longest_seconds: tokens of the longest source, and the part of ``seconds`` that it
+            takes, once.
+        memory: bytes that it takes at least, of the GPU where the encoder runs on one, else of the
+            process; ``None`` where the system does not tell. Batches of further shapes add to it.
     """
 
     pairs: int
@@ -56,10 +61,11 @@ class Estimate:
 def estimate_job(
     job: Job, scorer: EstimeScorer, *, on_chunk: Callable[[files.Pairs], object] | None = None
 ) -> Estimate:
-    """Counts the work of a job, and times some of its pairs, drawn at random with a fixed seed. Nothing is written.
+    """Counts the work of a job, and times some of its pairs, drawn at random with a fixed seed.
+    Nothing is written.
 
-    ``on_chunk`` is called with each chunk that is counted. Standard input is read to its end. Raises ValueError or
-    OSError where the input cannot be read, or holds no pair.
+    ``on_chunk`` is called with each chunk that is counted. Standard input is read to its end.
+    Raises ValueError or OSError where the input cannot be read, or holds no pair.
     """
     first_pairs(job)
     rng = random.Random(0)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from estime_metric import files
 from estime_metric.jobs.job import Job
 
-#: Blocks of a large input that are looked at to see whether it is still the same, bytes of each, and of a file that is
-#: looked at whole.
+#: Blocks of a large input that are looked at to see whether it is still the same, bytes of each,
+#: and of a file that is looked at whole.
 _BLOCKS, _BLOCK = 64, 1 << 16
 WHOLE = _BLOCKS * _BLOCK
 
@@ -31,7 +31,8 @@ class Line(NamedTuple):
 
 
 def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
-    """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; those of a pattern are sorted.
+    """Names of files, and patterns such as ``data/*.jsonl.gz``, as paths; those of a pattern are
+    sorted.
 
     Raises ValueError for a pattern that no file matches, or a file twice.
     """
@@ -41,7 +42,9 @@ def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
         if glob.has_magic(name) and not Path(name).exists():
             matches = sorted(glob.glob(name, recursive=True))
             if not matches:
-                raise ValueError(f"Expected the pattern {name!r} to match a file, but it matches none.")
+                raise ValueError(
+                    f"Expected the pattern {name!r} to match a file, but it matches none."
+                )
         found += map(Path, matches)
     twice = [path for path in found if found.count(path) > 1]
     if twice:
@@ -50,7 +53,9 @@ def expand(names: Iterable[str | Path]) -> tuple[Path, ...]:
 
 
 def first_pairs(job: Job) -> list[Line]:
-    """The first pair of each input but standard input and pipes, which are read once; ValueError if there is none."""
+    """The first pair of each input but standard input and pipes, which are read once; ValueError if
+    there is none.
+    """
     found: list[Line] = []
     problem = ""
     kept = [path for path in job.inputs if not files.is_standard(path) and not path.is_fifo()]
@@ -114,13 +119,17 @@ def chunks(
 
 
 def fingerprint(path: Path) -> list[Any] | None:
-    """Size, digest (above 4 MB of 64 blocks) and time of the last change of a file; ``None`` for no plain file."""
+    """Size, digest (above 4 MB of 64 blocks) and time of the last change of a file; ``None`` for no
+    plain file.
+    """
     if not path.is_file():
         return None
     size = path.stat().st_size
     taken = hashlib.blake2b(digest_size=16)
     with path.open("rb") as stream:
         for number in range(_BLOCKS):
-            stream.seek(max(size - _BLOCK, 0) * number // (_BLOCKS - 1) if size > WHOLE else number * _BLOCK)
+            stream.seek(
+                max(size - _BLOCK, 0) * number // (_BLOCKS - 1) if size > WHOLE else number * _BLOCK
+            )
             taken.update(stream.read(_BLOCK))
     return [size, taken.hexdigest(), path.stat().st_mtime_ns]

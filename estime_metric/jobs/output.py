@@ -1,6 +1,7 @@
 """The output of a job, committed chunk by chunk: ``OUTPUT.progress`` says up to which byte.
 
-The run that resumes it cuts off what follows. Once the job is done, `files.read_meta` reads the same record.
+The run that resumes it cuts off what follows. Once the job is done, `files.read_meta` reads the
+same record.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions a
 
 @dataclass
 class Record:
-    """How far a job is, and of what it is. Signature, options and inputs have to be equal where it is resumed."""
+    """How far a job is, and of what it is. Signature, options and inputs have to be equal where it
+    is resumed.
+    """
 
     signature: str
     options: dict[str, Any]  # of the job
@@ -41,7 +44,9 @@ class Record:
     bytes: int = 0  # how long the output is
     digest: str = ""  # with the totals: that of the rows of the input that are scored
     totals: dict[str, Any] = field(default_factory=dict)
-    threshold: dict[str, float] = field(default_factory=dict)  # measure: the value from which on ``flag`` is 1, if any
+    threshold: dict[str, float] = field(
+        default_factory=dict
+    )  # measure: the value from which on ``flag`` is 1, if any
     finished: bool = False  # whether the whole input is scored
 
     @classmethod
@@ -52,7 +57,9 @@ class Record:
         inputs = [[str(path), fingerprint(path)] for path in job.inputs]
         made = cls(config.signature(), job.options(), options, inputs)
         if job.threshold is not None:
-            made.threshold = {RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config.model)}
+            made.threshold = {
+                RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config.model)
+            }
         return made
 
     @classmethod
@@ -61,16 +68,26 @@ class Record:
         try:
             return cls(**{one.name: found[one.name] for one in fields(cls)})
         except (KeyError, TypeError) as error:
-            raise ValueError(f"The record of {path} is damaged, or of another version: use --overwrite.") from error
+            raise ValueError(
+                f"The record of {path} is damaged, or of another version: use --overwrite."
+            ) from error
 
     def check(self, earlier: Record) -> None:
-        """Refuses a run of another signature, options or inputs (ValueError); warns where an input may have changed."""
+        """Refuses a run of another signature, options or inputs (ValueError); warns where an input
+        may have changed.
+        """
         own_values = {"signature": self.signature, **self.options, "inputs": _listed(self.inputs)}
-        others = {"signature": earlier.signature, **earlier.options, "inputs": _listed(earlier.inputs)}
+        others = {
+            "signature": earlier.signature,
+            **earlier.options,
+            "inputs": _listed(earlier.inputs),
+        }
         for name, own in own_values.items():
             if own != (other := others.get(name)):
                 came = f"another:\n  then: {other}\n  now:  {own}\nStart again with --overwrite."
-                raise ValueError(f"Expected the {name} of the earlier run, to resume it, but got {came}")
+                raise ValueError(
+                    f"Expected the {name} of the earlier run, to resume it, but got {came}"
+                )
         for (path, own), (_, other) in zip(self.inputs, earlier.inputs, strict=True):
             if own is not None and own[0] > WHOLE and own != other:
                 said = f"{path} was written to since the unfinished run began. Its scored rows and the compared blocks"
@@ -79,10 +96,12 @@ class Record:
 
 
 class Output:
-    """Where the rows of a job go, held by one run at a time (BlockingIOError); a context manager that releases it.
+    """Where the rows of a job go, held by one run at a time (BlockingIOError); a context manager
+    that releases it.
 
-    ``record`` is at first that of a run that starts, then how far the job is. Raises FileExistsError, ValueError or
-    OSError where the output exists, is of other settings, or cannot be written.
+    ``record`` is at first that of a run that starts, then how far the job is. Raises
+    FileExistsError, ValueError or OSError where the output exists, is of other settings, or cannot
+    be written.
     """
 
     def __init__(self, job: Job, record: Record, existing: str = "refuse") -> None:
@@ -92,7 +111,9 @@ class Output:
             return
         self._final = job.output
         self._parquet = job.output.suffix.lower() == ".parquet"
-        self._path = job.output.with_name(f"{job.output.name}.rows.jsonl") if self._parquet else job.output
+        self._path = (
+            job.output.with_name(f"{job.output.name}.rows.jsonl") if self._parquet else job.output
+        )
         self._progress = job.output.with_name(f"{job.output.name}.progress")
         with ExitStack() as held:
             held.enter_context(files.locked(self._final))
@@ -112,7 +133,9 @@ class Output:
         elif existing == "resume" and self._final.exists() and self._final.stat().st_size:
             found = files.read_meta(self._final)
             if not found.get("finished"):
-                raise ValueError(f"{self._final} has no unfinished run to resume: replace it with --overwrite.")
+                raise ValueError(
+                    f"{self._final} has no unfinished run to resume: replace it with --overwrite."
+                )
             self._take(Record.read(found, self._final))
             if self._parquet:
                 self._path.unlink(missing_ok=True)
@@ -146,7 +169,9 @@ class Output:
     def commit(self, data: bytes, digest: str, totals: Totals) -> None:
         """Writes the rows of the next chunk; only then do they count."""
         if self._stream is not None:
-            with files.named(self._path):  # where the disk is full, what is behind the last commit is cut off later
+            with files.named(
+                self._path
+            ):  # where the disk is full, what is behind the last commit is cut off later
                 self._stream.write(data)
                 self._stream.flush()
                 os.fsync(self._stream.fileno())
@@ -168,7 +193,11 @@ class Output:
         for name in _PACKAGES:
             with suppress(PackageNotFoundError):
                 versions[name] = version(name)
-        meta = {**asdict(self.record), "versions": versions, "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}"}
+        meta = {
+            **asdict(self.record),
+            "versions": versions,
+            "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%MZ}",
+        }
         if self._parquet:
             with files.replaced(self._final) as unfinished:
                 files.write_parquet(unfinished, self._rows, meta)
@@ -192,8 +221,12 @@ class Output:
         return (row for _, row in files.read_rows(self._path) if isinstance(row, dict))
 
     def _save(self) -> None:
-        """Replaces the record in one step: it is the old one or the new one, whenever the process is killed."""
-        unfinished = self._progress.with_name(f"{self._progress.name}.part")  # one name, since one run holds it
+        """Replaces the record in one step: it is the old one or the new one, whenever the process
+        is killed.
+        """
+        unfinished = self._progress.with_name(
+            f"{self._progress.name}.part"
+        )  # one name, since one run holds it
         try:
             with files.named(self._progress), unfinished.open("w", encoding="utf-8") as stream:
                 json.dump(asdict(self.record), stream)
@@ -212,6 +245,8 @@ def _shown(value: Any) -> Any:
 
 def _listed(inputs: list[list[Any]]) -> str:
     return ", ".join(
-        f"{path} ({found[0]} bytes, digest {found[1][:8]})" if isinstance(found, list) else str(path)
+        f"{path} ({found[0]} bytes, digest {found[1][:8]})"
+        if isinstance(found, list)
+        else str(path)
         for path, found in inputs
     )

@@ -54,25 +54,34 @@ class Report:
 
 
 def score_files(
-    job: Job, scorer: EstimeScorer, *, existing: str = "refuse",
-    on_chunk: Callable[[files.Pairs, EstimeResult], None] | None = None, on_start: Callable[[int], None] | None = None,
-    stop: Callable[[], bool] = lambda: False, workers: Workers | None = None,
-) -> Report:  # fmt: skip
+    job: Job,
+    scorer: EstimeScorer,
+    *,
+    existing: str = "refuse",
+    on_chunk: Callable[[files.Pairs, EstimeResult], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    workers: Workers | None = None,
+) -> Report:
     """Scores files into a file, at constant memory, and resumably.
 
-    A process that is killed loses the current chunk and nothing else: with ``existing="resume"`` the next run resumes
-    there, and the output is byte for byte that of a run that was not killed.
+    A process that is killed loses the current chunk and nothing else: with ``existing="resume"``
+    the next run resumes there, and the output is byte for byte that of a run that was not killed.
 
     Args:
         job, scorer: what is scored into what, and what scores it.
-        existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume`` where there is one.
+        existing: what is done with an output that exists: ``refuse``, ``overwrite``, or ``resume``
+            where there is one.
         on_chunk: called with each chunk that is scored and its scores.
-        on_start: called before the first chunk with the number of pairs that an earlier run has scored.
+        on_start: called before the first chunk with the number of pairs that an earlier run has
+            scored.
         stop: asked after each chunk whether to end here.
-        workers: the processes of a `Team`, each of which calls this, or Ray's actors; by default this process alone.
+        workers: the processes of a `Team`, each of which calls this, or Ray's actors; by default
+            this process alone.
 
     Raises:
-        ValueError, OSError: the input or the output cannot be used; the message says why. What is scored is on disk.
+        ValueError, OSError: the input or the output cannot be used; the message says why. What is
+            scored is on disk.
     """
     check_choice("existing", existing, EXISTING)
     workers = workers or Workers()
@@ -93,15 +102,21 @@ def score_files(
 
         record = workers.share(start)
         totals = Totals(**record.totals)
-        report = Report(totals, record.finished, totals.pairs, config, record.threshold.get(RECOMMENDED))
+        report = Report(
+            totals, record.finished, totals.pairs, config, record.threshold.get(RECOMMENDED)
+        )
         if on_start is not None and output is not None:
             on_start(report.resumed)
         tasks = _unscored(job, record, job.limits(scorer), list(row))
         if report.done:
             if next(tasks, None) is not None:
-                raise ValueError(f"{job.output} is done, but its input has grown since: replace it with --overwrite.")
+                raise ValueError(
+                    f"{job.output} is done, but its input has grown since: replace it with --overwrite."
+                )
             return report
-        for task, result, data, added in workers.run(tasks, partial(_score, job=job, scorer=scorer), stop):
+        for task, result, data, added in workers.run(
+            tasks, partial(_score, job=job, scorer=scorer), stop
+        ):
             assert output is not None  # the results go to the first process
             totals.add(added)
             output.record.columns = task.columns
@@ -131,7 +146,9 @@ def _score(task: _Task, *, job: Job, scorer: EstimeScorer) -> _Scored:
     result = scorer.score(task.pairs.summaries, task.pairs.sources)
     data = b""
     if job.output is not None:
-        data = files.encode_rows(_rows(job, task.pairs, result), job.ending, task.columns, header=task.first)
+        data = files.encode_rows(
+            _rows(job, task.pairs, result), job.ending, task.columns, header=task.first
+        )
     return task, result, data, Totals.of(task.pairs, result, job.threshold)
 
 
@@ -140,8 +157,12 @@ def _rows(job: Job, pairs: files.Pairs, result: EstimeResult) -> list[files.Row]
     return files.score_rows(pairs, result, job.prefix, flags=flags, signature=job.with_signature)
 
 
-def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]) -> Iterator[_Task]:
-    """The chunks that are not committed yet; ValueError where the committed part of the input has changed."""
+def _unscored(
+    job: Job, record: Record, limits: tuple[int, int], ours: list[str]
+) -> Iterator[_Task]:
+    """The chunks that are not committed yet; ValueError where the committed part of the input has
+    changed.
+    """
     lines, digest = read_lines(job), hashlib.blake2b(digest_size=16)
     done = Totals(**record.totals)
     for line in islice(lines, done.pairs + done.skipped):
@@ -160,8 +181,8 @@ def _unscored(job: Job, record: Record, limits: tuple[int, int], ours: list[str]
 
 
 class Stop:
-    """Within ``with Stop() as stop`` the first signal, Ctrl-C or SIGTERM, sets ``stop.signal``, which was 0, and calls
-    ``said``; a second Ctrl-C interrupts at once.
+    """Within ``with Stop() as stop`` the first signal, Ctrl-C or SIGTERM, sets ``stop.signal``,
+    which was 0, and calls ``said``; a second Ctrl-C interrupts at once.
     """
 
     def __init__(self, said: Callable[[], None] = lambda: None) -> None:
@@ -174,7 +195,9 @@ class Stop:
         return self.signal != 0
 
     def __enter__(self) -> Stop:
-        if threading.current_thread() is threading.main_thread():  # elsewhere Python takes no handlers
+        if (
+            threading.current_thread() is threading.main_thread()
+        ):  # elsewhere Python takes no handlers
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._handle)
         return self

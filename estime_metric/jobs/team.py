@@ -1,4 +1,6 @@
-"""Who scores the chunks of a job: this process, or several of ``torchrun``, which all read; the first one writes."""
+"""Who scores the chunks of a job: this process, or several of ``torchrun``, which all read; the
+first one writes.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,12 @@ class Workers:
         """What ``make`` gives on the first process, on all of them."""
         return make()
 
-    def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
-        """Scores the chunks; the first process gets the results of all, in order, the others get none."""
+    def run(
+        self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]
+    ) -> Iterator[T]:
+        """Scores the chunks; the first process gets the results of all, in order, the others get
+        none.
+        """
         return map(score, chunks)
 
 
@@ -64,8 +70,9 @@ class Team(Workers):
         return made
 
     def leave(self) -> None:
-        """Ends the part of this process in the job. The first one waits for the others, for some seconds at most:
-        ``torchrun`` ends all processes once one has failed, so the one that reports invalid rows goes last.
+        """Ends the part of this process in the job. The first one waits for the others, for some
+        seconds at most: ``torchrun`` ends all processes once one has failed, so the one that
+        reports invalid rows goes last.
         """
         self._store.add("left", 1)
         waited = 0.0
@@ -73,7 +80,9 @@ class Team(Workers):
             time.sleep(0.02)
             waited += 0.02
 
-    def run(self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]) -> Iterator[T]:
+    def run(
+        self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]
+    ) -> Iterator[T]:
         """As `Workers.run`."""
         number, mine = 0, self._store.add("claimed", 1)
         for number, chunk in enumerate(chunks, start=1):

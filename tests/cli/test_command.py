@@ -41,20 +41,35 @@ def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None
 
 def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     given = MeasureOptions(
-        model="embedded", layers="3,5", measures="soft, coherence", tagger="nltk", drop_tags="DT,IN", normalize=True
+        model="embedded",
+        layers="3,5",
+        measures="soft, coherence",
+        tagger="nltk",
+        drop_tags="DT,IN",
+        normalize=True,
     ).given()
     assert EstimeConfig(**given) == EstimeConfig(
-        model="embedded", layers=(3, 5), measures=("soft", "coherence"), tagger="nltk",
-        drop_tags=frozenset({"DT", "IN"}), normalize=True,
-    )  # fmt: skip
+        model="embedded",
+        layers=(3, 5),
+        measures=("soft", "coherence"),
+        tagger="nltk",
+        drop_tags=frozenset({"DT", "IN"}),
+        normalize=True,
+    )
     assert MeasureOptions().given() == {}
-    assert EstimeConfig(**MeasureOptions(fast=True, distance=4).given()) == EstimeConfig.fast(distance=4)
+    assert EstimeConfig(**MeasureOptions(fast=True, distance=4).given()) == EstimeConfig.fast(
+        distance=4
+    )
 
 
-#: command, options beside those that work (an option given twice takes the last value), what is said
+#: command, options beside those that work (an option given twice takes the last value), what is
+#: said
 REFUSED = [
     ("nope", "", "nope"),
-    *((command, "--splitter regex", "--splitter with --unit word or --tagger") for command in ("score", "explain")),
+    *(
+        (command, "--splitter regex", "--splitter with --unit word or --tagger")
+        for command in ("score", "explain")
+    ),
     ("score", "--nope", "--nope"),
     ("score", "--layers a", "--layers"),
     ("score", "--device cuda:99", ""),
@@ -63,18 +78,32 @@ REFUSED = [
     ("score", "--unit sentence", "`unit` to be one of token, word, but got 'sentence'"),
     ("score -m embedded-small", "", "FILE or --example"),
     *(
-        (f"score nothing.{ending}", "-m embedded-small", f"error: No such file or directory: 'nothing.{ending}'")
+        (
+            f"score nothing.{ending}",
+            "-m embedded-small",
+            f"error: No such file or directory: 'nothing.{ending}'",
+        )
         for ending in ("jsonl", "parquet")
     ),
     *(("score", f"-o {output}", "") for output in ("nowhere/x.jsonl", "/proc/x.jsonl", ".jsonl")),
     ("score", "-o scores.xlsx", "to end in .jsonl or .csv or .parquet"),
-    ("score", "--source-column text", "Expected a column 'text' in pairs.jsonl, but its columns are id, source"),
+    (
+        "score",
+        "--source-column text",
+        "Expected a column 'text' in pairs.jsonl, but its columns are id, source",
+    ),
     ("score", "--summary-column text", "name the right one with --summary-column."),
     ("score", "-m nobody/nothing", 'model="embedded"'),
     ("score", "--threshold high", "`threshold` to be a number or 'balanced', but got 'high'"),
     *(
         (f"explain {given}", "", "Give exactly one of FILE")
-        for given in ("-l 1", "--summary x", "--source x", "--example --summary x --source y", "x.jsonl --example")
+        for given in (
+            "-l 1",
+            "--summary x",
+            "--source x",
+            "--example --summary x --source y",
+            "x.jsonl --example",
+        )
     ),
     ("explain --summary x --source y", "--row 1", "--row with a FILE"),
     ("explain x.jsonl", "-m embedded-small", "error: No such file or directory: 'x.jsonl'"),
@@ -82,7 +111,11 @@ REFUSED = [
     ("explain", "-o no/where/x.html", "folder to exist"),
     ("explain", "-o x.png", "one pair for a plot, but got 3: choose it with --row"),
     ("explain", "--row 1", "line 1: is not JSON"),
-    ("explain", "--row 7", "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4"),
+    (
+        "explain",
+        "--row 7",
+        "--row to be the line of a pair, but got 7 of 3 pairs, the last on line 4",
+    ),
     ("explain", "--source-column text", "Expected a column 'text' in pairs.jsonl"),
     ("corrupt x.jsonl", "", "--output"),
     ("corrupt", "--order random", "`order` to be one of sequential, clean"),
@@ -90,30 +123,89 @@ REFUSED = [
     ("corrupt", "--summary-column text", "Expected a column 'text' in pairs.jsonl"),
     ("corrupt", "-m no/such/folder", 'model="embedded"'),
     ("corrupt", "-o out.txt", "to end in .jsonl or .csv"),
-    *(("corrupt", f"--errors {errors}", "Expected --errors to be") for errors in ("0", "1,x", "-1")),
-    ("coherence", "--measures grammar", "`measures` to name some of entity_graph, classifier, bartscore, length, rand"),
-    ("coherence", "--measures classifier", "`classifier` to name a trained classifier, since the measure 'classifier'"),
+    *(
+        ("corrupt", f"--errors {errors}", "Expected --errors to be")
+        for errors in ("0", "1,x", "-1")
+    ),
+    (
+        "coherence",
+        "--measures grammar",
+        "`measures` to name some of entity_graph, classifier, bartscore, length, rand",
+    ),
+    (
+        "coherence",
+        "--measures classifier",
+        "`classifier` to name a trained classifier, since the measure 'classifier'",
+    ),
     ("coherence", "--measures bartscore --source-column text", "There is no summary in"),
     ("coherence", "--summary-column text", "There is no summary in"),
     ("coherence", "-o out.xlsx", "Expected the output to end in"),
-    ("compare", "--measures tokens", "`measures` to name some of alarms, inconsistency, alarm_rate"),
+    (
+        "compare",
+        "--measures tokens",
+        "`measures` to name some of alarms, inconsistency, alarm_rate",
+    ),
     ("compare", "--measures soft", "a column 'soft' in "),
     ("compare", "-n 0", "`n` to be at least 1"),
     ("compare", "-o out.xlsx", "to end in .jsonl or .csv"),
-    ("meta-evaluate", "--measures soft --significance bootstrap", "two measures or more for --significance, but there"),
-    ("meta-evaluate", "--lower rouge", "--lower and --higher to name measures (alarms, soft), but got 'rouge'"),
-    ("meta-evaluate", "--system-column model", "'table.csv' to have a column of systems, but its columns are doc"),
+    (
+        "meta-evaluate",
+        "--measures soft --significance bootstrap",
+        "two measures or more for --significance, but there",
+    ),
+    (
+        "meta-evaluate",
+        "--lower rouge",
+        "--lower and --higher to name measures (alarms, soft), but got 'rouge'",
+    ),
+    (
+        "meta-evaluate",
+        "--system-column model",
+        "'table.csv' to have a column of systems, but its columns are doc",
+    ),
     ("meta-evaluate", "--document-column a,b,c", "one or two names of columns, but got 'a,b,c'"),
-    ("meta-evaluate", "--measures rouge", "to have a column 'rouge', but its columns are document, system"),
-    ("meta-evaluate", "--measures text", "column 'text' of `scores` to hold numbers, but got 'a' at (d0, s0)"),
-    ("meta-evaluate", "--levels document", "`levels` to be one of summary, system, pairwise, intra_system"),
+    (
+        "meta-evaluate",
+        "--measures rouge",
+        "to have a column 'rouge', but its columns are document, system",
+    ),
+    (
+        "meta-evaluate",
+        "--measures text",
+        "column 'text' of `scores` to hold numbers, but got 'a' at (d0, s0)",
+    ),
+    (
+        "meta-evaluate",
+        "--levels document",
+        "`levels` to be one of summary, system, pairwise, intra_system",
+    ),
     ("meta-evaluate", "--methods tau", "`methods` to be one of"),
     ("meta-evaluate", "--resample rows", "`resample` to be one of documents, systems, both"),
-    ("meta-evaluate", "--significance t-test", "`test` to be one of permutation, bootstrap, williams"),
-    ("meta-evaluate", "--significance williams --methods pearson", "`level` to be one of system, summary, but got"),
-    ("meta-evaluate", "--significance williams", "`method` to be one of pearson, spearman, but got 'kendall_b'"),
-    ("meta-evaluate", "-o table.xlsx", "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'"),
-    ("meta-evaluate", "-o t.csv --significance bootstrap", "a folder, since --significance makes a second table"),
+    (
+        "meta-evaluate",
+        "--significance t-test",
+        "`test` to be one of permutation, bootstrap, williams",
+    ),
+    (
+        "meta-evaluate",
+        "--significance williams --methods pearson",
+        "`level` to be one of system, summary, but got",
+    ),
+    (
+        "meta-evaluate",
+        "--significance williams",
+        "`method` to be one of pearson, spearman, but got 'kendall_b'",
+    ),
+    (
+        "meta-evaluate",
+        "-o table.xlsx",
+        "to be a folder or to end in .csv, .md, .tex, but got 'table.xlsx'",
+    ),
+    (
+        "meta-evaluate",
+        "-o t.csv --significance bootstrap",
+        "a folder, since --significance makes a second table",
+    ),
     ("meta-evaluate", "-o no/such/folder/t.csv", "output's folder to exist"),
     ("calibrate", "--label verdict", "column 'verdict'"),
     ("calibrate", "--score no", "column 'no'"),
@@ -127,10 +219,18 @@ REFUSED = [
     ("benchmark subtle-errors", "--dataset x", "Give a FILE or --dataset"),
     ("benchmark subtle-errors .", "", "documents.jsonl"),
     ("benchmark subtle-errors empty.jsonl", "", "There is no pair"),
-    ("benchmark subtle-errors", "--generator nobody/nothing", "The encoder 'nobody/nothing' cannot be loaded"),
+    (
+        "benchmark subtle-errors",
+        "--generator nobody/nothing",
+        "The encoder 'nobody/nothing' cannot be loaded",
+    ),
     ("benchmark summeval", "--splitter regex", "--splitter with --unit word or --tagger"),
     ("benchmark summeval", "-m ./no-such-folder", "cannot be loaded"),
-    ("benchmark summeval", "--unit token,token", "`units` to name each unit once, but got token, token"),
+    (
+        "benchmark summeval",
+        "--unit token,token",
+        "`units` to name each unit once, but got token, token",
+    ),
     ("benchmark summeval", "-l 99", "`layers` to lie within"),
     ("benchmark summeval", "--references min", "`combine` to be one of mean, max, first"),
     ("benchmark summeval", "--resume", "--resume needs --output"),
@@ -141,14 +241,30 @@ REFUSED = [
 
 @pytest.mark.parametrize(("command", "options", "message"), REFUSED)
 def test_what_cannot_be_done_is_said_in_one_line(
-    command: str, options: str, message: str, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str,
+    options: str,
+    message: str,
+    bert_folder: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.chdir(tmp_path)
-    rows = [{"id": number, "source": "The cat sat on the mat.", "summary": "The cat sat."} for number in range(3)]
+    rows = [
+        {"id": number, "source": "The cat sat on the mat.", "summary": "The cat sat."}
+        for number in range(3)
+    ]
     Path("pairs.jsonl").write_text("\n".join(["{bad", *map(json.dumps, rows)]))
-    Path("scored.jsonl").write_text(json.dumps({"line": 1, "id": "a", "alarms": 1, "signature": "s", "label": 1}))
-    lines = ["document,system,text,alarms,soft", "d0,s0,a,1,2", "d0,s1,b,3,1", "d1,s0,c,2,3", "d1,s1,d,4,4"]
+    Path("scored.jsonl").write_text(
+        json.dumps({"line": 1, "id": "a", "alarms": 1, "signature": "s", "label": 1})
+    )
+    lines = [
+        "document,system,text,alarms,soft",
+        "d0,s0,a,1,2",
+        "d0,s1,b,3,1",
+        "d1,s0,c,2,3",
+        "d1,s1,d,4,4",
+    ]
     Path("table.csv").write_text("\n".join(lines))
     Path("empty.jsonl").touch()
     Path(".jsonl").mkdir()
@@ -157,13 +273,24 @@ def test_what_cannot_be_done_is_said_in_one_line(
         summeval.write_folder(Path("summeval"), summeval.made_rows())
     encoder = ["-m", bert_folder]
     working = {
-        "score": ["pairs.jsonl", "-q", *encoder], "coherence": ["pairs.jsonl"], "calibrate": ["scored.jsonl"],
+        "score": ["pairs.jsonl", "-q", *encoder],
+        "coherence": ["pairs.jsonl"],
+        "calibrate": ["scored.jsonl"],
         "explain": ["pairs.jsonl", "--window", "60", "--margin", "10", *encoder],
-        "corrupt": ["pairs.jsonl", "-q", "-o", "out.jsonl", *encoder], "compare": ["scored.jsonl"] * 2,
-        "meta-evaluate": ["table.csv", "table.csv", "-n", "5"], "benchmark frank": ["frank", "-q", *encoder],
+        "corrupt": ["pairs.jsonl", "-q", "-o", "out.jsonl", *encoder],
+        "compare": ["scored.jsonl"] * 2,
+        "meta-evaluate": ["table.csv", "table.csv", "-n", "5"],
+        "benchmark frank": ["frank", "-q", *encoder],
         "benchmark subtle-errors": ["pairs.jsonl", "-q", *encoder],
-        "benchmark summeval": ["--data", "summeval", "-q", "--bertscore-model", bert_folder, *encoder],
-    }.get(command, [])  # fmt: skip
+        "benchmark summeval": [
+            "--data",
+            "summeval",
+            "-q",
+            "--bertscore-model",
+            bert_folder,
+            *encoder,
+        ],
+    }.get(command, [])
     shown = run_command(*command.split(), *working, *options.split(), status=2)
     *before, error = shown.stderr.splitlines()
     assert all(line.startswith("skipped line ") for line in before)
@@ -178,16 +305,24 @@ def test_what_cannot_be_done_is_said_in_one_line(
     ("error", "message"),
     [
         (KeyError("layer"), "KeyError: 'layer' (ESTIME_TRACEBACK=1 shows the traceback)"),
-        (TypeError("no such argument"), "TypeError: no such argument (ESTIME_TRACEBACK=1 shows the traceback)"),
+        (
+            TypeError("no such argument"),
+            "TypeError: no such argument (ESTIME_TRACEBACK=1 shows the traceback)",
+        ),
         (ValueError("Expected another"), "error: Expected another\n"),
         (MemoryError(), "out of memory"),
         (RuntimeError("could not create a primitive"), "try a smaller --token-budget"),
         (FloatingPointError("not finite"), "not finite"),
-        (AssertionError("Torch not compiled with CUDA enabled"), "Torch not compiled with CUDA enabled"),
+        (
+            AssertionError("Torch not compiled with CUDA enabled"),
+            "Torch not compiled with CUDA enabled",
+        ),
         (OSError(28, "No space left on device", "out.jsonl"), "No space left on device"),
     ],
 )
-def test_what_goes_wrong_inside_is_one_line(error: Exception, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_wrong_inside_is_one_line(
+    error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 
@@ -205,15 +340,21 @@ def test_help_loads_nothing_heavy() -> None:
     code = "import sys; from estime_metric import cli; cli.console.run(cli.app, ['--help']); print(*sys.modules)"
     loaded = run_python(code).stdout.split()
     assert "meta-evaluate" in loaded
-    assert not {"torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib"} & set(loaded)
+    assert not {"torch", "numpy", "pandas", "scipy", "transformers", "pyarrow", "matplotlib"} & set(
+        loaded
+    )
 
 
 @pytest.mark.slow
 def test_python_m_and_a_reader_that_leaves_early(tmp_path: Path) -> None:
     done = subprocess.run(
         f"{sys.executable} -m estime_metric score --example -q -o - | head -n 1",
-        shell=True, capture_output=True, text=True, check=False, cwd=tmp_path,
-    )  # fmt: skip
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
     assert json.loads(done.stdout)["line"] == 1
     assert "Traceback" not in done.stderr
 
@@ -234,4 +375,6 @@ def test_completion_knows_commands_and_options(shell: str) -> None:
 def test_the_version_and_docstrings_as_the_help() -> None:
     assert run_command("--version").stdout == f"estime-metric {__version__}\n"
     text = " ".join((score.score.__doc__ or "").split())
-    assert text.split("Exit status")[0].strip() in " ".join(run_command("score", "--help").stdout.split())
+    assert text.split("Exit status")[0].strip() in " ".join(
+        run_command("score", "--help").stdout.split()
+    )

@@ -1,4 +1,6 @@
-"""``estime compare`` as its user meets it: scored files, pairs scored now, and rows without a partner."""
+"""``estime compare`` as its user meets it: scored files, pairs scored now, and rows without a
+partner.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,13 @@ run = partial(run_command, "compare")
 
 def scored(path: Path, alarms: list[int], **further: list) -> Path:
     rows = [
-        {"line": index + 1, "id": f"e{index}", "alarms": value, "alarm_rate": value / 20, "tokens": 20}
+        {
+            "line": index + 1,
+            "id": f"e{index}",
+            "alarms": value,
+            "alarm_rate": value / 20,
+            "tokens": 20,
+        }
         | {name: values[index] for name, values in further.items()}
         | {"signature": "ESTIME|model:x|layers:5|version:0"}
         for index, value in enumerate(alarms)
@@ -39,19 +47,25 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     out = tmp_path / "out.jsonl"
     shown = run(*files, "-n", 500, "--seed", 4, "--confidence", 0.9, "-o", out).stdout
     sides = [json_rows(path) for path in files]
-    expected = compare_rows(*sides, names=["a.jsonl", "b.jsonl"], n=500, seed=4, confidence=0.9).to_rows()
+    expected = compare_rows(
+        *sides, names=["a.jsonl", "b.jsonl"], n=500, seed=4, confidence=0.9
+    ).to_rows()
     assert json_rows(out) == json.loads(json.dumps(expected))
     assert [row["measure"] for row in expected] == ["alarms", "alarm_rate"]
     p_value = approximate_randomization(A, B, n=500, seed=4).p_value
     for line in (
-        f"alarms: B is better (approximate randomisation, p = {p_value:.4f})", f"written: {out}", "90% interval",
+        f"alarms: B is better (approximate randomisation, p = {p_value:.4f})",
+        f"written: {out}",
+        "90% interval",
         "8 summaries, 0 blank, 20.0 tokens a summary",
-    ):  # fmt: skip
+    ):
         assert line in shown
     assert "…" not in shown
 
 
-def test_broken_rows_and_those_without_a_partner_are_named(files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_broken_rows_and_those_without_a_partner_are_named(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
     files[0].write_text(files[0].read_text() + "{bad\n" + json.dumps({"id": "e9"}))
     rows = json_rows(files[1])
     write_jsonl(files[1], [*rows[:0:-1], {**rows[0], "id": "stranger"}])
@@ -61,20 +75,29 @@ def test_broken_rows_and_those_without_a_partner_are_named(files: tuple[Path, Pa
     assert "a.jsonl: no partner in b.jsonl for 'e0'" in said
     assert "b.jsonl: no partner in a.jsonl for 'stranger'" in said
     row = json_rows(tmp_path / "out.jsonl")[0]
-    assert (row["examples"], row["difference"]) == (7, pytest.approx(sum(A[1:]) / 7 - sum(B[1:]) / 7))
+    assert (row["examples"], row["difference"]) == (
+        7,
+        pytest.approx(sum(A[1:]) / 7 - sum(B[1:]) / 7),
+    )
 
 
 def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> None:
     bare = write_jsonl(tmp_path / "bare.jsonl", [{"text": "x"}])
     said = run(bare, files[0], status=2).stderr
-    assert re.search("Expected a column 'source' in bare.jsonl, but its columns are text.*--source-column", said)
+    assert re.search(
+        "Expected a column 'source' in bare.jsonl, but its columns are text.*--source-column", said
+    )
     said = run(files[0], write_jsonl(tmp_path / "empty.csv", []), status=2).stderr
     assert "empty.csv to hold scores or pairs, but it holds neither: it is empty" in said
 
 
-def test_without_the_extra_it_says_so_at_once(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_it_says_so_at_once(
+    files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in [
-        name for name in sys.modules if name.startswith(("estime_metric.studies.meta", "estime_metric.comparison"))
+        name
+        for name in sys.modules
+        if name.startswith(("estime_metric.studies.meta", "estime_metric.comparison"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -86,23 +109,37 @@ def test_without_the_extra_it_says_so_at_once(files: tuple[Path, Path], monkeypa
 @pytest.fixture
 def pairs(tmp_path: Path) -> tuple[Path, Path]:
     """Summaries of the same sources by two systems; the second has one source more."""
-    one = [{"source": source, "summary": source[:22], "id": index} for index, source in enumerate(SOURCES)]
-    two = [{"source": source, "summary": "The sun fell on the dog and the river slept.", "id": 9} for source in SOURCES]
+    one = [
+        {"source": source, "summary": source[:22], "id": index}
+        for index, source in enumerate(SOURCES)
+    ]
+    two = [
+        {"source": source, "summary": "The sun fell on the dog and the river slept.", "id": 9}
+        for source in SOURCES
+    ]
     two.insert(0, {"source": "Nobody.", "summary": "Nobody."})
     return write_jsonl(tmp_path / "one.jsonl", one), write_jsonl(tmp_path / "two.jsonl", two)
 
 
-def test_pairs_are_scored_and_matched_by_source(pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path) -> None:
+def test_pairs_are_scored_and_matched_by_source(
+    pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out.jsonl"
-    shown = run(*pairs, "-m", bert_folder, "-q", *SHORT, "--measures", "alarms,soft", "-o", out, status=1)
+    shown = run(
+        *pairs, "-m", bert_folder, "-q", *SHORT, "--measures", "alarms,soft", "-o", out, status=1
+    )
     assert "two.jsonl: no partner in one.jsonl for 'Nobody.'" in shown.stderr
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10, measures=("soft", "copied"))
     for row in json_rows(out):
         for side, path in (("mean_a", pairs[0]), ("mean_b", pairs[1])):
             known = [each for each in json_rows(path) if each["source"] in SOURCES]
-            result = scorer.score([each["summary"] for each in known], [each["source"] for each in known])
+            result = scorer.score(
+                [each["summary"] for each in known], [each["source"] for each in known]
+            )
             assert row[side] == pytest.approx(result.mean(row["measure"]), abs=1e-5)
-            assert row[side.replace("mean", "copied")] == pytest.approx(result.mean("copied"), abs=1e-5)
+            assert row[side.replace("mean", "copied")] == pytest.approx(
+                result.mean("copied"), abs=1e-5
+            )
         assert row["signature"] == scorer.signature
 
 
@@ -113,8 +150,13 @@ def test_one_column_can_hold_both_texts(bert_folder: str, tmp_path: Path) -> Non
     assert "2 summaries, 0 blank" in run(*paths, *columns, "-m", bert_folder, "-q", *SHORT).stdout
 
 
-def test_a_scored_file_beside_pairs_of_its_settings(pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path) -> None:
-    rows = [{"source": source, "summary": "The sun fell.", "id": index} for index, source in enumerate(SOURCES)]
+def test_a_scored_file_beside_pairs_of_its_settings(
+    pairs: tuple[Path, Path], bert_folder: str, tmp_path: Path
+) -> None:
+    rows = [
+        {"source": source, "summary": "The sun fell.", "id": index}
+        for index, source in enumerate(SOURCES)
+    ]
     with_ids = write_jsonl(tmp_path / "two.jsonl", rows)
     options = ["-m", bert_folder, "-q", *SHORT]
     run_command("score", with_ids, "-o", tmp_path / "scores.csv", *options)
@@ -127,24 +169,43 @@ def test_a_scored_file_beside_pairs_of_its_settings(pairs: tuple[Path, Path], be
     assert "Expected all systems to carry one signature" in refused.stderr
 
 
-def test_two_columns_of_one_table_are_compared_without_further_options(bert_folder: str, tmp_path: Path) -> None:
-    """Neither file of scores holds the source; the lines of the table tell which rows belong together."""
-    rows = [{"source": source, "short": source[:22], "mixed": "The sun fell on the dog."} for source in SOURCES]
+def test_two_columns_of_one_table_are_compared_without_further_options(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    """Neither file of scores holds the source; the lines of the table tell which rows belong
+    together.
+    """
+    rows = [
+        {"source": source, "short": source[:22], "mixed": "The sun fell on the dog."}
+        for source in SOURCES
+    ]
     table = write_jsonl(tmp_path / "table.jsonl", rows)
     for name in ("short", "mixed"):
         out = tmp_path / f"{name}.csv"
-        run_command("score", table, "--summary-column", name, "-o", out, "-m", bert_folder, "-q", *SHORT)
+        run_command(
+            "score", table, "--summary-column", name, "-o", out, "-m", bert_folder, "-q", *SHORT
+        )
     shown = run(tmp_path / "short.csv", tmp_path / "mixed.csv").stdout
     for said in (
-        "matched by column 'line'", "right only if the files list the same sources in the same order", "2 summaries",
-        "alarms: no significant difference", "inconsistency: no significant difference", "Few examples (2)",
-    ):  # fmt: skip
+        "matched by column 'line'",
+        "right only if the files list the same sources in the same order",
+        "2 summaries",
+        "alarms: no significant difference",
+        "inconsistency: no significant difference",
+        "Few examples (2)",
+    ):
         assert said in shown
 
 
 def test_everything_fits_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path) -> None:
-    rates = {name: [0.1234] * 8 for name in ("alarms_adjusted", "winners", "unsupported", "unsupported_rate", "soft")}
-    a, b = scored(tmp_path / "[bold]a.jsonl", A, **rates), scored(tmp_path / "b\x1b[2J.jsonl", B, **rates)
+    rates = {
+        name: [0.1234] * 8
+        for name in ("alarms_adjusted", "winners", "unsupported", "unsupported_rate", "soft")
+    }
+    a, b = (
+        scored(tmp_path / "[bold]a.jsonl", A, **rates),
+        scored(tmp_path / "b\x1b[2J.jsonl", B, **rates),
+    )
     shown = run(a, b, "--measures", ",".join(["alarms", "alarm_rate", *rates]))
     assert "\n –" not in shown.stdout
     table = shown.stdout[shown.stdout.index("better is") :]
@@ -156,4 +217,6 @@ def test_everything_fits_on_a_usual_screen_and_nothing_is_markup(tmp_path: Path)
 
 
 def test_the_default_measures_are_those_of_the_help() -> None:
-    assert f"(default: {', '.join(DEFAULT_MEASURES)})" in " ".join(run("--help", columns=300).stdout.split())
+    assert f"(default: {', '.join(DEFAULT_MEASURES)})" in " ".join(
+        run("--help", columns=300).stdout.split()
+    )

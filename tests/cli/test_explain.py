@@ -22,7 +22,9 @@ run = partial(run_command, "explain", columns=100)
 def table(tmp_path: Path) -> Path:
     """Three pairs and a row that holds none."""
     path = tmp_path / "pairs.jsonl"
-    rows = [{"source": SOURCE, "summary": summary} for summary in ("The cat sat.", "The dog sat.", "")]
+    rows = [
+        {"source": SOURCE, "summary": summary} for summary in ("The cat sat.", "The dog sat.", "")
+    ]
     path.write_text("\n".join(["{bad", *map(json.dumps, rows)]))
     return path
 
@@ -66,8 +68,12 @@ def test_a_page_holds_all_pairs(table: Path, bert_folder: str, tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_a_plot_of_one_pair(table: Path, bert_folder: str, tmp_path: Path, ending: str, start: bytes) -> None:
+@pytest.mark.parametrize(
+    ("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
+def test_a_plot_of_one_pair(
+    table: Path, bert_folder: str, tmp_path: Path, ending: str, start: bytes
+) -> None:
     out = tmp_path / f"plot.{ending}"
     run(table, "-m", bert_folder, "-r", 3, "-o", out, *SHORT)
     assert out.read_bytes().startswith(start)
@@ -78,7 +84,9 @@ def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path
     run(table, "-m", bert_folder, "-r", 2, "-r", 4, "-o", out, *SHORT)
     rows = json_rows(out)
     assert [(row["line"], row["prediction"]) for row in rows] == [(2, "The cat sat."), (4, "")]
-    expected = EstimeScorer(model=bert_folder, window=60, margin=10).score(["The cat sat."], [SOURCE])
+    expected = EstimeScorer(model=bert_folder, window=60, margin=10).score(
+        ["The cat sat."], [SOURCE]
+    )
     assert rows[0]["alarms"] == expected.values("alarms")[0]
     assert [row["signature"] for row in rows] == [expected.signature] * 2
     assert len(rows[0]["units"]) == expected.values("tokens")[0]
@@ -88,5 +96,8 @@ def test_data_go_to_a_file_or_the_screen(table: Path, bert_folder: str, tmp_path
 
 def test_a_screen_is_not_flooded(tmp_path: Path, bert_folder: str) -> None:
     path = write_jsonl(tmp_path / "many.jsonl", [{"source": SOURCE, "summary": "A dog."}] * 11)
-    assert "at most 10 pairs for the screen, but got 11" in run(path, "-m", bert_folder, *SHORT, status=2).stderr
+    assert (
+        "at most 10 pairs for the screen, but got 11"
+        in run(path, "-m", bert_folder, *SHORT, status=2).stderr
+    )
     run(path, "-m", bert_folder, "-o", tmp_path / "many.html", *SHORT)

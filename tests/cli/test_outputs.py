@@ -15,41 +15,60 @@ from estime_metric.studies.meta.plots import save
 from tests.command import full_disk, run_command
 
 FOLDERS = [
-    "meta-evaluate a.csv b.csv", "benchmark summeval --data data", "benchmark frank data",
-    "benchmark subtle-errors a.csv", "benchmark coherence data",
-]  # fmt: skip
+    "meta-evaluate a.csv b.csv",
+    "benchmark summeval --data data",
+    "benchmark frank data",
+    "benchmark subtle-errors a.csv",
+    "benchmark coherence data",
+]
 FILES = {
-    "score --example": "out.jsonl", "explain --example": "out.html", "corrupt a.jsonl": "out.csv",
-    "compare a.csv b.csv": "out.csv", "calibrate a.csv": "out.png", "coherence a.csv": "out.parquet",
+    "score --example": "out.jsonl",
+    "explain --example": "out.html",
+    "corrupt a.jsonl": "out.csv",
+    "compare a.csv b.csv": "out.csv",
+    "calibrate a.csv": "out.png",
+    "coherence a.csv": "out.parquet",
     "meta-evaluate a.csv b.csv": "out.md",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("command", FOLDERS)
-def test_a_folder_that_holds_something_is_refused_before_anything_is_read(command: str, tmp_path: Path) -> None:
+def test_a_folder_that_holds_something_is_refused_before_anything_is_read(
+    command: str, tmp_path: Path
+) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "scores.csv").write_text("mine")
     shown = run_command(*command.split(), "-o", tmp_path / "out", status=2)
-    assert "out is not empty: name another folder, or replace its files with --overwrite." in shown.stderr
+    assert (
+        "out is not empty: name another folder, or replace its files with --overwrite."
+        in shown.stderr
+    )
     assert (tmp_path / "out" / "scores.csv").read_text() == "mine"
     for options in ([tmp_path / "out", "--overwrite"], [tmp_path / "new"]):  # there are no data
         assert "is not empty" not in run_command(*command.split(), "-o", *options, status=2).stderr
 
 
 @pytest.mark.parametrize(("command", "name"), FILES.items())
-def test_a_file_that_exists_is_refused_before_anything_is_read(command: str, name: str, tmp_path: Path) -> None:
+def test_a_file_that_exists_is_refused_before_anything_is_read(
+    command: str, name: str, tmp_path: Path
+) -> None:
     (tmp_path / name).write_text("mine")
     shown = run_command(*command.split(), "-o", tmp_path / name, status=2)
     assert f"{name} exists: replace it with --overwrite." in shown.stderr
     assert (tmp_path / name).read_text() == "mine"
 
 
-@pytest.mark.parametrize("command", ["score", "explain", "corrupt", "compare", "calibrate", "coherence"])
+@pytest.mark.parametrize(
+    "command", ["score", "explain", "corrupt", "compare", "calibrate", "coherence"]
+)
 def test_an_input_is_never_overwritten(command: str, tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
     path.write_text("mine")
     for options in ([], ["--overwrite"], *([["--resume"]] if command == "score" else [])):
-        assert "another file than the input" in run_command(command, path, "-o", path, *options, status=2).stderr
+        assert (
+            "another file than the input"
+            in run_command(command, path, "-o", path, *options, status=2).stderr
+        )
     assert path.read_text() == "mine"
 
 
@@ -60,7 +79,17 @@ def test_meta_evaluate_replaces_its_output_whole_or_not_at_all(tmp_path: Path, e
     table.write_text("\n".join(["document,system,soft,fluency", *rows]))
     out.write_text("of an earlier run")
     before = set(tmp_path.iterdir())
-    options = ["--measures", "soft", "--judgements", "fluency", "--levels", "summary", "-o", out, "--overwrite"]
+    options = [
+        "--measures",
+        "soft",
+        "--judgements",
+        "fluency",
+        "--levels",
+        "summary",
+        "-o",
+        out,
+        "--overwrite",
+    ]
     with full_disk(100):
         shown = run_command("meta-evaluate", table, table, *options, status=2)
     assert shown.stderr.startswith("error: File too large")
@@ -74,11 +103,17 @@ def test_rows_tables_and_pictures_replace_files_whole_or_not_at_all(tmp_path: Pa
     figure = Figure()
 
     def writers(number: int) -> list[Callable[[], object]]:
-        table = Table("t", "T", (Column("x"),), (Section("", tuple((row,) for row in range(number))),))
+        table = Table(
+            "t", "T", (Column("x"),), (Section("", tuple((row,) for row in range(number))),)
+        )
         rows = [{"name": str(row)} for row in range(number)]
         paths = [tmp_path / f"rows.{ending}" for ending in ("csv", "jsonl", "parquet")]
         written = [partial(files.write_rows, path, rows) for path in paths]
-        return [*written, partial(write_table, table, tmp_path), partial(save, figure, tmp_path / "p")]
+        return [
+            *written,
+            partial(write_table, table, tmp_path),
+            partial(save, figure, tmp_path / "p"),
+        ]
 
     for write in writers(1):
         write()

@@ -28,7 +28,9 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarms(tmp_path: Path) -> None:
+def test_the_examples_are_scored_offline_and_the_faithful_ones_raise_fewer_alarms(
+    tmp_path: Path,
+) -> None:
     out = tmp_path / "scores.jsonl"
     shown = run("score", "--example", "-q", "-o", out)
     rows = json_rows(out)
@@ -50,7 +52,10 @@ def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str
     assert "skipped line 2: is not JSON" in shown.stderr
     assert "skipped line 3: column 'source' should hold a text, but holds nothing" in shown.stderr
     assert "2 pairs scored, 2 rows skipped, 1 summaries blank" in shown.stdout
-    assert "1 summaries have no token in common with their source (not checked): line 4" in shown.stdout
+    assert (
+        "1 summaries have no token in common with their source (not checked): line 4"
+        in shown.stdout
+    )
     assert "1 summaries are blank (inconsistency 1): line 4" in shown.stdout
     assert "|" not in shown.stderr  # no progress bar
     shown = run("score", table, "-m", bert_folder, *SHORT, status=1)
@@ -59,7 +64,9 @@ def test_bad_rows_are_named_and_the_rest_is_scored(table: Path, bert_folder: str
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_scores_go_to_a_file_beside_other_columns(table: Path, bert_folder: str, tmp_path: Path, ending: str) -> None:
+def test_scores_go_to_a_file_beside_other_columns(
+    table: Path, bert_folder: str, tmp_path: Path, ending: str
+) -> None:
     out = tmp_path / f"scores.{ending}"
     shown = run("score", table, "-m", bert_folder, "-q", "-l", "2,1", "-o", out, *SHORT, status=1)
     assert f"wrote 2 rows to {out}" in shown.stdout
@@ -69,7 +76,9 @@ def test_scores_go_to_a_file_beside_other_columns(table: Path, bert_folder: str,
         ["The cat sat.", "   "], ["The cat sat on the mat."] * 2
     )
     for layer in (2, 1):
-        assert [float(row[f"winners@{layer}"]) for row in rows] == expected.values("winners", layer).tolist()
+        assert [float(row[f"winners@{layer}"]) for row in rows] == expected.values(
+            "winners", layer
+        ).tolist()
     assert files.read_signature(out) == expected.signature
     assert not any("summary" in row or "source" in row for row in rows)
 
@@ -77,9 +86,20 @@ def test_scores_go_to_a_file_beside_other_columns(table: Path, bert_folder: str,
 def test_columns_and_measures_go_by_name(tmp_path: Path, bert_folder: str) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("article,highlights\nThe cat sat on the mat.,The cat sat.\n")
-    arguments = ["score", path, "-m", bert_folder, "--source-column", "article", "--summary-column", "highlights"]
+    arguments = [
+        "score",
+        path,
+        "-m",
+        bert_folder,
+        "--source-column",
+        "article",
+        "--summary-column",
+        "highlights",
+    ]
     shown = run(*arguments, "--unit", "word", "--measures", "soft,coherence,copied", "-q", *SHORT)
-    assert re.search(r"line +inconsistency +alarms +tokens +soft +coherence +copied +summary", shown.stdout)
+    assert re.search(
+        r"line +inconsistency +alarms +tokens +soft +coherence +copied +summary", shown.stdout
+    )
     assert re.search(r"layer \d: mean copied \d\.\d+", shown.stdout)
     assert re.search(r"layer \d: mean soft -?0\.\d+", shown.stdout)
     assert "|unit:word|" in shown.stdout
@@ -96,20 +116,31 @@ def test_the_fast_preset_is_one_flag_and_options_win(tmp_path: Path) -> None:
         assert re.search(expected, str(files.read_signature(out)))
 
 
-def test_standard_input_is_json_lines_and_standard_output_holds_rows_alone(table: Path, bert_folder: str) -> None:
+def test_standard_input_is_json_lines_and_standard_output_holds_rows_alone(
+    table: Path, bert_folder: str
+) -> None:
     typed, options = table.read_bytes(), ["-m", bert_folder, "-q", *SHORT]
     for name in ("-", "/dev/stdin"):
         shown = run("score", name, "-o", "-", "--with-signature", *options, status=1, stdin=typed)
         rows = [json.loads(line) for line in shown.stdout.splitlines()]
         signature = shown.stderr.splitlines()[-1]
         assert signature.startswith("ESTIME|model:")
-        assert [(row["id"], row["signature"]) for row in rows] == [("a", signature), ("c", signature)]
+        assert [(row["id"], row["signature"]) for row in rows] == [
+            ("a", signature),
+            ("c", signature),
+        ]
     assert "no pair on standard input" in run("score", "-", *options, status=2, stdin="\n").stderr
 
 
-def test_texts_cannot_steer_the_terminal_and_many_bad_rows_are_counted(tmp_path: Path, bert_folder: str) -> None:
+def test_texts_cannot_steer_the_terminal_and_many_bad_rows_are_counted(
+    tmp_path: Path, bert_folder: str
+) -> None:
     path = tmp_path / "p.jsonl"
-    row = {"source": "The cat sat.", "summary": "A \x1b]0;title\x07 cat [/red] sat.", "verdict": "[/red]\x1b[2J"}
+    row = {
+        "source": "The cat sat.",
+        "summary": "A \x1b]0;title\x07 cat [/red] sat.",
+        "verdict": "[/red]\x1b[2J",
+    }
     path.write_text(json.dumps(row) + "\nbad" * 50)
     shown = run("score", path, "-m", bert_folder, "-q", *SHORT, columns=200, status=1)
     assert "\x1b" not in shown.output
@@ -118,12 +149,16 @@ def test_texts_cannot_steer_the_terminal_and_many_bad_rows_are_counted(tmp_path:
     assert "skipped 30 more rows" in shown.stderr
 
 
-def test_a_threshold_flags_the_summaries_to_look_at(table: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_a_threshold_flags_the_summaries_to_look_at(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out.csv"
     options = ["-m", bert_folder, "-q", *SHORT]
     rows = run("score", table, "-o", "-", *options, status=1).stdout.splitlines()
     values = [json.loads(row)["inconsistency"] for row in rows]
     shown = run("score", table, "-o", out, "--threshold", max(values), *options, status=1).stdout
     assert f"1 summaries flagged: inconsistency of at least {max(values):g}" in shown
-    assert [row["flag"] for row in csv_rows(out)] == [str(int(value == max(values))) for value in values]
+    assert [row["flag"] for row in csv_rows(out)] == [
+        str(int(value == max(values))) for value in values
+    ]
     assert files.read_meta(out)["threshold"] == {"inconsistency": max(values)}

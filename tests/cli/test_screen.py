@@ -13,7 +13,12 @@ from estime_metric.comparison.tables import Column, Section, Table
 TABLE = Table(
     "t",
     "What it shows.",
-    (Column("measure", text=True), Column("ρ", group="fluency"), Column("τ", group="fluency"), Column("n")),
+    (
+        Column("measure", text=True),
+        Column("ρ", group="fluency"),
+        Column("τ", group="fluency"),
+        Column("n"),
+    ),
     (
         Section("First", (("[bold]a", 0.1234, -0.5, 3), ("b", None, None, 4))),
         Section("Second", (("c", 1.0, -1.0, 1234),)),
@@ -56,19 +61,32 @@ def test_a_wide_table_is_cut_between_its_groups() -> None:
     assert all(len(line) <= 40 for line in lines)
     heads = [line.split() for line in lines if any(group in line for group in groups)]
     assert heads == [["fluency", "coherence"], ["relevance"]]
-    assert [line.split() for line in lines if "first" in line] == [["first", *[".125"] * 4], ["first", *[".125"] * 2]]
+    assert [line.split() for line in lines if "first" in line] == [
+        ["first", *[".125"] * 4],
+        ["first", *[".125"] * 2],
+    ]
 
 
 def test_long_names_of_a_wide_group_wrap_so_that_a_row_stays_on_one_line() -> None:
-    columns = tuple(Column(f"FRANK transformers ({n})", group="CNN/DailyMail") for n in (150, 175, 525, 999))
-    table = Table("t", "", (Column("measure", text=True), *columns), (Section("", (("first", 0.1, 0.2, 0.3, 0.4),)),))
+    columns = tuple(
+        Column(f"FRANK transformers ({n})", group="CNN/DailyMail") for n in (150, 175, 525, 999)
+    )
+    table = Table(
+        "t",
+        "",
+        (Column("measure", text=True), *columns),
+        (Section("", (("first", 0.1, 0.2, 0.3, 0.4),)),),
+    )
     lines = [line.split() for line in shown(80, table).splitlines()]
     assert ["first", ".100", ".200", ".300", ".400"] in lines
     assert ["measure", "(150)", "(175)", "(525)", "(999)"] in lines
 
 
 def test_the_title_of_a_section_widens_no_column() -> None:
-    columns = (Column("flagged", text=True), *(Column(name) for name in ("precision", "recall", "lift")))
+    columns = (
+        Column("flagged", text=True),
+        *(Column(name) for name in ("precision", "recall", "lift")),
+    )
     title = "CNN/DailyMail, only summaries with an error: 1195 words, 8.1% marked"
     table = Table("t", "", columns, (Section(title, (("alarms", 0.125, 0.392, 2.015),)),))
     assert shown(80, table).splitlines()[2:4] == [title, "alarms         .125    .392  2.015"]

@@ -16,7 +16,9 @@ from tests.command import json_rows, run_command
 
 
 @pytest.mark.slow
-def test_the_recorded_numbers_are_met_and_a_departure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_recorded_numbers_are_met_and_a_departure_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     results = []
     score = EstimeScorer.score
 
@@ -29,8 +31,8 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(tmp_path: Path, m
     shown = run_command("verify")
     assert shown.stdout.startswith("all equal the recorded numbers\n")
     assert len(results) == 4
-    # No verdict on the examples depends on rounding: two words of the base encoder lie within the tolerance of ties,
-    # 1e-4, but 50 times as far apart as budgets move them.
+    # No verdict on the examples depends on rounding: two words of the base encoder lie within the
+    # tolerance of ties, 1e-4, but 50 times as far apart as budgets move them.
     tied = {("embedded", "word"): [0, 3]}
     for result in results:
         of_pairs = result._statistics[:, 0, STATISTICS.index("ties")].tolist()
@@ -39,7 +41,10 @@ def test_the_recorded_numbers_are_met_and_a_departure_is_named(tmp_path: Path, m
     pairs = [json_rows(verify.EXAMPLES)[row] for row in tied["embedded", "word"]]
     texts = [pair["summary"] for pair in pairs], [pair["source"] for pair in pairs]
     explanations = EstimeScorer(model="embedded", unit="word").explain_pairs(*texts)
-    assert min(abs(one.relative_margin) for shown in explanations for one in shown.units if one.margin) > 3e-5
+    assert (
+        min(abs(one.relative_margin) for shown in explanations for one in shown.units if one.margin)
+        > 3e-5
+    )
 
     recorded = json.loads(verify.GOLDEN.read_text(encoding="utf-8"))
     recorded["encoders"]["embedded-small"]["token"]["alarms"][0] += 1

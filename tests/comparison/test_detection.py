@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from estime_metric.comparison.detection import areas, balanced_accuracies, calibrate, choose_threshold
+from estime_metric.comparison.detection import (
+    areas,
+    balanced_accuracies,
+    calibrate,
+    choose_threshold,
+)
 
 
 def by_hand(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Mean recall of the classes that occur."""
-    return float(np.mean([(predicted[labels == label] == label).mean() for label in np.unique(labels)]))
+    return float(
+        np.mean([(predicted[labels == label] == label).mean() for label in np.unique(labels)])
+    )
 
 
 @pytest.fixture
@@ -20,7 +27,9 @@ def sample() -> tuple[np.ndarray, np.ndarray]:
     return labels, np.round(rng.normal(size=80) + labels, 1)
 
 
-def test_the_threshold_is_the_one_of_the_authors_loop(sample: tuple[np.ndarray, np.ndarray]) -> None:
+def test_the_threshold_is_the_one_of_the_authors_loop(
+    sample: tuple[np.ndarray, np.ndarray],
+) -> None:
     labels, scores = sample
     best, threshold = 0.0, 0.0
     for percent in np.arange(0, 100, 0.2):  # as they describe it: the last of the best
@@ -33,7 +42,9 @@ def test_the_threshold_is_the_one_of_the_authors_loop(sample: tuple[np.ndarray, 
 
 
 def test_a_class_that_does_not_occur_is_left_out() -> None:
-    assert balanced_accuracies(np.array([1, 1, 1, 1]), np.array([1, 0, 0, 0]) > 0).tolist() == [0.25]
+    assert balanced_accuracies(np.array([1, 1, 1, 1]), np.array([1, 0, 0, 0]) > 0).tolist() == [
+        0.25
+    ]
     assert np.isnan(areas(np.array([1, 1]), np.array([0.0, 1.0]))).all()
 
 
@@ -49,7 +60,9 @@ def test_weights_are_repeated_summaries(sample: tuple[np.ndarray, np.ndarray]) -
         assert area == pytest.approx((above > 0).mean() + (above == 0).mean() / 2)
 
 
-def test_calibration_finds_the_best_threshold_in_either_direction(sample: tuple[np.ndarray, np.ndarray]) -> None:
+def test_calibration_finds_the_best_threshold_in_either_direction(
+    sample: tuple[np.ndarray, np.ndarray],
+) -> None:
     labels, scores = sample
     found = calibrate(scores, labels, higher_is_better=True)
     assert found.accuracy == pytest.approx(by_hand(labels, (scores > found.threshold).astype(int)))
@@ -63,5 +76,12 @@ def test_calibration_finds_the_best_threshold_in_either_direction(sample: tuple[
     assert (turned.threshold, turned.area) == (-found.threshold, found.area)
     assert found.low < found.expected < found.high
     assert found.expected < found.accuracy  # chosen elsewhere than tried
-    noise = [calibrate(np.random.default_rng(seed).normal(size=80), labels, resamples=50) for seed in range(30)]
-    assert abs(np.mean([one.expected for one in noise]) - 0.5) < 0.04 < np.mean([one.accuracy for one in noise]) - 0.5
+    noise = [
+        calibrate(np.random.default_rng(seed).normal(size=80), labels, resamples=50)
+        for seed in range(30)
+    ]
+    assert (
+        abs(np.mean([one.expected for one in noise]) - 0.5)
+        < 0.04
+        < np.mean([one.accuracy for one in noise]) - 0.5
+    )

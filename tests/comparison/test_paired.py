@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.studies.meta import approximate_randomization, compare_paired, holm, paired_bootstrap
+from estime_metric.studies.meta import (
+    approximate_randomization,
+    compare_paired,
+    holm,
+    paired_bootstrap,
+)
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8)
 
@@ -25,7 +30,9 @@ def test_few_examples_are_enumerated(pairs: list[tuple[int, int]]) -> None:
         for signs in itertools.product((1, -1), repeat=len(pairs))
     ]
     assert found.exact
-    assert found.p_value == pytest.approx(sum(abs(s) >= abs(sum(differences)) for s in swaps) / len(swaps))
+    assert found.p_value == pytest.approx(
+        sum(abs(s) >= abs(sum(differences)) for s in swaps) / len(swaps)
+    )
     assert found.difference == pytest.approx(sum(differences) / len(differences))
 
 

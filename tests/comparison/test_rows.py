@@ -29,7 +29,10 @@ def test_rows_are_joined_in_any_order_and_what_a_system_lacks_is_named() -> None
 
 @pytest.mark.parametrize("column", ["source", "id", "document", "doc", "doc_id", "document_id"])
 def test_the_column_is_found(column: str) -> None:
-    assert join_rows([rows("x", "y", column=column), rows("y", "x", column=column)], "AB").column == column
+    assert (
+        join_rows([rows("x", "y", column=column), rows("y", "x", column=column)], "AB").column
+        == column
+    )
 
 
 def test_sources_that_repeat_are_told_apart_by_an_id() -> None:
@@ -41,7 +44,10 @@ def test_sources_that_repeat_are_told_apart_by_an_id() -> None:
 
 
 def test_lines_of_one_table_are_joined_and_those_of_different_tables_refused() -> None:
-    one, two = ([{"line": line, name: "text"} for line in (1, 2, last)] for name, last in (("two", 4), ("one", 3)))
+    one, two = (
+        [{"line": line, name: "text"} for line in (1, 2, last)]
+        for name, last in (("two", 4), ("one", 3))
+    )
     joined = join_rows([one, two], "AB")  # as ``score --summary-column one`` and ``two`` write them
     assert (joined.column, [row["line"] for row in joined.rows[0]]) == ("line", [1, 2])
     a, b = rows("d1", "d1", column="doc"), rows("d1", "d3", column="doc")
@@ -54,10 +60,20 @@ def test_lines_of_one_table_are_joined_and_those_of_different_tables_refused() -
 @pytest.mark.parametrize(
     ("a", "b", "options", "message"),
     [
-        ([{"x": 1}], [{"x": 1}], {}, "Expected a column of 'source', 'id', .* name another with `id_column`"),
+        (
+            [{"x": 1}],
+            [{"x": 1}],
+            {},
+            "Expected a column of 'source', 'id', .* name another with `id_column`",
+        ),
         ([{"id": 1}] * 2, [{"id": 1}], {}, "'id' to identify the rows of A, but '1' comes twice"),
         ([{"id": 1}], [{"id": None}], {}, r"column 'id' in each row of B, but line \? has none"),
-        ([{"id": 1}], [{"id": 2}], {}, "A and B to have examples in common, but there is none by column 'id': name"),
+        (
+            [{"id": 1}],
+            [{"id": 2}],
+            {},
+            "A and B to have examples in common, but there is none by column 'id': name",
+        ),
         ([{"id": 1}], [{"id": 1}], {"id_column": "key"}, "column 'key' in each row of A"),
     ],
 )

@@ -20,18 +20,28 @@ EXAMPLES, N, CONFIDENCE, SEED = 60, 2000, 0.9, 3
 
 @pytest.fixture(scope="module")
 def scores() -> np.ndarray:
-    """Alarms of five systems for the same sources: easy and hard ones, ties, two systems that are alike."""
+    """Alarms of five systems for the same sources: easy and hard ones, ties, two systems that are
+    alike.
+    """
     rng = np.random.default_rng(0)
     hard = rng.gamma(2, 1, EXAMPLES)
     return np.stack([rng.poisson(hard * factor) for factor in (0.3, 0.95, 2.2, 1.0, 1.3)])
 
 
 def files_of(folder: Path, scores: np.ndarray, shuffled: bool, key: str = "id") -> list[Path]:
-    """A file for each system, in an order of its own where shuffled; ``line`` numbers its rows and identifies none."""
+    """A file for each system, in an order of its own where shuffled; ``line`` numbers its rows and
+    identifies none.
+    """
     paths = []
     for name, values in zip(NAMES, scores, strict=True):
         rows = [
-            {key: f"d{index}", "alarms": int(value), "tokens": 40 + len(name), "coverage": 0.9, "signature": "s"}
+            {
+                key: f"d{index}",
+                "alarms": int(value),
+                "tokens": 40 + len(name),
+                "coverage": 0.9,
+                "signature": "s",
+            }
             | {"copied": 0.1 * len(name), "copied_density": 2.0}
             for index, value in enumerate(values)
         ]
@@ -43,7 +53,9 @@ def files_of(folder: Path, scores: np.ndarray, shuffled: bool, key: str = "id") 
 
 
 def by_hand(scores: np.ndarray, pairs: list[tuple[int, int]]) -> tuple[dict, list[set[int]]]:
-    """P-values of sign flips (Noreen 1989), corrected (Holm 1979), and the largest sets without a difference."""
+    """P-values of sign flips (Noreen 1989), corrected (Holm 1979), and the largest sets without a
+    difference.
+    """
     rng = np.random.default_rng(99)
     p_values = {}
     for i, j in pairs:
@@ -64,20 +76,33 @@ def by_hand(scores: np.ndarray, pairs: list[tuple[int, int]]) -> tuple[dict, lis
     return corrected, [one for one in alike if not any(one < other for other in alike)]
 
 
-@pytest.mark.parametrize(("key", "given"), [("id", []), ("source", []), ("url", ["--id-column", "url"])])
-def test_every_two_of_five_systems(scores: np.ndarray, tmp_path: Path, key: str, given: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("key", "given"), [("id", []), ("source", []), ("url", ["--id-column", "url"])]
+)
+def test_every_two_of_five_systems(
+    scores: np.ndarray, tmp_path: Path, key: str, given: list[str]
+) -> None:
     options = ["--measures", "alarms", "-n", N, "--confidence", CONFIDENCE, "--seed", SEED, *given]
     found = []
     for shuffled in (False, True):
         out = tmp_path / "out.json"
-        run_command("compare", *files_of(tmp_path, scores, shuffled, key), *options, "-o", out, "--overwrite")
+        run_command(
+            "compare",
+            *files_of(tmp_path, scores, shuffled, key),
+            *options,
+            "-o",
+            out,
+            "--overwrite",
+        )
         found.append(json.loads(out.read_text().replace("-shuffled", "")))
     assert found[0] == found[1]
     assert found[0]["matched_by"] == key
 
     pairs = list(itertools.combinations(range(5), 2))
     corrected, clusters = by_hand(scores, pairs)
-    assert [(row["system_a"], row["system_b"]) for row in found[0]["pairs"]] == [(NAMES[i], NAMES[j]) for i, j in pairs]
+    assert [(row["system_a"], row["system_b"]) for row in found[0]["pairs"]] == [
+        (NAMES[i], NAMES[j]) for i, j in pairs
+    ]
     for row, (i, j) in zip(found[0]["pairs"], pairs, strict=True):
         assert row["p_holm"] == pytest.approx(corrected[i, j], abs=0.03)
         assert (row["better"] is None) == (corrected[i, j] >= 0.05)
@@ -95,39 +120,56 @@ def test_every_two_of_five_systems(scores: np.ndarray, tmp_path: Path, key: str,
         assert one["tied"] == sum(int((scores[own] == scores[other]).sum()) for other in others)
         assert one["won"] + one["tied"] + one["lost"] == 4 * EXAMPLES
         ordered = scores[own][np.argsort([f"d{index}" for index in range(EXAMPLES)])]
-        drawn = ordered[np.random.default_rng(SEED).integers(EXAMPLES, size=(N, EXAMPLES))].mean(axis=1)
+        drawn = ordered[np.random.default_rng(SEED).integers(EXAMPLES, size=(N, EXAMPLES))].mean(
+            axis=1
+        )
         assert [one["low"], one["high"]] == pytest.approx(np.quantile(drawn, [0.05, 0.95]))
 
 
 def test_a_baseline_with_each_other_system(scores: np.ndarray, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     paths = files_of(tmp_path, scores, shuffled=True)
-    shown = run_command("compare", *paths, "--baseline", "bart-shuffled", "-n", N, "-o", out, columns=160).stdout
+    shown = run_command(
+        "compare", *paths, "--baseline", "bart-shuffled", "-n", N, "-o", out, columns=160
+    ).stdout
     rows = json_rows(out)
     corrected, _ = by_hand(scores, [(3, other) for other in (0, 1, 2, 4)])
     assert [row["system_a"] for row in rows] == ["bart-shuffled"] * 4
     assert [row["p_holm"] for row in rows] == pytest.approx(list(corrected.values()), abs=0.03)
     cells = [line.split() for line in shown.splitlines()]
-    lines = {line[1].removesuffix("-shuffled"): line for line in cells if line and line[0] in "12345"}
+    lines = {
+        line[1].removesuffix("-shuffled"): line for line in cells if line and line[0] in "12345"
+    }
     assert list(lines) == [NAMES[index] for index in np.argsort(scores.mean(axis=1))]
-    for name, said in {"bart": "baseline", "copier": "better", "abstractor": "worse", "lead": "no"}.items():
+    for name, said in {
+        "bart": "baseline",
+        "copier": "better",
+        "abstractor": "worse",
+        "lead": "no",
+    }.items():
         assert said in lines[name]
 
 
 def test_one_file_of_all_systems_gives_the_same_table(scores: np.ndarray, tmp_path: Path) -> None:
     paths = files_of(tmp_path, scores, shuffled=False)
     rows = [row | {"by": path.stem} for path in paths for row in json_rows(path)]
-    together = write_jsonl(tmp_path / "all.jsonl", [row | {"line": number} for number, row in enumerate(rows)])
+    together = write_jsonl(
+        tmp_path / "all.jsonl", [row | {"line": number} for number, row in enumerate(rows)]
+    )
     for ending in (".md", ".tex", ".csv"):
         out = [tmp_path / f"{name}{ending}" for name in ("several", "one")]
         run_command("compare", *paths, "-n", 100, "-o", out[0])
         run_command("compare", together, "--system-column", "by", "-n", 100, "-o", out[1])
         assert out[0].read_text() == out[1].read_text()
     markdown = (tmp_path / "several.md").read_text()
-    assert all(f"| {rank} | {name}" in markdown for rank, name in [(1, "copier"), (5, "abstractor")])
+    assert all(
+        f"| {rank} | {name}" in markdown for rank, name in [(1, "copier"), (5, "abstractor")]
+    )
     assert r"\begin{tabular}" in (tmp_path / "one.tex").read_text()
     refused = run_command("compare", together, status=2).stderr
-    assert re.search(r"a column 'system' in each row of all.jsonl, or a file .*\(--system-column\)", refused)
+    assert re.search(
+        r"a column 'system' in each row of all.jsonl, or a file .*\(--system-column\)", refused
+    )
 
 
 def test_the_plot_shows_every_system(scores: np.ndarray, tmp_path: Path) -> None:
@@ -138,20 +180,33 @@ def test_the_plot_shows_every_system(scores: np.ndarray, tmp_path: Path) -> None
     axes = plot_copying(compare_rows(*rows, names=NAMES, n=100), "alarms").axes[0]
     assert {text.get_text() for text in axes.texts} == set(NAMES)
     points = {(round(x, 6), round(y, 6)) for x, y in axes.collections[-1].get_offsets().tolist()}
-    assert points == {(round(0.1 * len(n), 6), round(float(s.mean()), 6)) for n, s in zip(NAMES, scores, strict=True)}
-    bare = [[{name: value for name, value in row.items() if name != "copied"} for row in side] for side in rows]
+    assert points == {
+        (round(0.1 * len(n), 6), round(float(s.mean()), 6))
+        for n, s in zip(NAMES, scores, strict=True)
+    }
+    bare = [
+        [{name: value for name, value in row.items() if name != "copied"} for row in side]
+        for side in rows
+    ]
     with pytest.raises(ValueError, match="Expected a column 'copied' for the plot, but A has none"):
         plot_copying(compare_rows(*bare[:2], n=100), "alarms")
 
 
 def test_a_system_of_which_little_was_checked_ranks_last_and_shares_no_cluster() -> None:
     def rows(alarms: int, coverage: float) -> list[dict]:
-        return [{"id": i, "alarms": alarms, "coverage": coverage, "signature": "s"} for i in range(12)]
+        return [
+            {"id": i, "alarms": alarms, "coverage": coverage, "signature": "s"} for i in range(12)
+        ]
 
-    found = compare_rows(rows(3, 0.9), rows(0, 0.2), rows(1, 0.8), names=["worse", "gibberish", "good"], n=100)
+    found = compare_rows(
+        rows(3, 0.9), rows(0, 0.2), rows(1, 0.8), names=["worse", "gibberish", "good"], n=100
+    )
     assert [one.system.name for one in found.ranking("alarms")] == ["good", "worse", "gibberish"]
     assert found.clusters("alarms") == [("good",), ("worse",)]
-    assert "No winner is declared: only 20% of the tokens of gibberish were checked." in to_table(found).notes
+    assert (
+        "No winner is declared: only 20% of the tokens of gibberish were checked."
+        in to_table(found).notes
+    )
 
 
 def test_systems_need_names_of_their_own() -> None:

@@ -16,10 +16,17 @@ from estime_metric.comparison import tables
 from estime_metric.comparison.tables import Column, Section, Table
 
 OF = {"group": "consistency"}
-COLUMNS = (Column("measure", text=True), Column("ρ", **OF), Column("τ", **OF), Column("n", decimals=1))
+COLUMNS = (
+    Column("measure", text=True),
+    Column("ρ", **OF),
+    Column("τ", **OF),
+    Column("n", decimals=1),
+)
 ROWS = ("(-)ESTIME_5", 0.39349, -0.2, 1600), ("x | y", None, float("nan"), 0.25)
 SECTIONS = Section("Reference-free", ROWS), Section("", (("#1", 1.0, 0.0005, 3),))
-TABLE = Table("demo-1", "Ours & the paper's: 95% of a_b", COLUMNS, SECTIONS, ("A note with $ and \\.",))
+TABLE = Table(
+    "demo-1", "Ours & the paper's: 95% of a_b", COLUMNS, SECTIONS, ("A note with $ and \\.",)
+)
 
 
 def test_markdown_has_a_line_a_row_and_the_same_number_of_cells_in_each(tmp_path: Path) -> None:
@@ -84,6 +91,14 @@ def test_a_table_without_rows_is_still_a_table() -> None:
 
 def test_a_cell_is_shown_rounded() -> None:
     cells = (0.0006, -0.9996, -0.0001, 12, "x", None, float("nan"))
-    assert [tables.show(cell, COLUMNS[1]) for cell in cells] == ["0.001", "-1.000", "0.000", "12", "x", "–", "–"]
+    assert [tables.show(cell, COLUMNS[1]) for cell in cells] == [
+        "0.001",
+        "-1.000",
+        "0.000",
+        "12",
+        "x",
+        "–",
+        "–",
+    ]
     assert tables.interval(-0.001, 0.999) == "[0.00, 1.00]"
     assert tables.interval(float("nan"), 1.0) == "–"

@@ -47,7 +47,10 @@ def test_nothing_has_a_value() -> None:
     found = compare_rows(rows([math.nan] * 3), rows([1, 2, 3]))
     assert found.better("alarms") is None
     assert found.verdict("alarms") == "no example has a value on both sides"
-    assert (found.to_rows()[0]["mean_a"], found.to_dict()["rankings"]["alarms"][0]["mean"]) == (None, None)
+    assert (found.to_rows()[0]["mean_a"], found.to_dict()["rankings"]["alarms"][0]["mean"]) == (
+        None,
+        None,
+    )
 
 
 def test_no_winner_where_little_was_checked() -> None:
@@ -56,7 +59,9 @@ def test_no_winner_where_little_was_checked() -> None:
     found = compare_rows(checked, rows([0] * 8, coverage=[0.125] * 8))
     assert found.pair("alarms").test.better == "second"
     assert found.better("alarms") is None
-    assert found.verdict("alarms") == "no winner is declared: only 12% of the tokens of B were checked"
+    assert (
+        found.verdict("alarms") == "no winner is declared: only 12% of the tokens of B were checked"
+    )
     assert any("few alarms do not mean consistent" in note for note in found.notes)
     assert found.to_rows()[0]["better"] is None
     assert compare_rows(checked, rows([0] * 8, coverage=[0.5] * 8)).better("alarms") == "B"
@@ -98,7 +103,10 @@ def test_the_default_measures_are_those_that_are_there() -> None:
             compare_rows(rows(A), rows(values), measures=measures)
 
 
-SOURCES = ["The cat sat on the mat and the dog slept in the sun.", "Rain fell on the town. The river rose by night."]
+SOURCES = [
+    "The cat sat on the mat and the dog slept in the sun.",
+    "Rain fell on the town. The river rose by night.",
+]
 
 
 def test_results_are_compared_in_order(bert_folder: str) -> None:
@@ -108,11 +116,19 @@ def test_results_are_compared_in_order(bert_folder: str) -> None:
     found = compare_results(a, b, measures=["alarms", "winners"])
     assert list(found.pairs) == ["alarms@1", "alarms@2", "winners@1", "winners@2"]
     for layer in (1, 2):
-        assert found.pair(f"alarms@{layer}").test.mean_first == pytest.approx(a.mean("alarms", layer))
-        assert found.pair(f"winners@{layer}").test.mean_second == pytest.approx(b.mean("winners", layer))
+        assert found.pair(f"alarms@{layer}").test.mean_first == pytest.approx(
+            a.mean("alarms", layer)
+        )
+        assert found.pair(f"winners@{layer}").test.mean_second == pytest.approx(
+            b.mean("winners", layer)
+        )
     assert found.signature == scorer.signature
     overlap, tokens = b.values("overlap", 1), b.values("tokens", 1)
     assert found.systems[1].means["coverage"] == pytest.approx(float((overlap / tokens).mean()))
     with pytest.raises(ValueError, match="same sources, but got 2 and 1 pairs"):
         compare_results(a, scorer.score(["x"], ["x"]))
-    assert compare_results(a, b, a, measures=["alarms"]).verdict("alarms@1", "C", "A").startswith("no significant")
+    assert (
+        compare_results(a, b, a, measures=["alarms"])
+        .verdict("alarms@1", "C", "A")
+        .startswith("no significant")
+    )

@@ -28,9 +28,7 @@ expect.set_options(timeout=30_000)
 pytestmark = pytest.mark.slow
 
 ROWS = json_rows(EXAMPLES)
-SOURCE = (
-    "A grey cat sat on the mat while two dogs slept behind the house. In the evening the cat went out to hunt mice."
-)
+SOURCE = "A grey cat sat on the mat while two dogs slept behind the house. In the evening the cat went out to hunt mice."
 SUMMARY = "Two cats slept on the mat. In the evening the dogs went out."
 DESK, PHONE = (1280, 860), (390, 844)
 HOSTILE = (
@@ -44,7 +42,9 @@ Opener = Callable[..., Any]
 
 
 class Demo(NamedTuple):
-    """Where a demo is served, the file that has what it prints, and what a browser keeps of its page."""
+    """Where a demo is served, the file that has what it prints, and what a browser keeps of its
+    page.
+    """
 
     url: str
     printed: Path
@@ -57,15 +57,21 @@ def scorer() -> EstimeScorer:
 
 
 @pytest.fixture(scope="module")
-def demo(bert_folder: str, scorer: EstimeScorer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """``estime demo`` with a second encoder, without network; at the end it must have printed no text of a visitor."""
+def demo(
+    bert_folder: str, scorer: EstimeScorer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Demo]:
+    """``estime demo`` with a second encoder, without network; at the end it must have printed no
+    text of a visitor.
+    """
     folder, port = tmp_path_factory.mktemp("demo"), free_port()
     printed = folder / "printed.txt"
     command = [sys.executable, "-m", "estime_metric", "demo", "--no-browser", "--port", str(port)]
     command += ["--model", "embedded-small", "--model", bert_folder]
     own = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder), "GRADIO_TEMP_DIR": str(folder / "files")}
     with chromium() as browser, printed.open("wb") as stream:
-        process = subprocess.Popen(command, env={**os.environ, **own}, stdout=stream, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, env={**os.environ, **own}, stdout=stream, stderr=subprocess.STDOUT
+        )
         try:
             scorer.load()  # while the demo starts
             end = time.monotonic() + 180
@@ -81,7 +87,9 @@ def demo(bert_folder: str, scorer: EstimeScorer, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def opened(demo: Demo) -> Iterator[Opener]:
-    """Opens the page; at the end nothing may have gone wrong in it, and no other host may have been asked."""
+    """Opens the page; at the end nothing may have gone wrong in it, and no other host may have been
+    asked.
+    """
     pages: list[Any] = []
     problems: list[str] = []
 
@@ -91,11 +99,17 @@ def opened(demo: Demo) -> Iterator[Opener]:
         pages.append(page)
         page.set_viewport_size({"width": size[0], "height": size[1]})
         page.set_default_timeout(30_000)
-        page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: problems.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
         own = (demo.url, "data:", "blob:")
-        page.on("request", lambda request: None if request.url.startswith(own) else problems.append(request.url))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith(own) else problems.append(request.url),
+        )
         page.goto(f"{demo.url}?__theme={theme}")
         expect(page.locator("#explained .estime-alarm").first).to_be_visible()
         return page
@@ -141,10 +155,16 @@ def read_well(page: Any, width: int) -> None:
     assert not [(text, contrast) for text, contrast in found if contrast < 4.5]
 
 
-def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(page: Any, scorer: EstimeScorer) -> None:
+def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(
+    page: Any, scorer: EstimeScorer
+) -> None:
     assert page.title() == "ESTIME"
-    summary, source = (page.locator(f"#{name} textarea").input_value() for name in ("summary", "source"))
-    assert {"source": source, "summary": summary, "verdict": "unfaithful"}.items() <= ROWS[3].items()
+    summary, source = (
+        page.locator(f"#{name} textarea").input_value() for name in ("summary", "source")
+    )
+    assert {"source": source, "summary": summary, "verdict": "unfaithful"}.items() <= ROWS[
+        3
+    ].items()
     assert alarms(page) == scorer.explain(summary, source).alarms > 0
     expect(page.locator("#explained .estime-signature")).to_have_text(scorer.signature)
     page.get_by_text("How to read this").click()
@@ -162,17 +182,23 @@ def test_it_opens_with_an_example_explained_and_explains_another_and_ones_own(pa
     assert picture.evaluate("image => getComputedStyle(image).filter") == "none"
     page.evaluate("document.body.classList.add('dark')")
     assert "invert" in picture.evaluate("image => getComputedStyle(image).filter")
-    assert picture.evaluate("image => getComputedStyle(image).backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert (
+        picture.evaluate("image => getComputedStyle(image).backgroundColor") == "rgba(0, 0, 0, 0)"
+    )
 
     fill(page, SOURCE, SUMMARY)
     expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(SUMMARY)
     shown = scorer.explain(SUMMARY, SOURCE)
     assert alarms(page) == shown.alarms
     marked = page.locator("#explained .estime-unit.estime-alarm").all_inner_texts()
-    assert marked == [SUMMARY[word.start : word.end] for word in shown.words if word.verdict == "alarm"]
+    assert marked == [
+        SUMMARY[word.start : word.end] for word in shown.words if word.verdict == "alarm"
+    ]
 
 
-@pytest.mark.parametrize(("size", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"])
+@pytest.mark.parametrize(
+    ("size", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
+)
 def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     opened: Opener, scorer: EstimeScorer, size: tuple[int, int], theme: str
 ) -> None:
@@ -193,11 +219,18 @@ def test_every_tab_fits_and_can_be_read_and_a_clicked_alarm_shows_its_evidence(
     read_well(page, size[0])
 
     page.get_by_role("tab", name="Explain").click()
-    source, summary = ROWS[5]["source"] + " " + ROWS[1]["source"] + " " + ROWS[7]["source"], ROWS[7]["summary"]
-    fill(page, source, summary)  # the evidence lies at the end of a long source, out of sight at first
+    source, summary = (
+        ROWS[5]["source"] + " " + ROWS[1]["source"] + " " + ROWS[7]["source"],
+        ROWS[7]["summary"],
+    )
+    fill(
+        page, source, summary
+    )  # the evidence lies at the end of a long source, out of sight at first
     expect(page.locator("#explained .estime-summary .estime-text")).to_have_text(summary)
     found = [word for word in scorer.explain(summary, source).words if word.verdict == "alarm"]
-    index, alarm = next((n, word) for n, word in enumerate(found) if word.best.start > len(source) - 500)
+    index, alarm = next(
+        (n, word) for n, word in enumerate(found) if word.best.start > len(source) - 500
+    )
     clicked = page.locator("#explained .estime-alarm.estime-unit").nth(index)
     expect(clicked).to_have_text(summary[alarm.start : alarm.end])
     clicked.scroll_into_view_if_needed()
@@ -234,7 +267,9 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     assert alarms(page) == second.explain(*pair).alarms != words.explain(*pair).alarms
     slider.focus()
     slider.press("ArrowRight")
-    expect(signature).to_have_text(EstimeScorer(model="embedded-small", unit="word", layers=3).signature)
+    expect(signature).to_have_text(
+        EstimeScorer(model="embedded-small", unit="word", layers=3).signature
+    )
 
     page.locator("#unit").get_by_text("tokens").click()
     choose(page, "#model", Path(bert_folder).name)
@@ -257,14 +292,18 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     expect(signature).to_have_text(EstimeScorer(model=str(copy)).signature)
     page.locator("#model input").fill("/no/such/<b>encoder</b>")
     page.locator("#model input").press("Enter")
-    expect(page.get_by_text("The encoder /no/such/<b>encoder</b> cannot be loaded here")).to_be_visible()
+    expect(
+        page.get_by_text("The encoder /no/such/<b>encoder</b> cannot be loaded here")
+    ).to_be_visible()
     expect(page.locator("#model input")).to_have_value(str(copy))
 
 
 def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -> None:
     """That no text is printed is seen where the server ends."""
     emoji = "\U0001f469\u200d\U0001f680 \U0001f1e9\U0001f1f0"
-    source = f"\u05d4\u05d7\u05ea\u05d5\u05dc \u05d9\u05e9\u05df. The cat {emoji} sleeps, cafe\u0301!"
+    source = (
+        f"\u05d4\u05d7\u05ea\u05d5\u05dc \u05d9\u05e9\u05df. The cat {emoji} sleeps, cafe\u0301!"
+    )
     fill(page, source, source)
     text = page.locator("#explained .estime-summary .estime-text")
     expect(text).to_have_text(source)
@@ -288,7 +327,9 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
     page.get_by_role("tab", name="Explain").click()
     notice = page.locator("#explained .demo-notice")
     fill(page, "zebrafinch " * 2000, SUMMARY)
-    expect(notice).to_contain_text("The source has 22,000 characters; this page takes up to 20,000.")
+    expect(notice).to_contain_text(
+        "The source has 22,000 characters; this page takes up to 20,000."
+    )
     fill(page, "a " * 4500, SUMMARY)
     shown = "The source has 4,500 tokens; with embedded-small (small, in the package) this page takes up to 4,000."
     expect(notice).to_contain_text(shown)
@@ -305,7 +346,8 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
     fill(page, SOURCE, SUMMARY)
     expect(page.locator("#picture")).to_be_visible()
 
-    # While a new result is computed, the old one is hidden: Gradio then marks it, here again and again.
+    # While a new result is computed, the old one is hidden: Gradio then marks it, here again and
+    # again.
     ghost = page.locator("#explained .estime-counts")
     expect(ghost).to_be_visible()
     page.locator("#explained > [data-testid=status-tracker]").evaluate(
@@ -316,21 +358,29 @@ def test_hostile_long_and_empty_texts_and_other_scripts(page: Any, demo: Demo) -
 
 def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#verdict")).to_contain_text("A is the more consistent one")  # opened with an example
+    expect(page.locator("#verdict")).to_contain_text(
+        "A is the more consistent one"
+    )  # opened with an example
     for name, text in (("source", SOURCE), ("a", SUMMARY), ("b", SOURCE[:64])):
         page.locator(f"#compare-{name} textarea").fill(text)
     page.locator("#compare").click()
-    expect(page.locator("#compared .estime-summary .estime-text")).to_have_text([SUMMARY, SOURCE[:64]])
+    expect(page.locator("#compared .estime-summary .estime-text")).to_have_text(
+        [SUMMARY, SOURCE[:64]]
+    )
     result = scorer.score_candidates([SUMMARY, SOURCE[:64]], SOURCE)
     rows = page.locator("#compared tbody tr")
     for row, measure, digits in ((0, "alarms", 0), (1, "inconsistency", 3), (3, "coverage", 3)):
-        expect(rows.nth(row).locator("td")).to_have_text([f"{value:.{digits}f}" for value in result.values(measure)])
+        expect(rows.nth(row).locator("td")).to_have_text(
+            [f"{value:.{digits}f}" for value in result.values(measure)]
+        )
     assert result.values("inconsistency")[1] < result.values("inconsistency")[0]
     expect(page.locator("#verdict")).to_contain_text("B is the more consistent one")
     for part in (".estime-source", ".estime-legend", ".estime-signature"):
         expect(page.locator(f"#compared {part}")).to_have_count(1)
     for summary in range(2):  # both point into the one source
-        page.locator("#compared .estime-summary").nth(summary).locator(".estime-unit").nth(1).click()
+        page.locator("#compared .estime-summary").nth(summary).locator(".estime-unit").nth(
+            1
+        ).click()
         expect(page.locator("#compared .estime-active")).to_have_count(1)
         expect(page.locator("#compared .estime-source .estime-best")).to_have_count(1)
     page.locator("#unit").get_by_text("words").click()
@@ -339,7 +389,9 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     expect(page.locator("#explained .estime-signature")).to_contain_text("unit:word")
 
 
-def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: EstimeScorer, tmp_path: Path) -> None:
+def test_a_file_is_uploaded_and_its_scores_downloaded(
+    opened: Opener, scorer: EstimeScorer, tmp_path: Path
+) -> None:
     page, explaining = opened(), opened()
     table = tmp_path / "pairs.csv"
     with table.open("w", encoding="utf-8", newline="") as stream:
@@ -358,7 +410,9 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: Es
     page.locator("#score").click()
     expect(page.locator("#scored tbody tr")).to_have_count(4)
     expect(page.locator("#scored .demo-verdict")).to_contain_text("4 of 5 rows scored, 1 skipped.")
-    expect(page.locator("#scored")).to_contain_text("line 6: column 'summary' should hold a text, but holds nothing")
+    expect(page.locator("#scored")).to_contain_text(
+        "line 6: column 'summary' should hold a text, but holds nothing"
+    )
     with page.expect_download() as waiting:
         page.locator("#download").click()
     waiting.value.save_as(tmp_path / "scores.csv")
@@ -368,7 +422,9 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: Es
     result = scorer.score([summary for summary, _ in texts], [source for _, source in texts])
     for measure in ("alarms", "overlap", "tokens"):
         assert [float(row[measure]) for row in rows] == result.values(measure).tolist()
-    assert [float(row["alarm_rate"]) for row in rows] == pytest.approx(result.values("alarm_rate").tolist(), abs=1e-6)
+    assert [float(row["alarm_rate"]) for row in rows] == pytest.approx(
+        result.values("alarm_rate").tolist(), abs=1e-6
+    )
     assert {row["signature"] for row in rows} == {scorer.signature}
     assert page.evaluate("window.hit") is None
 
@@ -376,7 +432,9 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(opened: Opener, scorer: Es
     rows = [{**row, "source": f"{number} {row['source']}"} for number in range(40) for row in ROWS]
     page.locator("#file").get_by_label("Clear").click()
     page.locator("#source-column input, #source-column textarea").fill("source")
-    page.locator("#file input[type=file]").set_input_files(write_jsonl(tmp_path / "long.jsonl", rows))
+    page.locator("#file input[type=file]").set_input_files(
+        write_jsonl(tmp_path / "long.jsonl", rows)
+    )
     expect(page.locator("#file")).to_contain_text("long")
     page.locator("#score").click()
     expect(page.locator("#scored progress")).to_be_visible()

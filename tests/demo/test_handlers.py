@@ -1,4 +1,6 @@
-"""What a visitor gets, without a browser: encoders, limits of a request, explanations, scores of files."""
+"""What a visitor gets, without a browser: encoders, limits of a request, explanations, scores of
+files.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ SETTING = Setting("embedded-small", "token", 5)
 SOURCE = "The cat sat on the mat while the dog slept."
 PAIRS = [
     {"source": SOURCE, "summary": summary, "id": number}
-    for number, summary in enumerate(["The dog sat.", "", "The cat slept on the dog.", "Nothing of it"])
+    for number, summary in enumerate(
+        ["The dog sat.", "", "The cat slept on the dog.", "Nothing of it"]
+    )
 ]
 TEXT = "The cat sat on the mat while the dog slept. The council voted to close the old bridge."
 SUMMARIES = ["The dog sat on the mat.", "The council closed the cat."]
@@ -59,19 +63,32 @@ def test_empty_texts(handlers: Handlers) -> None:
 
 def test_two_summaries_are_compared_by_their_inconsistency(handlers: Handlers) -> None:
     good, bad = "The cat sat on the mat.", "The dog sat on the cat while the mat slept."
-    rates = EstimeScorer(model="embedded-small").score_candidates([good, bad], SOURCE)["inconsistency"]
+    rates = EstimeScorer(model="embedded-small").score_candidates([good, bad], SOURCE)[
+        "inconsistency"
+    ]
     assert rates[0] < rates[1]
     verdict, drawn = handlers.compare(SOURCE, good, bad, SETTING)
-    expected = f"<b>A</b> is the more consistent one: inconsistency {rates[0]:.3f} against {rates[1]:.3f}"
+    expected = (
+        f"<b>A</b> is the more consistent one: inconsistency {rates[0]:.3f} against {rates[1]:.3f}"
+    )
     assert expected in verdict
     assert ("Summary A" in drawn, "Summary B" in drawn) == (True, True)
     foreign = "Zebras wander through Morocco. The cat."
     for texts, expected in (
         ((bad, good), "<b>B</b> is the more consistent one"),
         ((good, good), "Both have an inconsistency of"),
-        ((foreign, "The cat slept."), r"No winner:</b> only \d of \d+ tokens of A occur in the source"),
-        (("The cat slept.", foreign), r"No winner:</b> only \d of \d+ tokens of B occur in the source"),
-        ((foreign, "Xyzzy"), r"No winner:</b> only \d of \d+ tokens of A and only 0 of \d+ tokens of B occur"),
+        (
+            (foreign, "The cat slept."),
+            r"No winner:</b> only \d of \d+ tokens of A occur in the source",
+        ),
+        (
+            ("The cat slept.", foreign),
+            r"No winner:</b> only \d of \d+ tokens of B occur in the source",
+        ),
+        (
+            (foreign, "Xyzzy"),
+            r"No winner:</b> only \d of \d+ tokens of A and only 0 of \d+ tokens of B occur",
+        ),
     ):
         assert re.search(expected, handlers.compare(SOURCE, *texts, SETTING)[0])
 
@@ -80,7 +97,10 @@ def test_two_summaries_are_compared_by_their_inconsistency(handlers: Handlers) -
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")  # of texts in another script
 def test_the_picture_is_an_image_without_a_word_of_the_texts(handlers: Handlers) -> None:
     drawn = handlers.draw(HOSTILE, HOSTILE + " \U0001f600 \u05d7\u05ea\u05d5\u05dc $x_1$", SETTING)
-    code = re.fullmatch(r'<img class="demo-picture" alt="[\w ]+" src="data:image/svg\+xml;base64,([\w+/=]+)">', drawn)
+    code = re.fullmatch(
+        r'<img class="demo-picture" alt="[\w ]+" src="data:image/svg\+xml;base64,([\w+/=]+)">',
+        drawn,
+    )
     assert code is not None
     image = base64.b64decode(code[1]).decode("utf-8")
     assert "<svg" in image
@@ -99,7 +119,9 @@ def test_a_failure_is_told_without_the_text_and_logged_without_it(
         drawn, _ = handlers.explain(SOURCE, "zebrafinch", SETTING)
     assert "Something went wrong (RuntimeError)" in drawn
     assert "zebrafinch" not in drawn + caplog.text
-    assert [record.getMessage() for record in caplog.records if record.name.startswith("estime_metric")] == [
+    assert [
+        record.getMessage() for record in caplog.records if record.name.startswith("estime_metric")
+    ] == [
         "a request failed with ValueError",
         "a request failed with RuntimeError",
     ]
@@ -109,12 +131,25 @@ def test_a_failure_is_told_without_the_text_and_logged_without_it(
 def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"mine.{ending}"
     if ending == "csv":
-        path.write_text(f'source,summary,line\n{SOURCE},"<b>The cat</b>",<i>7</i>\n{SOURCE}\n', encoding="utf-8")
+        path.write_text(
+            f'source,summary,line\n{SOURCE},"<b>The cat</b>",<i>7</i>\n{SOURCE}\n', encoding="utf-8"
+        )
     else:
-        write_jsonl(path, [{"source": SOURCE, "summary": "<b>The cat</b>", "line": "<i>7</i>"}, {"source": SOURCE}])
+        write_jsonl(
+            path,
+            [
+                {"source": SOURCE, "summary": "<b>The cat</b>", "line": "<i>7</i>"},
+                {"source": SOURCE},
+            ],
+        )
     *_, (drawn, scores) = handlers.score_file(str(path), "source", "summary", SETTING, tmp_path)
     assert scores == tmp_path / f"scores.{ending}"
-    for said in ("1 of 2 rows scored, 1 skipped", "Mean inconsistency", "coverage", "&lt;b&gt;The cat"):
+    for said in (
+        "1 of 2 rows scored, 1 skipped",
+        "Mean inconsistency",
+        "coverage",
+        "&lt;b&gt;The cat",
+    ):
         assert said in drawn
     assert "<i>7" not in drawn
     assert ("line 3: " if ending == "csv" else "line 2: ") in drawn
@@ -124,12 +159,16 @@ def test_a_file_is_scored_and_written(handlers: Handlers, tmp_path: Path, ending
     assert EstimeScorer(model="embedded-small").signature in text
 
 
-def test_files_that_cannot_be_scored_get_a_message_and_low_coverage_is_said(handlers: Handlers, tmp_path: Path) -> None:
+def test_files_that_cannot_be_scored_get_a_message_and_low_coverage_is_said(
+    handlers: Handlers, tmp_path: Path
+) -> None:
     path = tmp_path / "p.jsonl"
 
     def last(path: Path | None, **limits: float) -> str:
         visited = limited(**limits) if limits else handlers
-        *_, (drawn, scores) = visited.score_file(path and str(path), "source", "summary", SETTING, tmp_path)
+        *_, (drawn, scores) = visited.score_file(
+            path and str(path), "source", "summary", SETTING, tmp_path
+        )
         assert (scores is None) == ("Mean" not in drawn)
         return drawn
 
@@ -158,15 +197,27 @@ def test_the_scores_are_those_of_the_scorer_row_by_row(tmp_path: Path, handlers:
     *_, last = handlers.score(pairs, SETTING)
     result = EstimeScorer(model="embedded-small").score(pairs.summaries, pairs.sources)
     assert last.rows == files.score_rows(pairs, result)
-    assert [(pair.line, pair.summary) for pair in last.scored] == list(enumerate(pairs.summaries, start=1))
+    assert [(pair.line, pair.summary) for pair in last.scored] == list(
+        enumerate(pairs.summaries, start=1)
+    )
     assert [pair.alarms for pair in last.scored] == [row["alarms"] for row in last.rows]
-    assert [pair.coverage > 0 for pair in last.scored] == [True, False, True, False]  # the second is empty
+    assert [pair.coverage > 0 for pair in last.scored] == [
+        True,
+        False,
+        True,
+        False,
+    ]  # the second is empty
     assert (last.rows_in_file, last.problems, last.late) == (4, [], False)
 
 
 def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) -> None:
     handlers = limited(max_summary_chars=30, max_tokens=12)
-    rows = [*PAIRS[:1], {**PAIRS[0], "summary": "x" * 31}, {**PAIRS[0], "source": "a " * 13}, {"source": "x"}]
+    rows = [
+        *PAIRS[:1],
+        {**PAIRS[0], "summary": "x" * 31},
+        {**PAIRS[0], "source": "a " * 13},
+        {"source": "x"},
+    ]
     rows += [{**PAIRS[0], "summary": "half \ud800"}, *PAIRS[2:3]]
     pairs = handlers.read(write_jsonl(tmp_path / "p.jsonl", rows), "source", "summary")
     *_, last = handlers.score(pairs, SETTING)
@@ -186,7 +237,10 @@ def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -
         limited(max_pairs=3).read(path, "source", "summary")
     with pytest.raises(RefusedError, match=r"The file has 0.0 MB; this page takes up to 0.0001 MB"):
         limited(max_file_bytes=100).read(path, "source", "summary")
-    with pytest.raises(ValueError, match=r"Expected a column 'a' in p\.jsonl, but its columns are source, summary, id"):
+    with pytest.raises(
+        ValueError,
+        match=r"Expected a column 'a' in p\.jsonl, but its columns are source, summary, id",
+    ):
         handlers.read(path, "a", "b")
     with pytest.raises(RefusedError, match=r"^There is no pair in the file\.$"):
         handlers.read(write_jsonl(tmp_path / "empty.jsonl", []), "source", "summary")
@@ -202,7 +256,9 @@ def encoders(bert_folder: str) -> Encoders:
     return Encoders(["embedded-small", bert_folder, "embedded-small", "no-such/encoder"])
 
 
-def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Encoders, bert_folder: str) -> None:
+def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(
+    encoders: Encoders, bert_folder: str
+) -> None:
     assert CHOICES[:2] == ("embedded-small", "embedded")
     assert ("bert-large-uncased-whole-word-masking (the paper's)", PAPER_MODEL) in Encoders().labels
     assert encoders.names == ("embedded-small", bert_folder, "no-such/encoder")
@@ -212,14 +268,18 @@ def test_each_is_on_offer_once_and_a_folder_goes_by_its_last_part(encoders: Enco
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("unit", "layer"), [("token", 1), ("word", 5)])
-def test_explanations_are_those_of_a_scorer_of_that_layer(encoders: Encoders, unit: str, layer: int) -> None:
+def test_explanations_are_those_of_a_scorer_of_that_layer(
+    encoders: Encoders, unit: str, layer: int
+) -> None:
     scorer = EstimeScorer(model="embedded-small", unit=unit, layers=layer)
     for _ in range(2):  # the second time the source's embeddings are cached
         explanations = encoders.explain(SUMMARIES, TEXT, Setting("embedded-small", unit, layer))
         for explanation, summary in zip(explanations, SUMMARIES, strict=True):
             expected = scorer.explain(summary, TEXT)
             assert explanation.signature == expected.signature == scorer.signature
-            found, wanted = ([(w.start, w.end, w.verdict) for w in one.words] for one in (explanation, expected))
+            found, wanted = (
+                [(w.start, w.end, w.verdict) for w in one.words] for one in (explanation, expected)
+            )
             assert found == wanted
 
 
@@ -241,7 +301,11 @@ def test_any_encoder_may_be_named_where_the_host_allows_it(bert_folder: str) -> 
     encoders = Encoders(["embedded-small"], any_name=True)
     assert encoders.info(bert_folder).name == bert_folder
     assert [name for _, name in encoders.labels] == ["embedded-small"]
-    for offered, name in ((encoders, ""), (encoders, " "), (Encoders(["embedded-small"]), bert_folder)):
+    for offered, name in (
+        (encoders, ""),
+        (encoders, " "),
+        (Encoders(["embedded-small"]), bert_folder),
+    ):
         with pytest.raises(RefusedError, match="not on offer"):
             offered.info(name)
 
@@ -250,21 +314,29 @@ def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
     encoders = Encoders([bert_folder], Limits(max_tokens=10))
     name = Setting(bert_folder, "token", 1)
     assert len(encoders.explain(["a cat"], "a " * 10, name)) == 1
-    with pytest.raises(RefusedError, match=r"The source has 11 tokens; with bert this page takes up to 10\."):
+    with pytest.raises(
+        RefusedError, match=r"The source has 11 tokens; with bert this page takes up to 10\."
+    ):
         encoders.explain(["a cat"], "a " * 11, name)
     with pytest.raises(RefusedError, match="The summary has 12 tokens"):
         encoders.explain(["a cat", "a " * 12], "a", name)
     with pytest.raises(ValueError, match="lone surrogate"):
         encoders.explain(["a \ud800"], "a", name)
-    with pytest.raises(RefusedError, match="The summary has 5,001 characters"):  # before the encoder is loaded
-        Encoders(["no/such/folder"]).explain(["a " * 2500 + "a"], "a", Setting("no/such/folder", "token", 1))
+    with pytest.raises(
+        RefusedError, match="The summary has 5,001 characters"
+    ):  # before the encoder is loaded
+        Encoders(["no/such/folder"]).explain(
+            ["a " * 2500 + "a"], "a", Setting("no/such/folder", "token", 1)
+        )
 
 
 def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name() -> None:
     limits = Limits(max_source_chars=10, max_summary_chars=5)
     limits.check_pair("x" * 10, "y" * 5)
     limits.check_pair("", "")
-    with pytest.raises(RefusedError, match="The source has 11 characters; this page takes up to 10"):
+    with pytest.raises(
+        RefusedError, match="The source has 11 characters; this page takes up to 10"
+    ):
         limits.check_pair("x" * 11, "")
     said = r"The summary has 1,006 characters; this page takes up to 5\. .*`estime demo --max-summary-chars` raises"
     with pytest.raises(RefusedError, match=said) as refused:
@@ -278,4 +350,6 @@ def test_no_encoder_is_given_more_work_than_the_limit(blocks: int, width: int) -
     assert most <= TOKENS
     assert most * blocks * width**2 <= WORK
     assert most > 0
-    assert Limits(max_tokens=10**6).tokens_for(blocks, width) == 10**6  # raised by whoever starts the page
+    assert (
+        Limits(max_tokens=10**6).tokens_for(blocks, width) == 10**6
+    )  # raised by whoever starts the page

@@ -1,4 +1,6 @@
-"""The Space's own folder: the script that it starts, its card, what it installs, and the command that uploads it."""
+"""The Space's own folder: the script that it starts, its card, what it installs, and the command
+that uploads it.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def test_it_starts_from_its_own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     pages: list[str] = []
     monkeypatch.chdir(SPACE)
     monkeypatch.syspath_prepend(SPACE)
-    monkeypatch.setattr(gradio.Blocks, "launch", lambda blocks, **_: pages.append(str(blocks.get_config_file())))
+    monkeypatch.setattr(
+        gradio.Blocks, "launch", lambda blocks, **_: pages.append(str(blocks.get_config_file()))
+    )
     monkeypatch.setattr(gradio.Blocks, "block_thread", lambda _: None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # Gradio leaves event loops open
@@ -63,10 +67,16 @@ class Listening(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.requests.append((self.path, body))
         url = f"http://{self.headers['Host']}/spaces/someone/estime"
-        answer: dict[str, object] = {"url": url, "commitUrl": f"{url}/commit/{'0' * 40}", "commitOid": "0" * 40}
+        answer: dict[str, object] = {
+            "url": url,
+            "commitUrl": f"{url}/commit/{'0' * 40}",
+            "commitOid": "0" * 40,
+        }
         if "/preupload/" in self.path:
             regular = {"uploadMode": "regular", "shouldIgnore": False}
-            answer = {"files": [{"path": file["path"], **regular} for file in json.loads(body)["files"]]}
+            answer = {
+                "files": [{"path": file["path"], **regular} for file in json.loads(body)["files"]]
+            }
         self._answer(answer)
 
     def do_GET(self) -> None:
@@ -87,25 +97,45 @@ class Listening(BaseHTTPRequestHandler):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the command is a script for bash")
 @pytest.mark.parametrize("wheel", [False, True])
 def test_the_whole_folder_is_committed_to_the_space(tmp_path: Path, wheel: bool) -> None:
-    """With the real client, to a Hub that only listens; from a copy of the repository without weights."""
+    """With the real client, to a Hub that only listens; from a copy of the repository without
+    weights.
+    """
     for name in (".ci", "hub_space", "estime_metric"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.safetensors", "__pycache__"))
+        shutil.copytree(
+            ROOT / name,
+            tmp_path / name,
+            ignore=shutil.ignore_patterns("*.safetensors", "__pycache__"),
+        )
     for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, tmp_path)
     requests: list[tuple[str, bytes]] = []
     handler = type("Handler", (Listening,), {"requests": requests})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-        environment |= {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_TOKEN": "hf_of_nobody"}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("HF_")
+        }
+        environment |= {
+            "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
+            "HF_TOKEN": "hf_of_nobody",
+        }
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment |= {"HF_HOME": str(tmp_path / "home"), "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        if int(version("setuptools").split(".")[0]) >= 77:  # what pyproject.toml asks for: pip need not install it anew
+        environment |= {
+            "HF_HOME": str(tmp_path / "home"),
+            "PATH": path,
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        }
+        if (
+            int(version("setuptools").split(".")[0]) >= 77
+        ):  # what pyproject.toml asks for: pip need not install it anew
             environment["PIP_NO_BUILD_ISOLATION"] = "false"
         done = subprocess.run(
             ["bash", tmp_path / ".ci" / "space", *["--wheel"] * wheel, "someone/estime"],
-            env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         server.shutdown()
     assert done.returncode == 0, done.stderr
     made, *_ = [json.loads(body) for path, body in requests if path == "/api/repos/create"]

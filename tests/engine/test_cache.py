@@ -1,4 +1,6 @@
-"""The cache of source embeddings: bounded, keyed by content and configuration, shared on disk, checked when read."""
+"""The cache of source embeddings: bounded, keyed by content and configuration, shared on disk,
+checked when read.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def test_memory_is_bounded_and_the_least_recently_used_goes() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("shape", [(2, 3, 4), (1, 0, 4)])
-def test_a_folder_returns_what_was_put(tmp_path: Path, dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+def test_a_folder_returns_what_was_put(
+    tmp_path: Path, dtype: torch.dtype, shape: tuple[int, ...]
+) -> None:
     whole = torch.randn(shape).to(dtype).repeat(1, 3, 1)
     expected = whole[:, : shape[1]].clone()
     cache = SourceCache(10_000, folder=tmp_path / "made" / "for it")
@@ -85,14 +89,18 @@ def test_memory_stands_before_the_folder(tmp_path: Path) -> None:
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "empty": lambda content: b"", "cut": lambda content: content[:-10],
+    "empty": lambda content: b"",
+    "cut": lambda content: content[:-10],
     "one bit": lambda content: content[:-5] + bytes([content[-5] ^ 1]) + content[-4:],
-    "header": lambda content: b"\xff" * 8 + content[8:], "another format": lambda content: b"not tensors at all",
-}  # fmt: skip
+    "header": lambda content: b"\xff" * 8 + content[8:],
+    "another format": lambda content: b"not tensors at all",
+}
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "another name"])
-def test_a_damaged_entry_is_removed_and_a_lack_of_memory_is_no_damage(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_entry_is_removed_and_a_lack_of_memory_is_no_damage(
+    tmp_path: Path, damage: str
+) -> None:
     cache = SourceCache(folder=tmp_path)
     cache.put(key(damage == "another name"), entry(0))
     (file,) = files(tmp_path)
@@ -119,7 +127,10 @@ def test_a_folder_is_bounded_and_foreign_files_are_left_alone(tmp_path: Path) ->
     cache = SourceCache(folder=tmp_path, folder_bytes=20_000)
     for number in range(40):
         cache.put(key(number), entry(number))
-        os.utime(tmp_path / f"{key(number)}.source.safetensors", (time.time(), time.time() - 100 + number))
+        os.utime(
+            tmp_path / f"{key(number)}.source.safetensors",
+            (time.time(), time.time() - 100 + number),
+        )
         if number > 5:
             assert cache.get(key(3)) is not None  # used again and again
     assert sum(file.stat().st_size for file in files(tmp_path)) <= 20_000
@@ -156,7 +167,10 @@ def test_what_users_may_pass(tmp_path: Path) -> None:
     for folder in (tmp_path, str(tmp_path)):
         assert SourceCache.of(folder).folder == tmp_path  # type: ignore[union-attr]
     for bad in (1.5, True, [1]):
-        with pytest.raises(TypeError, match="`cache` to be bytes of memory, a folder, a SourceCache or None, but got"):
+        with pytest.raises(
+            TypeError,
+            match="`cache` to be bytes of memory, a folder, a SourceCache or None, but got",
+        ):
             SourceCache.of(bad)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`cache` to be at least 0, but got -1"):
         SourceCache.of(-1)
@@ -166,13 +180,21 @@ def test_what_users_may_pass(tmp_path: Path) -> None:
         SourceCache(folder_bytes=0.5)  # type: ignore[arg-type]
     assert copy.deepcopy(cache) is cache
     other = pickle.loads(pickle.dumps(cache))
-    assert repr(other) == repr(cache) == f"SourceCache(memory_bytes=5, folder={str(tmp_path)!r}, folder_bytes=7)"
+    assert (
+        repr(other)
+        == repr(cache)
+        == f"SourceCache(memory_bytes=5, folder={str(tmp_path)!r}, folder_bytes=7)"
+    )
 
 
 def test_keys_tell_all_parts_apart() -> None:
     one = np.array([1, 2])
     others = ((one[:1], one[1:]), (one, one[:0]), (one[None],), (one.astype(np.int32),))
-    made = [source_key("a", one), source_key("b", one), *(source_key("a", *arrays) for arrays in others)]
+    made = [
+        source_key("a", one),
+        source_key("b", one),
+        *(source_key("a", *arrays) for arrays in others),
+    ]
     assert len(set(made)) == len(made)
     assert made[0] == source_key("a", one.copy())
 
@@ -194,7 +216,9 @@ def test_the_second_time_only_summaries_are_encoded(
             assert_same(scorer.score(preds, sources), expected)
         assert [len(texts) for texts in encoded] == [different + summaries, summaries]
     encoded.clear()
-    EstimeScorer(**options, cache=tmp_path).score(preds, sources)  # another process would find the same
+    EstimeScorer(**options, cache=tmp_path).score(
+        preds, sources
+    )  # another process would find the same
     assert [len(texts) for texts in encoded] == [summaries]
 
 
@@ -203,7 +227,13 @@ def test_no_configuration_takes_the_embeddings_of_another(bert_folder: str, pair
     preds, sources = [summary for summary, _ in pairs[:9]], [source for _, source in pairs[:9]]
     cache = SourceCache(memory_bytes=10**8)
     tags = {"tagger": lambda words: [word[0] for word in words], "drop_tags": {"t"}}
-    for options in ({}, {"layers": [2, 4]}, {"unit": "word"}, {"unit": "word", **tags}, {"distance": 4}):
+    for options in (
+        {},
+        {"layers": [2, 4]},
+        {"unit": "word"},
+        {"unit": "word", **tags},
+        {"distance": 4},
+    ):
         options = {"model": bert_folder, **options}
         before = cache.misses
         found = EstimeScorer(**options, cache=cache).score(preds, sources)

@@ -29,12 +29,16 @@ def naive(summary, source, summary_ids, source_ids) -> list[list[tuple[float, fl
 
 
 def example(layers: int = 2, rows: int = 7, columns: int = 23, kinds: int = 5, width: int = 4):
-    """Embeddings of small whole numbers, whose dot products are exact in float32, so that ties are real ties."""
+    """Embeddings of small whole numbers, whose dot products are exact in float32, so that ties are
+    real ties.
+    """
     torch.manual_seed(rows + columns + kinds)
     return (
-        torch.randint(-3, 4, (layers, rows, width)).float(), torch.randint(-3, 4, (layers, columns, width)).float(),
-        torch.randint(0, kinds, (rows,)), torch.randint(0, kinds, (columns,)),
-    )  # fmt: skip
+        torch.randint(-3, 4, (layers, rows, width)).float(),
+        torch.randint(-3, 4, (layers, columns, width)).float(),
+        torch.randint(0, kinds, (rows,)),
+        torch.randint(0, kinds, (columns,)),
+    )
 
 
 def counts(found: Matches) -> dict[str, list[int]]:
@@ -44,7 +48,9 @@ def counts(found: Matches) -> dict[str, list[int]]:
 @pytest.mark.parametrize("kinds", [1, 2, 5, 40])
 @pytest.mark.parametrize(("rows", "columns"), [(7, 1), (7, 2), (7, 23), (0, 5), (3, 0), (0, 0)])
 def test_matches_are_those_of_plain_loops(kinds: int, rows: int, columns: int) -> None:
-    summary, source, summary_ids, source_ids = inputs = example(rows=rows, columns=columns, kinds=kinds)
+    summary, source, summary_ids, source_ids = inputs = example(
+        rows=rows, columns=columns, kinds=kinds
+    )
     found = match(*inputs)
     assert found.same.shape == (2, rows)
     dots = summary @ source.transpose(1, 2)
@@ -57,7 +63,9 @@ def test_matches_are_those_of_plain_loops(kinds: int, rows: int, columns: int) -
             equal = source_ids == summary_ids[i]
             for best, at, kind in ((same, found.same_at, equal), (other, found.other_at, ~equal)):
                 if kind.any():  # the first of equals
-                    assert int(at[layer, i]) == int(torch.nonzero(kind & (dots[layer, i] == best))[0])
+                    assert int(at[layer, i]) == int(
+                        torch.nonzero(kind & (dots[layer, i] == best))[0]
+                    )
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 23, 24, 46, 100, 321, 322, 10**9])
@@ -75,23 +83,31 @@ def test_a_greater_dot_product_is_an_alarm_an_equal_one_is_none(chunk: int) -> N
     found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 9, 7]), chunk=chunk)
     assert counts(found) == {"alarms": [1], "winners": [2], "ties": [0]}
     assert (found.other_at.item(), found.same_at.item()) == (1, 0)
-    found = match(summary, source[:, [0, 4, 3]], torch.tensor([7]), torch.tensor([7, 8, 9]), chunk=chunk)
+    found = match(
+        summary, source[:, [0, 4, 3]], torch.tensor([7]), torch.tensor([7, 8, 9]), chunk=chunk
+    )
     assert found.same.item() == found.other.item() == 2.0
     assert counts(found) == {"alarms": [0], "winners": [0], "ties": [1]}
 
 
 def test_ties_are_relative() -> None:
     for same, other, tie in (
-        (1000.0, 1000.05, True), (1000.0, 1000.5, False), (-1000.0, -1000.05, True), (0.001, 0.0010005, False),
-        (1.0, -1.0, False), (0.0, 0.0, True),
-    ):  # fmt: skip
+        (1000.0, 1000.05, True),
+        (1000.0, 1000.5, False),
+        (-1000.0, -1000.05, True),
+        (0.001, 0.0010005, False),
+        (1.0, -1.0, False),
+        (0.0, 0.0, True),
+    ):
         source = torch.tensor([[[same], [other]]])
         found = match(torch.ones(1, 1, 1), source, torch.tensor([1]), torch.tensor([1, 2]))
         assert found.ties.item() == tie
 
 
 @pytest.mark.parametrize("chunk", [2, 4_000_000])
-@pytest.mark.parametrize(("dtype", "gap"), [(torch.float32, 1e-4), (torch.bfloat16, 2**-6), (torch.float16, 2**-9)])
+@pytest.mark.parametrize(
+    ("dtype", "gap"), [(torch.float32, 1e-4), (torch.bfloat16, 2**-6), (torch.float16, 2**-9)]
+)
 def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk: int) -> None:
     """Dot products at exact distances from 0.5; the greatest length is 1."""
     dots = [0.5, 0.5 + gap / 2, 0.5 - gap / 2, 0.5 + 4 * gap, 0.5 + 4.5 * gap, -1]
@@ -101,7 +117,9 @@ def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk
     assert counts(found) == {"alarms": [1], "winners": [3], "ties": [0]}
     assert found.winner_ties.tolist() == [[2]]
     assert found.best_ties.tolist() == [[True]]
-    assert match(summary, source[:, [0, 5]], torch.tensor([7]), torch.tensor([7, 9])).best_ties.tolist() == [[False]]
+    assert match(
+        summary, source[:, [0, 5]], torch.tensor([7]), torch.tensor([7, 9])
+    ).best_ties.tolist() == [[False]]
 
 
 @pytest.mark.parametrize("chunk", [3, 4_000_000])
@@ -127,7 +145,8 @@ def test_low_precision_embeddings_are_matched_in_float32(dtype: torch.dtype) -> 
         assert torch.equal(getattr(found, name), getattr(exact, name)), name
     assert (found.winner_ties >= exact.winner_ties).all()
     assert found.winner_ties.sum() > exact.winner_ties.sum()
-    # 257 and 256 are one number in bfloat16, 4097 and 4096 in float16: a sum in the embeddings' own dtype ties them
+    # 257 and 256 are one number in bfloat16, 4097 and 4096 in float16: a sum in the embeddings' own
+    # dtype ties them
     one, least = (256, 1) if dtype is torch.bfloat16 else (4096, 1)
     near = torch.tensor([[[one, 0.0], [one, least]]]).to(dtype)
     close = match(torch.ones(1, 1, 2).to(dtype), near, torch.tensor([7]), torch.tensor([7, 8]))

@@ -1,4 +1,6 @@
-"""Formulas by hand, bounds, the table of the documentation; what is behind ``soft``, ``coherence`` and ``copied``."""
+"""Formulas by hand, bounds, the table of the documentation; what is behind ``soft``, ``coherence``
+and ``copied``.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.statistics import CHUNK, _order, _tau_c, automaton_of, cosine_sum, fragment_lengths
+from estime_metric.engine.statistics import (
+    CHUNK,
+    _order,
+    _tau_c,
+    automaton_of,
+    cosine_sum,
+    fragment_lengths,
+)
 from estime_metric.engine.text.words import split_words
-from estime_metric.measures import ALARM_WEIGHT, FURTHER_MEASURES, MEASURES, RECOMMENDED, STATISTICS, compute
+from estime_metric.measures import (
+    ALARM_WEIGHT,
+    FURTHER_MEASURES,
+    MEASURES,
+    RECOMMENDED,
+    STATISTICS,
+    compute,
+)
 from tests.families import SENTENCES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,21 +42,41 @@ def row(**named: float) -> torch.Tensor:
     return torch.tensor([named.get(name, 0.0) for name in STATISTICS], dtype=torch.float64)
 
 
-#: Ten summary units, eight of which occur in the source, three of these alarms, five of all ten; fragments: 3, 2, 1.
+#: Ten summary units, eight of which occur in the source, three of these alarms, five of all ten;
+#: fragments: 3, 2, 1.
 PAIR = row(
-    alarms=3, winners=7, ties=1, overlap=8, tokens=10, alarms_alltokens=5, cosines=6.5, coherence=0.25,
-    copied=6, copied_squares=14,
-)  # fmt: skip
+    alarms=3,
+    winners=7,
+    ties=1,
+    overlap=8,
+    tokens=10,
+    alarms_alltokens=5,
+    cosines=6.5,
+    coherence=0.25,
+    copied=6,
+    copied_squares=14,
+)
 #: Four words of which the source has none; three begin with its tokens, so they are alarms.
 FOREIGN = row(tokens=4, alarms=3)
 #: The value of each measure for `PAIR`, a summary without units, and `FOREIGN`.
 BY_HAND = {
-    "alarms": (3, 0, 3), "inconsistency": ((2 + ALARM_WEIGHT * 3) / 10, 1, 1),
-    "alarm_rate": (3 / 8, math.nan, math.nan), "alarms_adjusted": (3 * 10 / 8, 0, 4), "winners": (7, 0, 0),
-    "unsupported": (3 + 2, 0, 4), "unsupported_rate": (0.5, 1, 1), "overlap": (8, 0, 0), "tokens": (10, 0, 4),
-    "coverage": (0.8, 0, 0), "blank": (0, 1, 0), "copied": (0.6, 0, 0), "copied_density": (1.4, 0, 0),
-    "alarms_alltokens": (5, 0, 0), "soft": (0.65, 0, 0), "coherence": (0.25, 0, 0),
-}  # fmt: skip
+    "alarms": (3, 0, 3),
+    "inconsistency": ((2 + ALARM_WEIGHT * 3) / 10, 1, 1),
+    "alarm_rate": (3 / 8, math.nan, math.nan),
+    "alarms_adjusted": (3 * 10 / 8, 0, 4),
+    "winners": (7, 0, 0),
+    "unsupported": (3 + 2, 0, 4),
+    "unsupported_rate": (0.5, 1, 1),
+    "overlap": (8, 0, 0),
+    "tokens": (10, 0, 4),
+    "coverage": (0.8, 0, 0),
+    "blank": (0, 1, 0),
+    "copied": (0.6, 0, 0),
+    "copied_density": (1.4, 0, 0),
+    "alarms_alltokens": (5, 0, 0),
+    "soft": (0.65, 0, 0),
+    "coherence": (0.25, 0, 0),
+}
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -53,7 +89,9 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
     assert compute(measure, stacked[:0]).shape == (0, 3)
     for alarms in (0, 4):  # where nothing overlaps, the number of alarms changes no other measure
         alone = compute(measure, row(tokens=4, alarms=alarms)).item()
-        assert alone == pytest.approx(alarms if measure == "alarms" else BY_HAND[measure][2], nan_ok=True)
+        assert alone == pytest.approx(
+            alarms if measure == "alarms" else BY_HAND[measure][2], nan_ok=True
+        )
 
 
 def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() -> None:
@@ -63,7 +101,9 @@ def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() ->
             assert empty[name] == measure.high == 1
     assert MEASURES[RECOMMENDED].kind == "share"
     for name in ("", "alarm", "ESTIME", "ties", "Alarms"):
-        with pytest.raises(ValueError, match=rf"argument `measure` to be one of alarms, .*, but got {name!r}"):
+        with pytest.raises(
+            ValueError, match=rf"argument `measure` to be one of alarms, .*, but got {name!r}"
+        ):
             compute(name, PAIR)
 
 
@@ -76,7 +116,9 @@ def test_the_page_has_a_row_for_each_measure_with_what_its_entry_says() -> None:
         better = {True: "higher", False: "lower", None: ""}[measure.higher_is_better]
         cells = (f"`{name}`", f"{measure.low:g} {high}", better, measure.meaning)
         line = f"| {' | '.join(cells)} |".replace("  ", " ")
-        assert line in tables[name in FURTHER_MEASURES].splitlines(), "put this line into docs/measures.md"
+        assert line in tables[name in FURTHER_MEASURES].splitlines(), (
+            "put this line into docs/measures.md"
+        )
 
 
 @st.composite
@@ -85,10 +127,16 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
     overlap = draw(st.integers(0, tokens))
     lengths = draw(st.lists(st.integers(1, 20), max_size=overlap // 20))
     return row(
-        tokens=tokens, overlap=overlap, alarms=draw(st.integers(0, overlap)), winners=draw(st.integers(0, 10_000)),
-        alarms_alltokens=draw(st.integers(0, tokens)), cosines=draw(st.floats(-tokens, tokens)),
-        coherence=draw(st.floats(-1, 1)), copied=sum(lengths), copied_squares=sum(length**2 for length in lengths),
-    )  # fmt: skip
+        tokens=tokens,
+        overlap=overlap,
+        alarms=draw(st.integers(0, overlap)),
+        winners=draw(st.integers(0, 10_000)),
+        alarms_alltokens=draw(st.integers(0, tokens)),
+        cosines=draw(st.floats(-tokens, tokens)),
+        coherence=draw(st.floats(-1, 1)),
+        copied=sum(lengths),
+        copied_squares=sum(length**2 for length in lengths),
+    )
 
 
 @settings(deadline=None)
@@ -104,7 +152,9 @@ def test_values_lie_within_their_bounds(statistics: torch.Tensor) -> None:
     assert value["inconsistency"] <= value["unsupported_rate"]
     if value["overlap"]:
         # The share of units that are checked and raise no alarm, both ways.
-        assert value["coverage"] * (1 - value["alarm_rate"]) == pytest.approx(1 - value["unsupported_rate"])
+        assert value["coverage"] * (1 - value["alarm_rate"]) == pytest.approx(
+            1 - value["unsupported_rate"]
+        )
     assert value["alarms_adjusted"] >= value["alarms"]
 
 
@@ -137,21 +187,34 @@ def test_the_sum_of_cosines_is_the_naive_one() -> None:
     for units, sources, layers in ((1, 1, 1), (5, 9, 2), (30, 4, 3)):
         summary, source = torch.randn(units, 7).double(), torch.randn(sources, 7).double()
         best_at = torch.randint(sources, (layers, units))
-        unit_summary, unit_source = (side / side.square().sum(1, keepdim=True).sqrt() for side in (summary, source))
-        expected = [sum(float(unit_summary[i] @ unit_source[j]) for i, j in enumerate(at)) for at in best_at.tolist()]
+        unit_summary, unit_source = (
+            side / side.square().sum(1, keepdim=True).sqrt() for side in (summary, source)
+        )
+        expected = [
+            sum(float(unit_summary[i] @ unit_source[j]) for i, j in enumerate(at))
+            for at in best_at.tolist()
+        ]
         found = cosine_sum(summary.float(), source.float(), best_at)
         assert found.tolist() == pytest.approx(expected, abs=1e-5)
     some, none = torch.randn(3, 4), torch.empty(0, 4)
     positions = torch.zeros(2, 3, dtype=torch.int64)
     assert cosine_sum(none, some, positions[:, :0]).tolist() == [0, 0]
     assert cosine_sum(some, none, positions).tolist() == [0, 0]
-    assert cosine_sum(torch.zeros(3, 4), some, positions).tolist() == [0, 0]  # a padding token's embedding is zero
+    assert cosine_sum(torch.zeros(3, 4), some, positions).tolist() == [
+        0,
+        0,
+    ]  # a padding token's embedding is zero
     assert cosine_sum(some, some, torch.arange(3)[None]).item() == pytest.approx(3, abs=1e-6)
-    assert cosine_sum(some.to(torch.bfloat16), some.to(torch.bfloat16), positions).dtype == torch.float32
+    assert (
+        cosine_sum(some.to(torch.bfloat16), some.to(torch.bfloat16), positions).dtype
+        == torch.float32
+    )
 
 
 def naive(summary: Sequence[object], source: Sequence[object]) -> list[int]:
-    """ "If there is a sequence of tokens in the source that is prefix of the remainder of the summary", the longest."""
+    """ "If there is a sequence of tokens in the source that is prefix of the remainder of the
+    summary", the longest.
+    """
     lengths, at = [], 0
     while at < len(summary):
         found = [
@@ -173,8 +236,13 @@ def test_the_fragments_are_the_longest_runs(summary: list[int], source: list[int
 
 def test_fragments_where_a_source_repeats_itself_and_of_an_unknown_unit() -> None:
     repeating = automaton_of(["no", "no", "no", "way"])
-    assert fragment_lengths(["no", "no", "way"], repeating) == [3]  # the published procedure finds 2 and 1
-    assert fragment_lengths(["a", None, "b", "c"], automaton_of(["a", "b", "c"])) == [1, 2]  # None is never copied
+    assert fragment_lengths(["no", "no", "way"], repeating) == [
+        3
+    ]  # the published procedure finds 2 and 1
+    assert fragment_lengths(["a", None, "b", "c"], automaton_of(["a", "b", "c"])) == [
+        1,
+        2,
+    ]  # None is never copied
 
 
 @pytest.mark.parametrize("text", ["a" * 30_000, "ab" * 15_000, "abcdefghij" * 3_000])
@@ -195,17 +263,24 @@ def test_the_measures_of_a_pair(bert_folder: str, unit: str) -> None:
     result = scorer.score(summaries, sources)
     tokenizer = scorer.encoder.tokenizer
     for number, (summary, text) in enumerate(zip(summaries, sources, strict=True)):
-        names = [split_words(one) if unit == "word" else tokenizer.tokenize(one) for one in (summary, text)]
+        names = [
+            split_words(one) if unit == "word" else tokenizer.tokenize(one)
+            for one in (summary, text)
+        ]
         lengths = naive([name for name in names[0] if name != "[UNK]"], names[1])
         tokens = max(1, len(names[0]))
         assert result["copied"][number].item() == pytest.approx(sum(lengths) / tokens)
-        assert result["copied_density"][number].item() == pytest.approx(sum(n * n for n in lengths) / tokens)
+        assert result["copied_density"][number].item() == pytest.approx(
+            sum(n * n for n in lengths) / tokens
+        )
     assert (result["copied"] <= result["coverage"]).all()
     plain = EstimeScorer(model=bert_folder).score([], [])
     assert result.measures == (*plain.measures, "copied", "copied_density")
     assert list(result.to_pandas().columns) == ["pair", "layer", *result.measures]
     assert result["copied"][0] == 1
-    assert (result["copied"][1] == 1) == (unit == "word")  # an unknown token is never checked, so never copied
+    assert (result["copied"][1] == 1) == (
+        unit == "word"
+    )  # an unknown token is never checked, so never copied
     for name in FURTHER_MEASURES:
         with pytest.raises(ValueError, match=f"argument `measures` to name '{name}' when scoring"):
             plain[name]

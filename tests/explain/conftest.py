@@ -1,4 +1,6 @@
-"""Explanations to draw: one of the examples, and one of texts that would do harm where they were not escaped."""
+"""Explanations to draw: one of the examples, and one of texts that would do harm where they were
+not escaped.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +12,30 @@ from estime_metric import EstimeScorer, Explanation
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.explanation import Evidence, UnitVerdict
 
-#: Markup, quotes, references, carriage returns, marks of direction, control codes, emoji, right-to-left.
+#: Markup, quotes, references, carriage returns, marks of direction, control codes, emoji,
+#: right-to-left.
 HOSTILE_SUMMARY = (
     "<script>alert('x')</script> said \"onmouseover=alert(1)\" & &amp; [bold red]x[/bold red] \x1b[31m\x07 "
     "\U0001f469\u200d\U0001f467 cafe\u0301 שלום\r\nnew $x^2$ line</span></div>"
 )
-HOSTILE_SOURCE = (
-    '</script><img src=x onerror=alert(2)> The "council\'s" café & שלום\u202e\n\n<b>said</b> ]]> <!-- x --> $y$'
-)
+HOSTILE_SOURCE = '</script><img src=x onerror=alert(2)> The "council\'s" café & שלום\u202e\n\n<b>said</b> ]]> <!-- x --> $y$'
 
 
 def units_of(text: str, source: str) -> tuple[UnitVerdict, ...]:
-    """Verdicts of all kinds on the words of a text between blanks, with evidence anywhere in the source."""
+    """Verdicts of all kinds on the words of a text between blanks, with evidence anywhere in the
+    source.
+    """
     units, cursor = [], 0
     for number, word in enumerate(text.split()):
         start = text.index(word, cursor)
         cursor = start + len(word)
         at = (7 * number) % max(1, len(source) - 6)
         best, same = Evidence(at, at + 5, 9.0), Evidence(at // 2, at // 2 + 3, 8.0 - number)
-        kinds = (("alarm", best, same, -1.0 - number), ("absent", best, None, None), ("match", best, best, None))
+        kinds = (
+            ("alarm", best, same, -1.0 - number),
+            ("absent", best, None, None),
+            ("match", best, best, None),
+        )
         units.append(UnitVerdict(start, cursor, *kinds[number % 3]))
     return tuple(units)
 
@@ -56,5 +63,8 @@ def example(examples: list[Explanation]) -> Explanation:
 @pytest.fixture(params=[("", ""), ("", "A cat."), ("A cat.", ""), (" ", "\n")])
 def empty(request: pytest.FixtureRequest) -> Explanation:
     summary, source = request.param
-    units = tuple(UnitVerdict(unit.start, unit.end, "absent", None, None, None) for unit in units_of(summary, "x" * 9))
+    units = tuple(
+        UnitVerdict(unit.start, unit.end, "absent", None, None, None)
+        for unit in units_of(summary, "x" * 9)
+    )
     return Explanation(summary, source, units, "token", 1, "ESTIME|")

@@ -19,7 +19,9 @@ VOID = {"meta", "img", "br", "hr", "input", "link"}
 
 
 class Page(HTMLParser):
-    """The elements of a page, each with its attributes, its text, and the classes of the elements around it."""
+    """The elements of a page, each with its attributes, its text, and the classes of the elements
+    around it.
+    """
 
     def __init__(self, markup: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -32,7 +34,9 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert len(dict(attrs)) == len(attrs), f"an attribute stands twice: {attrs}"
         element = {"tag": tag, "text": "", **dict(attrs)}
-        element["within"] = [name for outer in self.open for name in (outer.get("class") or "").split()]
+        element["within"] = [
+            name for outer in self.open for name in (outer.get("class") or "").split()
+        ]
         self.elements.append(element)
         if tag not in VOID:
             self.open.append(element)
@@ -65,13 +69,17 @@ def cut(page: Page) -> list[tuple[int, int, str]]:
     ]
 
 
-def test_both_texts_are_shown_and_each_word_has_its_evidence(example: Explanation, hostile: Explanation) -> None:
+def test_both_texts_are_shown_and_each_word_has_its_evidence(
+    example: Explanation, hostile: Explanation
+) -> None:
     for shown, standalone in ((example, True), (hostile, True), (example, False), (hostile, False)):
         page = Page(to_html(shown, standalone=standalone))
         assert page.pane("estime-summary") == shown.prediction
         assert page.pane("estime-source") == shown.source
         units = page.of_class("estime-unit")
-        assert [unit["text"] for unit in units] == [shown.prediction[word.start : word.end] for word in shown.words]
+        assert [unit["text"] for unit in units] == [
+            shown.prediction[word.start : word.end] for word in shown.words
+        ]
         parts = cut(page)
         assert [text for *_, text in parts] == [shown.source[start:end] for start, end, _ in parts]
         assert all(one[1] == two[0] for one, two in pairwise(parts))
@@ -83,14 +91,20 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(example: Explanatio
                     continue
                 start, end = map(int, unit[name].split("-"))
                 assert (start, end) == (evidence.start, evidence.end)
-                found = "".join(text for first, last, text in parts if start <= first and last <= end)
+                found = "".join(
+                    text for first, last, text in parts if start <= first and last <= end
+                )
                 assert found == shown.source[start:end]
 
 
-def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(example: Explanation) -> None:
+def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(
+    example: Explanation,
+) -> None:
     units = Page(fragment(example)).of_class("estime-unit")
     assert {unit["role"] for unit in units} == {"button"}
-    assert all(unit["tabindex"] == ("0" if "estime-alarm" in unit["class"] else "-1") for unit in units)
+    assert all(
+        unit["tabindex"] == ("0" if "estime-alarm" in unit["class"] else "-1") for unit in units
+    )
     (february,) = [unit for unit in units if unit["text"] == "February"]
     said = (
         "“February” is an alarm: its best match in the source is “March” \\(margin \u2212\\d+.*\\); "
@@ -99,7 +113,9 @@ def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(example: 
     assert re.fullmatch(said, re.sub("[\u2068\u2069]", "", february["aria-label"]))
 
 
-def test_a_tint_is_the_share_of_such_words_that_annotators_marked(example: Explanation, hostile: Explanation) -> None:
+def test_a_tint_is_the_share_of_such_words_that_annotators_marked(
+    example: Explanation, hostile: Explanation
+) -> None:
     marked = marked_of(example)
     most = max(marked.absent, *(share for _, share in marked.alarms))
     units = Page(fragment(example)).of_class("estime-unit")
@@ -108,8 +124,14 @@ def test_a_tint_is_the_share_of_such_words_that_annotators_marked(example: Expla
             assert "style" not in unit
             continue
         size = -word.margin / word.best.similarity if word.verdict == "alarm" else None
-        expected = marked.absent if size is None else next(one for least, one in marked.alarms[::-1] if least <= size)
-        assert float(unit["style"].removeprefix("--estime-strength:")) == pytest.approx(expected / most, abs=0.005)
+        expected = (
+            marked.absent
+            if size is None
+            else next(one for least, one in marked.alarms[::-1] if least <= size)
+        )
+        assert float(unit["style"].removeprefix("--estime-strength:")) == pytest.approx(
+            expected / most, abs=0.005
+        )
         assert f"marked {expected:.0%} of such words" in unit["aria-label"]
     assert marked_of(hostile) == marked  # of an encoder without shares of its own
     # The legend says it in numbers.
@@ -144,18 +166,28 @@ def test_the_page_loads_nothing_and_a_fragment_brings_no_script(example: Explana
     assert "@import" not in html.STYLE
     (policy,) = [element["content"] for element in page.elements if element.get("http-equiv")]
     assert policy.startswith("default-src 'none'; ")
-    assert Page(fragment(example)).texts("script", "style", "link", "meta", "html", "body", "iframe") == []
+    assert (
+        Page(fragment(example)).texts("script", "style", "link", "meta", "html", "body", "iframe")
+        == []
+    )
 
 
 def no_alarms(explanation: Explanation) -> Explanation:
-    units = tuple(replace(unit, verdict="match") for unit in explanation.units if unit.verdict != "absent")
+    units = tuple(
+        replace(unit, verdict="match") for unit in explanation.units if unit.verdict != "absent"
+    )
     return replace(explanation, units=units)
 
 
-def test_the_counts_and_that_only_alarms_have_their_colour(example: Explanation, empty: Explanation) -> None:
+def test_the_counts_and_that_only_alarms_have_their_colour(
+    example: Explanation, empty: Explanation
+) -> None:
     page = Page(fragment(example))
     rates = [f"{example.value(name):.3f}" for name in ("inconsistency", "alarm_rate", "coverage")]
-    assert [element["text"] for element in page.of_class("estime-number")] == [str(example.alarms), *rates]
+    assert [element["text"] for element in page.of_class("estime-number")] == [
+        str(example.alarms),
+        *rates,
+    ]
     (coloured,) = page.of_class("estime-some")
     assert coloured["text"].startswith(f"alarms{example.alarms}")
     good = no_alarms(example)
@@ -163,23 +195,42 @@ def test_the_counts_and_that_only_alarms_have_their_colour(example: Explanation,
     for shown in (good, empty):
         assert Page(fragment(shown)).of_class("estime-some") == []
     elements = Page(to_html([good, example, empty])).elements
-    cells = [one for one in elements if one["tag"] == "td" and "estime-some" in one.get("class", "")]
+    cells = [
+        one for one in elements if one["tag"] == "td" and "estime-some" in one.get("class", "")
+    ]
     assert [cell["text"] for cell in cells] == [str(example.alarms)]
 
 
-def test_several_pairs_stand_on_one_page_under_an_index_with_one_legend(examples: list[Explanation]) -> None:
+def test_several_pairs_stand_on_one_page_under_an_index_with_one_legend(
+    examples: list[Explanation],
+) -> None:
     headings = ["line 3", "line 7", "line 8", "line 9"]
-    shown = [*examples, Explanation("", "A cat.", (), "token", 5, examples[0].signature), no_alarms(examples[0])]
+    shown = [
+        *examples,
+        Explanation("", "A cat.", (), "token", 5, examples[0].signature),
+        no_alarms(examples[0]),
+    ]
     page = Page(to_html(shown, headings=headings))
     ids = [element["id"] for element in page.elements if "id" in element]
     assert ids == ["estime-1", "estime-2", "estime-3", "estime-4"]
     assert page.texts("h2") == headings
-    links = [(element["text"], element["href"]) for element in page.elements if element["tag"] == "a"]
-    order = (("line 8", 3), ("line 7", 2), ("line 3", 1), ("line 9", 4))  # the worst first, a blank summary before all
+    links = [
+        (element["text"], element["href"]) for element in page.elements if element["tag"] == "a"
+    ]
+    order = (
+        ("line 8", 3),
+        ("line 7", 2),
+        ("line 3", 1),
+        ("line 9", 4),
+    )  # the worst first, a blank summary before all
     assert links == [(heading, f"#estime-{number}") for heading, number in order]
     worst = examples[1]
-    assert page.texts("tr")[2].startswith(f"line 7{worst.alarms}{worst.overlap} of {worst.tokens}0.")
-    with pytest.raises(ValueError, match="`headings` to have one line for each of the 4 explanations, but got 1"):
+    assert page.texts("tr")[2].startswith(
+        f"line 7{worst.alarms}{worst.overlap} of {worst.tokens}0."
+    )
+    with pytest.raises(
+        ValueError, match="`headings` to have one line for each of the 4 explanations, but got 1"
+    ):
         to_html(shown, headings=["x"])
     own, other = examples[0].signature, replace(examples[1], signature="ESTIME|other")
     for second, signatures in ((examples[1], [own]), (other, [own, "ESTIME|other"])):
@@ -189,7 +240,9 @@ def test_several_pairs_stand_on_one_page_under_an_index_with_one_legend(examples
             assert [line["text"] for line in page.of_class("estime-signature")] == signatures
 
 
-def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(examples: list[Explanation]) -> None:
+def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
+    examples: list[Explanation],
+) -> None:
     page = Page(comparison(examples, ["Summary A", "Summary B"]))
     assert page.pane("estime-source") == examples[0].source
     summaries = [text["text"] for text in page.of_class("estime-text", within="estime-summary")]
@@ -210,11 +263,16 @@ def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(ex
 
 def test_little_coverage_is_said() -> None:
     verdicts = ["absent"] * 3 + ["match"]
-    units = tuple(UnitVerdict(2 * n, 2 * n + 1, v, Evidence(0, 1, 1.0), None, None) for n, v in enumerate(verdicts))
+    units = tuple(
+        UnitVerdict(2 * n, 2 * n + 1, v, Evidence(0, 1, 1.0), None, None)
+        for n, v in enumerate(verdicts)
+    )
     shown = Explanation("a b c d", "d and more", units, "token", 1, "")
     (remark,) = Page(fragment(shown)).of_class("estime-remark")
     assert remark["text"].startswith("Only 1 of 4 tokens occur in the source")
-    assert not Page(fragment(replace(shown, units=units[2:]))).of_class("estime-remark")  # half of them is enough
+    assert not Page(fragment(replace(shown, units=units[2:]))).of_class(
+        "estime-remark"
+    )  # half of them is enough
     page = Page(fragment(Explanation("Zebra", "A cat.", units[:1], "word", 1, "", unmatched=1)))
     assert "shares no word" in page.of_class("estime-remark")[0]["text"]
     assert page.of_class("estime-number")[0]["text"] == "1"

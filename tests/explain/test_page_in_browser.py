@@ -1,4 +1,6 @@
-"""The page in a real browser: evidence is shown at hover, focus, click and tap, and hostile texts stay texts."""
+"""The page in a real browser: evidence is shown at hover, focus, click and tap, and hostile texts
+stay texts.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
-    """Writes explanations to a page and opens it; at the end there may be no error, no dialog and no request."""
+    """Writes explanations to a page and opens it; at the end there may be no error, no dialog and
+    no request.
+    """
     problems: list[str] = []
     contexts = []
 
@@ -41,7 +45,10 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: problems.append(message.text))
         page.on("dialog", lambda dialog: (problems.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda sent: None if sent.url.startswith("file:") else problems.append(sent.url))
+        page.on(
+            "request",
+            lambda sent: None if sent.url.startswith("file:") else problems.append(sent.url),
+        )
         page.goto(path.as_uri())
         return page
 
@@ -56,22 +63,34 @@ def alarm(page: Any, text: str) -> Any:
 
 
 def evidence(page: Any) -> tuple[str, str]:
-    """The texts that are marked in the source: the best match and the closest occurrence of the same word."""
+    """The texts that are marked in the source: the best match and the closest occurrence of the
+    same word.
+    """
     source = page.locator(".estime-source .estime-text")
-    best, same = (source.locator(name).all_text_contents() for name in (".estime-best", ".estime-same"))
+    best, same = (
+        source.locator(name).all_text_contents() for name in (".estime-best", ".estime-same")
+    )
     return "".join(best), "".join(same)
 
 
 def note(page: Any) -> str:
-    return str(page.locator(".estime-note").first.text_content()).replace("\u2068", "").replace("\u2069", "")
+    return (
+        str(page.locator(".estime-note").first.text_content())
+        .replace("\u2068", "")
+        .replace("\u2069", "")
+    )
 
 
-def test_hovering_shows_the_evidence_a_click_keeps_it_and_escape_lets_go(opened: Opened, example: Explanation) -> None:
+def test_hovering_shows_the_evidence_a_click_keeps_it_and_escape_lets_go(
+    opened: Opened, example: Explanation
+) -> None:
     page = opened(example)
     assert evidence(page) == ("", "")
     alarm(page, "February").hover()
     assert evidence(page) == ("March", "February")
-    assert note(page).startswith("“February” is an alarm: its best match in the source is “March” (margin \u2212")
+    assert note(page).startswith(
+        "“February” is an alarm: its best match in the source is “March” (margin \u2212"
+    )
     page.mouse.move(5, 5)
     assert evidence(page) == ("", "")
     assert note(page).startswith("Point at a word")
@@ -82,7 +101,9 @@ def test_hovering_shows_the_evidence_a_click_keeps_it_and_escape_lets_go(opened:
     assert evidence(page) == ("four", "twelve")
     page.mouse.move(5, 5)
     assert evidence(page) == ("March", "February")
-    page.locator(".estime-source .estime-text").click(position={"x": 5, "y": 5})  # reading the source loses nothing
+    page.locator(".estime-source .estime-text").click(
+        position={"x": 5, "y": 5}
+    )  # reading the source loses nothing
     assert evidence(page) == ("March", "February")
     alarm(page, "February").focus()
     page.keyboard.press("Escape")
@@ -111,20 +132,31 @@ def test_the_keyboard_reaches_every_alarm_in_order(opened: Opened, example: Expl
         assert evidence(page)[0] == example.source[word.best.start : word.best.end]
     alarm(page, "twelve").focus()
     page.evaluate(SCRIPT)  # running it again changes nothing
-    for key, expected in (("ArrowRight", "of"), ("ArrowRight", "its"), ("ArrowLeft", "of"), ("Enter", "of")):
+    for key, expected in (
+        ("ArrowRight", "of"),
+        ("ArrowRight", "its"),
+        ("ArrowLeft", "of"),
+        ("Enter", "of"),
+    ):
         page.keyboard.press(key)
         assert page.evaluate("document.activeElement.textContent") == expected
         assert page.locator(".estime-active").all_text_contents() == [expected]
 
 
 @pytest.mark.parametrize("phone", [False, True])
-def test_evidence_far_down_the_source_is_brought_to_sight(opened: Opened, example: Explanation, phone: bool) -> None:
+def test_evidence_far_down_the_source_is_brought_to_sight(
+    opened: Opened, example: Explanation, phone: bool
+) -> None:
     filling = "Filling words. " * 150
 
     def moved(evidence: Evidence | None) -> Evidence | None:
-        return evidence and replace(evidence, start=evidence.start + len(filling), end=evidence.end + len(filling))
+        return evidence and replace(
+            evidence, start=evidence.start + len(filling), end=evidence.end + len(filling)
+        )
 
-    units = tuple(replace(word, best=moved(word.best), same=moved(word.same)) for word in example.words)
+    units = tuple(
+        replace(word, best=moved(word.best), same=moved(word.same)) for word in example.words
+    )
     source = filling + example.source + " " + filling * 3
     shown = Explanation(example.prediction, source, units, "word", 1, "")
     page = opened(shown, viewport=PHONE if phone else WIDE, has_touch=phone)
@@ -143,7 +175,9 @@ def test_evidence_far_down_the_source_is_brought_to_sight(opened: Opened, exampl
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])
-def test_hostile_texts_do_nothing_and_fit(opened: Opened, hostile: Explanation, viewport: dict[str, int]) -> None:
+def test_hostile_texts_do_nothing_and_fit(
+    opened: Opened, hostile: Explanation, viewport: dict[str, int]
+) -> None:
     page = opened([hostile, hostile], viewport=viewport)
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     assert page.evaluate(STICKING_OUT) == []
@@ -156,7 +190,9 @@ def test_hostile_texts_do_nothing_and_fit(opened: Opened, hostile: Explanation, 
     assert page.locator("img").count() == 0
 
 
-def test_each_pair_shows_its_own_evidence_and_samples_are_whole(opened: Opened, examples: list[Explanation]) -> None:
+def test_each_pair_shows_its_own_evidence_and_samples_are_whole(
+    opened: Opened, examples: list[Explanation]
+) -> None:
     page = opened(examples)
     second = page.locator("#estime-2")
     second.locator(".estime-alarm", has_text="February").click()
@@ -180,7 +216,9 @@ def covered(page: Any, selector: str) -> float:
     return float(page.locator(selector).first.evaluate(script))
 
 
-def test_on_a_phone_the_source_covers_neither_summary_nor_word(opened: Opened, example: Explanation) -> None:
+def test_on_a_phone_the_source_covers_neither_summary_nor_word(
+    opened: Opened, example: Explanation
+) -> None:
     page = opened(example, viewport=PHONE, has_touch=True)
     last = page.locator(".estime-unit.estime-alarm").last
     for _ in range(2):
@@ -204,7 +242,9 @@ def brightness(colour: str) -> float:
         ("dark", {"gradio-container": False, "gradio-container dark": True, "": True}),
     ],
 )
-def test_light_or_dark_as_around_it(opened: Opened, example: Explanation, system: str, hosts: dict[str, bool]) -> None:
+def test_light_or_dark_as_around_it(
+    opened: Opened, example: Explanation, system: str, hosts: dict[str, bool]
+) -> None:
     page = opened(example, color_scheme=system)
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert brightness(ground) > 200 if system == "light" else brightness(ground) < 60
@@ -217,5 +257,7 @@ def test_light_or_dark_as_around_it(opened: Opened, example: Explanation, system
     }"""
     for host, dark in hosts.items():
         page.evaluate(move, host)
-        ink = page.locator(".estime-text").first.evaluate("(element) => getComputedStyle(element).color")
+        ink = page.locator(".estime-text").first.evaluate(
+            "(element) => getComputedStyle(element).color"
+        )
         assert (brightness(ink) > 128) == dark, host

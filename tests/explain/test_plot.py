@@ -21,24 +21,38 @@ def marks(shown: Explanation) -> dict[str, list[tuple[float, float]]]:
     """Label -> the points that are drawn under it."""
     (axes,) = plot_alarms(shown).axes
     named = [each for each in axes.collections if not str(each.get_label()).startswith("_")]
-    return {each.get_label(): [tuple(point) for point in np.asarray(each.get_offsets()).tolist()] for each in named}
+    return {
+        each.get_label(): [tuple(point) for point in np.asarray(each.get_offsets()).tolist()]
+        for each in named
+    }
 
 
 def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
     drawn = marks(example)
-    for verdict, start in (("match", "match"), ("alarm", "alarm ("), ("absent", "not in the source (")):
+    for verdict, start in (
+        ("match", "match"),
+        ("alarm", "alarm ("),
+        ("absent", "not in the source ("),
+    ):
         (label,) = (label for label in drawn if label.startswith(start))
-        expected = [(x, word.best.start) for x, word in enumerate(example.words) if word.verdict == verdict]
+        expected = [
+            (x, word.best.start) for x, word in enumerate(example.words) if word.verdict == verdict
+        ]
         assert drawn[label] == expected
         assert expected
     assert drawn["alarm's same word"] == [
         (x, word.same.start) for x, word in enumerate(example.words) if word.verdict == "alarm"
     ]
     (axes,) = plot_alarms(example).axes
-    assert [(label.get_text(), label.get_fontweight() == "bold") for label in axes.get_xticklabels()] == [
-        (example.prediction[word.start : word.end], word.verdict != "match") for word in example.words
+    assert [
+        (label.get_text(), label.get_fontweight() == "bold") for label in axes.get_xticklabels()
+    ] == [
+        (example.prediction[word.start : word.end], word.verdict != "match")
+        for word in example.words
     ]
-    assert axes.get_title(loc="left") == f"{example.alarms} alarms of {example.overlap} tokens checked"
+    assert (
+        axes.get_title(loc="left") == f"{example.alarms} alarms of {example.overlap} tokens checked"
+    )
 
 
 def test_hostile_texts_are_drawn(hostile: Explanation) -> None:
@@ -69,9 +83,12 @@ def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> No
 
 
 @pytest.mark.slow
-def test_plots_touch_nothing_global_and_without_matplotlib_the_extra_is_named(tmp_path: Path) -> None:
+def test_plots_touch_nothing_global_and_without_matplotlib_the_extra_is_named(
+    tmp_path: Path,
+) -> None:
     """These and those of the meta-evaluation, in a fresh process."""
-    run = run_python("""
+    run = run_python(
+        """
             import sys
             from estime_metric.explain import plot_alarms
             assert "matplotlib" not in sys.modules
@@ -92,7 +109,11 @@ def test_plots_touch_nothing_global_and_without_matplotlib_the_extra_is_named(tm
             except ImportError as error:
                 print(error)
             import estime_metric.studies.meta.plots
-    """, tmp_path / "x", status=1, PYTHONWARNINGS="error")  # fmt: skip
+    """,
+        tmp_path / "x",
+        status=1,
+        PYTHONWARNINGS="error",
+    )
     missing = "Plots need matplotlib: pip install 'estime-metric[meta]'.\n"
     assert run.stdout == missing
     assert run.stderr.endswith(f"ImportError: {missing}")

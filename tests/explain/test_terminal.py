@@ -1,4 +1,6 @@
-"""Explanations in the terminal: at any width, with and without colours, and never taken for markup or control codes."""
+"""Explanations in the terminal: at any width, with and without colours, and never taken for markup
+or control codes.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from estime_metric.explanation import Evidence, UnitVerdict
 def printed(shown: Explanation, width: int = 100, colours: bool = False) -> str:
     stream = io.StringIO()
     system = "truecolor" if colours else None
-    to_terminal(shown, Console(file=stream, width=width, force_terminal=colours, color_system=system))
+    to_terminal(
+        shown, Console(file=stream, width=width, force_terminal=colours, color_system=system)
+    )
     return stream.getvalue()
 
 
@@ -32,8 +36,12 @@ def test_without_colours_each_alarm_is_numbered_where_it_stands(example: Explana
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_row_for_each_alarm_shows_its_evidence_in_context(example: Explanation, width: int) -> None:
-    rows = [line for line in printed(example, width).splitlines() if re.match(r" +\d+ +\S.*\[", line)]
+def test_a_row_for_each_alarm_shows_its_evidence_in_context(
+    example: Explanation, width: int
+) -> None:
+    rows = [
+        line for line in printed(example, width).splitlines() if re.match(r" +\d+ +\S.*\[", line)
+    ]
     alarms = [word for word in example.words if word.verdict == "alarm"]
     assert len(rows) == len(alarms)
     for row, alarm in zip(rows, alarms, strict=True):
@@ -45,12 +53,16 @@ def test_a_row_for_each_alarm_shows_its_evidence_in_context(example: Explanation
 
 
 @pytest.mark.parametrize("width", [20, 60, 79, 80, 200])
-def test_no_line_is_wider_than_the_terminal(example: Explanation, hostile: Explanation, width: int) -> None:
+def test_no_line_is_wider_than_the_terminal(
+    example: Explanation, hostile: Explanation, width: int
+) -> None:
     for shown in (example, hostile):
         assert max(cell_len(line) for line in printed(shown, width).splitlines()) <= width
 
 
-def test_narrow_terminals_get_a_block_for_each_alarm_and_colours_say_no_more(example: Explanation) -> None:
+def test_narrow_terminals_get_a_block_for_each_alarm_and_colours_say_no_more(
+    example: Explanation,
+) -> None:
     text = printed(example, 50)
     alarms = [word for word in example.words if word.verdict == "alarm"]
     for number, alarm in enumerate(alarms, start=1):

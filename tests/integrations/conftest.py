@@ -14,7 +14,9 @@ Pairs = list[tuple[str, str]]
 
 @pytest.fixture(scope="session")
 def pairs() -> Pairs:
-    """Sixteen pairs (summary, source) of short sources: what is tested here does not depend on windows."""
+    """Sixteen pairs (summary, source) of short sources: what is tested here does not depend on
+    windows.
+    """
     return make_pairs((2, 4), (4, 7))
 
 

@@ -1,4 +1,6 @@
-"""`ESTIME` in Lightning's Trainer: the example of the documentation as it stands, and what it has to keep."""
+"""`ESTIME` in Lightning's Trainer: the example of the documentation as it stands, and what it has
+to keep.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from estime_metric import estime
 from tests.command import FORKS, free_port, one_thread
 
 pytestmark = [
-    # Lightning and torch warn of each other, of few workers and batches, of a folder that is used again, and of
-    # fp16 on a CPU.
+    # Lightning and torch warn of each other, of few workers and batches, of a folder that is used
+    # again, and of fp16 on a CPU.
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*LeafSpec.*"),
@@ -27,7 +29,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Checkpoint directory .* exists"),
     pytest.mark.filterwarnings("ignore:.*AMP with fp16 is not supported on CPU"),
     pytest.mark.filterwarnings("ignore:.*verify the dirpath"),
-    pytest.mark.filterwarnings("ignore:.* is undefined for .* pairs"),  # a model that is not trained may write nothing
+    pytest.mark.filterwarnings(
+        "ignore:.* is undefined for .* pairs"
+    ),  # a model that is not trained may write nothing
 ]
 
 
@@ -39,7 +43,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     class Watched(example.Summarizer):  # type: ignore[name-defined, misc]
         def on_validation_epoch_start(self) -> None:
             seen["model"] = self
-            seen["epochs"].append({"sanity": self.trainer.sanity_checking, "preds": [], "sources": []})
+            seen["epochs"].append(
+                {"sanity": self.trainer.sanity_checking, "preds": [], "sources": []}
+            )
 
         def write(self, batch: dict[str, Any]) -> list[str]:
             texts: list[str] = super().write(batch)
@@ -67,13 +73,17 @@ def arguments(folder: Path, encoder: str, *more: str) -> list[str]:
 def as_torchrun(rank: int, port: int, options: list[str], said: Path) -> None:
     """What one of two processes does that ``torchrun`` starts; what it found goes to a file."""
     store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TORCHELASTIC_RUN_ID": "test"}
-    os.environ.update(store, WORLD_SIZE="2", LOCAL_WORLD_SIZE="2", RANK=str(rank), LOCAL_RANK=str(rank))
+    os.environ.update(
+        store, WORLD_SIZE="2", LOCAL_WORLD_SIZE="2", RANK=str(rank), LOCAL_RANK=str(rank)
+    )
     one_thread()
     said.write_text(json.dumps(example.main(options)))
 
 
 @pytest.mark.slow
-def test_training_logs_checkpoints_and_resumes(watched: dict[str, Any], bert_folder: str, tmp_path: Path) -> None:
+def test_training_logs_checkpoints_and_resumes(
+    watched: dict[str, Any], bert_folder: str, tmp_path: Path
+) -> None:
     outcome = example.main(arguments(tmp_path, bert_folder))
     sanity, *epochs = watched["epochs"]
     assert [epoch["sanity"] for epoch in watched["epochs"]] == [True, False, False, False]
@@ -81,7 +91,9 @@ def test_training_logs_checkpoints_and_resumes(watched: dict[str, Any], bert_fol
     values = [inconsistency(epoch, bert_folder) for epoch in epochs]
     assert len(epochs[0]["preds"]) == 7
     assert len(set(values)) > 1
-    assert outcome["val/inconsistency"] == pytest.approx(values[-1], rel=1e-6)  # Lightning logs float32
+    assert outcome["val/inconsistency"] == pytest.approx(
+        values[-1], rel=1e-6
+    )  # Lightning logs float32
     assert 0 <= outcome["val/rougeL_fmeasure"] <= 1
     assert outcome["val/tokens"] > 0
     assert outcome["epochs"] == 3
@@ -94,10 +106,14 @@ def test_training_logs_checkpoints_and_resumes(watched: dict[str, Any], bert_fol
     model = watched["model"]
     parameters = sum(len(group["params"]) for group in saved["optimizer_states"][0]["param_groups"])
     assert parameters == len(list(model.model.parameters()))
-    assert not any(module.training for module in model.metrics["estime"].scorer.encoder._model.modules())
+    assert not any(
+        module.training for module in model.metrics["estime"].scorer.encoder._model.modules()
+    )
 
     watched["epochs"].clear()
-    again = example.main(arguments(tmp_path, bert_folder, "--epochs", "4", "--resume", str(tmp_path / "last.ckpt")))
+    again = example.main(
+        arguments(tmp_path, bert_folder, "--epochs", "4", "--resume", str(tmp_path / "last.ckpt"))
+    )
     assert again["epochs"] == 4
     assert [epoch["sanity"] for epoch in watched["epochs"]] == [True, False]
     last = watched["epochs"][-1]
@@ -112,12 +128,16 @@ def test_degenerate_epochs_are_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_pat
     class Planned(example.Summarizer):  # type: ignore[name-defined, misc]
         def write(self, batch: dict[str, Any]) -> list[str]:
             text = plan[self.current_epoch]
-            return [source.split(".")[0] if text == "faithful" else text for source in batch["source"]]
+            return [
+                source.split(".")[0] if text == "faithful" else text for source in batch["source"]
+            ]
 
         def on_validation_epoch_end(self) -> None:
             super().on_validation_epoch_end()
             if not self.trainer.sanity_checking:
-                seen[self.current_epoch] = {name: float(value) for name, value in self.trainer.callback_metrics.items()}
+                seen[self.current_epoch] = {
+                    name: float(value) for name, value in self.trainer.callback_metrics.items()
+                }
 
     monkeypatch.setattr(example, "Summarizer", Planned)
     outcome = example.main(arguments(tmp_path, "embedded-small", "--epochs", str(len(plan))))
@@ -150,20 +170,29 @@ def test_precision_of_the_training_does_not_reach_the_encoder(
     watched: dict[str, Any], bert_folder: str, tmp_path: Path, precision: str
 ) -> None:
     """On a CPU Lightning takes bf16-mixed for 16-mixed."""
-    outcome = example.main(arguments(tmp_path, bert_folder, "--epochs", "1", "--precision", precision))
+    outcome = example.main(
+        arguments(tmp_path, bert_folder, "--epochs", "1", "--precision", precision)
+    )
     last = watched["epochs"][-1]
     assert outcome["val/inconsistency"] == pytest.approx(inconsistency(last, bert_folder), rel=1e-6)
     metric = watched["model"].metrics["estime"]
     assert metric.total.dtype == torch.float64
-    assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {torch.float32}
+    assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {
+        torch.float32
+    }
 
 
 @pytest.mark.slow
 def test_seven_examples_on_two_processes(bert_folder: str, tmp_path: Path) -> None:
     outcome = example.main(arguments(tmp_path, bert_folder, "--epochs", "1"))
-    options = arguments(tmp_path, bert_folder, "--validate", str(tmp_path / "last.ckpt"), "--devices", "2")
+    options = arguments(
+        tmp_path, bert_folder, "--validate", str(tmp_path / "last.ckpt"), "--devices", "2"
+    )
     said, port = [tmp_path / f"{rank}.json" for rank in range(2)], free_port()
-    processes = [FORKS.Process(target=as_torchrun, args=(rank, port, options, said[rank])) for rank in range(2)]
+    processes = [
+        FORKS.Process(target=as_torchrun, args=(rank, port, options, said[rank]))
+        for rank in range(2)
+    ]
     for process in processes:
         process.start()
     for process in processes:

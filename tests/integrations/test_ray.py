@@ -1,4 +1,6 @@
-"""Ray: a local cluster of two nodes, one of which is killed in the middle, gives what one process gives; errors."""
+"""Ray: a local cluster of two nodes, one of which is killed in the middle, gives what one process
+gives; errors.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,19 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own
 MEMORY = 100_000_000
 
 
-def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """First, while this process is connected to none: at once, where Ray itself would ask for more than a minute."""
+def test_a_cluster_that_does_not_answer_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First, while this process is connected to none: at once, where Ray itself would ask for more
+    than a minute.
+    """
     table, out = write_jsonl(tmp_path / "pairs.jsonl", rows(2)), tmp_path / "out.csv"
     with socket.socket() as taken:  # but nobody listens
         taken.bind(("127.0.0.1", 0))
         nobody = f"127.0.0.1:{taken.getsockname()[1]}"
-        done = run_command("score", table, "-o", out, "--ray", nobody, "-m", "embedded-small", status=2)
+        done = run_command(
+            "score", table, "-o", out, "--ray", nobody, "-m", "embedded-small", status=2
+        )
         assert f"Expected a Ray cluster at {nobody}, but nothing answers there" in done.stderr
         assert not out.exists()
         monkeypatch.setenv("RAY_ADDRESS", f"ray://{nobody}")
@@ -50,7 +58,11 @@ def cluster() -> Iterator[Cluster]:
         patch.setenv("RAY_health_check_failure_threshold", "3")
         cluster = Cluster(
             initialize_head=True,
-            head_node_args={"num_cpus": 2, "object_store_memory": MEMORY, "include_dashboard": False},
+            head_node_args={
+                "num_cpus": 2,
+                "object_store_memory": MEMORY,
+                "include_dashboard": False,
+            },
         )
         ray.init(address=cluster.address, log_to_driver=False)
         ray.data.DataContext.get_current().enable_progress_bars = False
@@ -68,19 +80,28 @@ def second(cluster: Cluster) -> Any:
 
 
 def nodes_of_actors() -> set[str]:
-    return {actor["Address"]["NodeID"] for actor in ray._private.state.actors().values() if actor["State"] == "ALIVE"}
+    return {
+        actor["Address"]["NodeID"]
+        for actor in ray._private.state.actors().values()
+        if actor["State"] == "ALIVE"
+    }
 
 
 @pytest.mark.slow
 def test_a_data_set_scored_while_a_node_dies(cluster: Cluster, second: Any) -> None:
-    scorer = EstimeScorer(model="embedded-small", layers=1, distance=2, window=60, margin=10)  # quick, as `QUICK` is
+    scorer = EstimeScorer(
+        model="embedded-small", layers=1, distance=2, window=60, margin=10
+    )  # quick, as `QUICK` is
     table = [*rows(200), {"id": -1, "source": "A cat.", "summary": None, "note": ""}]
     whole = {name: [row[name] for row in table[:-1]] for name in ("source", "summary")}
     expected = scorer.map_batch(whole)
     scored = score_dataset(
         ray.data.from_items(table, override_num_blocks=4),
-        scorer.config, num_cpus=0.5, concurrency=2, look_ahead=8,
-    )  # fmt: skip
+        scorer.config,
+        num_cpus=0.5,
+        concurrency=2,
+        look_ahead=8,
+    )
     found: list[dict[str, Any]] = []
     for batch in scored.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
         if not found:
@@ -139,26 +160,34 @@ def test_an_error_is_raised_as_by_one_process(cluster: Cluster) -> None:
 
 @pytest.fixture(scope="module")
 def block_scorer() -> _BlockScorer:
-    return _BlockScorer(EstimeConfig(model="embedded-small", window=60, margin=10), "article", "text", "estime_", 2)
+    return _BlockScorer(
+        EstimeConfig(model="embedded-small", window=60, margin=10), "article", "text", "estime_", 2
+    )
 
 
 def test_a_block_is_scored_in_chunks_that_divide_no_source(block_scorer: _BlockScorer) -> None:
     articles = ["The cat sat.", "The cat sat.", "The cat sat.", "A dog ran.", None, "A dog ran."]
-    table = pyarrow.table({"article": articles, "text": ["The cat.", "", "A cat.", "A dog.", "A dog.", "ran"]})
+    table = pyarrow.table(
+        {"article": articles, "text": ["The cat.", "", "A cat.", "A dog.", "A dog.", "ran"]}
+    )
     parts = list(block_scorer(table.append_column("n", [range(6)])))
     assert [part.column("n").to_pylist() for part in parts] == [[0, 1, 2], [3, 5]]
     empty = parts[0].slice(1, 1).to_pylist()[0]
     assert empty["estime_alarms"] == 0
     assert math.isnan(empty["estime_alarm_rate"])
     nothing = list(block_scorer(table.slice(0, 0)))
-    assert [part.schema.names for part in nothing] == [[name for name in parts[0].schema.names if name != "n"]]
+    assert [part.schema.names for part in nothing] == [
+        [name for name in parts[0].schema.names if name != "n"]
+    ]
 
 
 def test_what_a_data_set_lacks_or_has_already_is_named(block_scorer: _BlockScorer) -> None:
     table = pyarrow.table({"article": ["The cat sat."], "text": ["The cat."]})
     with pytest.raises(ValueError, match="Expected a column 'text', but the columns are article"):
         list(block_scorer(table.drop_columns(["text"])))
-    with pytest.raises(ValueError, match="the column 'estime_alarms', whose name clashes with an output column"):
+    with pytest.raises(
+        ValueError, match="the column 'estime_alarms', whose name clashes with an output column"
+    ):
         list(block_scorer(table.append_column("estime_alarms", [[1]])))
 
 
@@ -168,7 +197,9 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         score_dataset(None)
 
 
-def test_ray_goes_neither_with_torchrun_nor_with_a_dry_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_goes_neither_with_torchrun_nor_with_a_dry_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(2))
     said = "Expected --ray without torchrun and without --dry-run"
     assert said in run_command("score", "--ray", table, "--dry-run", status=2).stderr

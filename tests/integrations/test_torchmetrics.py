@@ -1,4 +1,6 @@
-"""`ESTIME` for TorchMetrics: its values, per batch and aggregated, its options, and what it refuses."""
+"""`ESTIME` for TorchMetrics: its values, per batch and aggregated, its options, and what it
+refuses.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +34,29 @@ def test_class_is_function_is_oracle(bert_folder: str, pairs: Pairs) -> None:
         value = metric(**batch)
         assert isinstance(value, torch.Tensor)
         assert (value.shape, value.dtype, value.requires_grad) == ((), torch.float64, False)
-        assert value == pickled(**batch) == estime(*batch.values(), model=bert_folder).mean("alarms")
-        alarms, ties = (sum(getattr(v, name) for v in verdicts[start:end]) for name in ("alarms", "near_ties"))
+        assert (
+            value == pickled(**batch) == estime(*batch.values(), model=bert_folder).mean("alarms")
+        )
+        alarms, ties = (
+            sum(getattr(v, name) for v in verdicts[start:end]) for name in ("alarms", "near_ties")
+        )
         assert abs(float(value) * (end - start) - alarms) <= ties
         pickled = pickle.loads(pickle.dumps(pickled))
-    assert metric.compute() == pickled.compute() == estime(*unzip(pairs), model=bert_folder).mean("alarms")
+    assert (
+        metric.compute()
+        == pickled.compute()
+        == estime(*unzip(pairs), model=bert_folder).mean("alarms")
+    )
     assert sum(v.near_ties for v in verdicts) <= 10
     assert metric.signature == pickled.signature == EstimeScorer(model=bert_folder).signature
 
 
-@pytest.mark.parametrize("options", [{"measures": ("soft", "coherence")}, {"layers": [1, 3]}, {"layers": "all"}])
-def test_several_measures_and_layers(bert_folder: str, pairs: Pairs, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "options", [{"measures": ("soft", "coherence")}, {"layers": [1, 3]}, {"layers": "all"}]
+)
+def test_several_measures_and_layers(
+    bert_folder: str, pairs: Pairs, options: dict[str, Any]
+) -> None:
     config = EstimeConfig(model=bert_folder, **options)
     result = EstimeScorer(config).score(*unzip(pairs))
     metric = ESTIME(config, return_dict=True)
@@ -53,7 +67,9 @@ def test_several_measures_and_layers(bert_folder: str, pairs: Pairs, options: di
         for layer in result.layers
         for measure in result.measures
     }
-    assert {name: float(value) for name, value in metric.compute().items()} == pytest.approx(expected, rel=1e-12)
+    assert {name: float(value) for name, value in metric.compute().items()} == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_values_of_each_summary(bert_folder: str, pairs: Pairs) -> None:
@@ -65,11 +81,15 @@ def test_values_of_each_summary(bert_folder: str, pairs: Pairs) -> None:
     assert metric.compute().tolist() == result.values().tolist()
     metric = ESTIME(model=bert_folder, reduction=None, return_dict=True)
     metric.update(**named(pairs[:1]))
-    assert {name: value.shape for name, value in metric.compute().items()} == dict.fromkeys(result.measures, (1,))
+    assert {name: value.shape for name, value in metric.compute().items()} == dict.fromkeys(
+        result.measures, (1,)
+    )
 
 
 @pytest.mark.parametrize("as_tensor", [False, True])
-def test_each_id_counts_once_and_indices_as_often_as_named(bert_folder: str, pairs: Pairs, as_tensor: bool) -> None:
+def test_each_id_counts_once_and_indices_as_often_as_named(
+    bert_folder: str, pairs: Pairs, as_tensor: bool
+) -> None:
     result = estime(*unzip(pairs[:7]), model=bert_folder)
     order = [6, 0, 3, 2, 0, 5, 1, 4, 6]
     make = torch.tensor if as_tensor else list
@@ -81,7 +101,9 @@ def test_each_id_counts_once_and_indices_as_often_as_named(bert_folder: str, pai
     assert each.compute().tolist() == result.values().tolist()  # in order of the ids
     mean.update(**named(pairs[7:9]))  # examples without ids are never repetitions
     mean.update(**named(pairs[7:9]))
-    assert float(mean.compute()) == pytest.approx(estime(*unzip(pairs[:9] + pairs[7:9]), model=bert_folder).mean())
+    assert float(mean.compute()) == pytest.approx(
+        estime(*unzip(pairs[:9] + pairs[7:9]), model=bert_folder).mean()
+    )
 
     each.reset()
     each.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))  # the pairs to count
@@ -89,11 +111,15 @@ def test_each_id_counts_once_and_indices_as_often_as_named(bert_folder: str, pai
     mean.reset()
     for start in (0, 4):  # numbered within the batch, not within the data set
         mean.update(**named(pairs[start : start + 4]), ids=range(4))
-    with pytest.warns(UserWarning, match="4 examples have the id of another and different scores, id 0 among"):
+    with pytest.warns(
+        UserWarning, match="4 examples have the id of another and different scores, id 0 among"
+    ):
         mean.compute()
 
 
-@pytest.mark.filterwarnings("ignore:The ``compute`` method of metric ESTIME was called before:UserWarning")
+@pytest.mark.filterwarnings(
+    "ignore:The ``compute`` method of metric ESTIME was called before:UserWarning"
+)
 def test_no_pairs_have_no_mean(bert_folder: str) -> None:
     mean = ESTIME(model=bert_folder)
     assert mean.compute().isnan()
@@ -124,7 +150,9 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
         with pytest.warns(UserWarning, match="alarm_rate is undefined for 3 of 7 pairs"):
             found = metric.compute()
         assert found.pop("blank") == 2  # a number, not a share
-        assert found == pytest.approx({name: float(result[name].nanmean()) for name in found}, rel=1e-12)
+        assert found == pytest.approx(
+            {name: float(result[name].nanmean()) for name in found}, rel=1e-12
+        )
 
 
 def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,11 +165,19 @@ def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.Monk
             exec(f"from {module} import ESTIME")
 
 
-DIRECTIONS = [("alarms", False), ("unsupported_rate", False), ("coverage", None), ("soft", True), ("coherence", True)]
+DIRECTIONS = [
+    ("alarms", False),
+    ("unsupported_rate", False),
+    ("coverage", None),
+    ("soft", True),
+    ("coherence", True),
+]
 
 
 @pytest.mark.parametrize(("measure", "higher"), DIRECTIONS)
-def test_one_measure_as_a_scalar(bert_folder: str, pairs: Pairs, measure: str, higher: bool | None) -> None:
+def test_one_measure_as_a_scalar(
+    bert_folder: str, pairs: Pairs, measure: str, higher: bool | None
+) -> None:
     result = estime(*unzip(pairs), model=bert_folder, measures=["soft", "coherence"])
     metric = ESTIME(model=bert_folder, measure=measure)
     metric.update(**named(pairs))
@@ -155,7 +191,9 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
     metric = ESTIME(model=bert_folder)
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
         metric.update(["A cat."], ["A cat sat."])  # type: ignore[misc]
-    both = torchmetrics.MetricCollection({"estime": metric, "rouge": torchmetrics.text.ROUGEScore(rouge_keys="rouge1")})
+    both = torchmetrics.MetricCollection(
+        {"estime": metric, "rouge": torchmetrics.text.ROUGEScore(rouge_keys="rouge1")}
+    )
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
         both.update(["A cat."], ["A cat sat."])
     with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'sources'"):
@@ -168,7 +206,11 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
         ({"layer": 3}, TypeError, r"but got `layer`\. Did you mean `layers`"),
         ({"buffer_size": 3}, ValueError, "Unexpected keyword arguments: `buffer_size`"),
         ({"measure": "alarm"}, ValueError, r"`measure` to be one of alarms, .*, but got 'alarm'"),
-        ({"reduction": "sum"}, ValueError, "`reduction` to be one of mean, none, None, but got 'sum'"),
+        (
+            {"reduction": "sum"},
+            ValueError,
+            "`reduction` to be one of mean, none, None, but got 'sum'",
+        ),
         ({"layers": [1, 2]}, ValueError, "`return_dict` to be True where several layers"),
         ({"cache": 1.5}, TypeError, "`cache` to be bytes of memory"),
         ({"window": 20}, ValueError, "`window` to be more than twice"),
@@ -181,19 +223,51 @@ def test_options_are_refused_by_name(
         ESTIME(model=bert_folder, **options)
 
 
-def test_inputs_are_refused_at_once_by_name_and_index(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_are_refused_at_once_by_name_and_index(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     metric, two = ESTIME(model=bert_folder), ["a", "b"]
     past = r"`ids` to hold integers up to 2\*\*53 .* at index 1"
     other = "`ids` to be a list or a tensor of integers, but got"
     for preds, sources, more, error, message in (
         ("a", ["b"], {}, TypeError, "`preds` to be a list of strings, but got one bare str"),
-        (["a", "b"], ["c", None], {}, TypeError, "`sources` to hold strings only, but got NoneType at index 1"),
-        (["a"], ["b", "c"], {}, ValueError, "`preds` and `sources` to be of one length, but got 1 and 2"),
-        (["a"], ["b"], {"ids": [1, 2]}, ValueError, "`ids` and `preds` to be of one length, but got 2 and 1"),
-        (["a"], ["b"], {"indices": 5}, TypeError, "`indices` to be a list or a tensor of integers, but got 5"),
+        (
+            ["a", "b"],
+            ["c", None],
+            {},
+            TypeError,
+            "`sources` to hold strings only, but got NoneType at index 1",
+        ),
+        (
+            ["a"],
+            ["b", "c"],
+            {},
+            ValueError,
+            "`preds` and `sources` to be of one length, but got 1 and 2",
+        ),
+        (
+            ["a"],
+            ["b"],
+            {"ids": [1, 2]},
+            ValueError,
+            "`ids` and `preds` to be of one length, but got 2 and 1",
+        ),
+        (
+            ["a"],
+            ["b"],
+            {"indices": 5},
+            TypeError,
+            "`indices` to be a list or a tensor of integers, but got 5",
+        ),
         (["a"], ["b"], {"indices": [1]}, ValueError, r"`indices` to lie within 0\.\.0, but got 1"),
-        *((two, two, {"ids": [1, bad]}, ValueError, past) for bad in ("x", 1.0, True, 2**53 + 1, None)),
-        *((two, two, {"ids": bad}, TypeError, other) for bad in (5, "12", torch.tensor(1), torch.zeros(2, 2))),
+        *(
+            (two, two, {"ids": [1, bad]}, ValueError, past)
+            for bad in ("x", 1.0, True, 2**53 + 1, None)
+        ),
+        *(
+            (two, two, {"ids": bad}, TypeError, other)
+            for bad in (5, "12", torch.tensor(1), torch.zeros(2, 2))
+        ),
     ):
         with pytest.raises(error, match=message):
             metric.update(preds, sources=sources, **more)
@@ -216,7 +290,9 @@ def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
     assert metric.compute() == estime(*unzip(pairs), model=bert_folder).mean()
 
 
-def test_forward_encodes_once_and_its_values_are_plotted(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+def test_forward_encodes_once_and_its_values_are_plotted(
+    bert_folder: str, pairs: Pairs, scored: list[int]
+) -> None:
     pytest.importorskip("matplotlib").use("Agg")
     metric = ESTIME(model=bert_folder)
     steps = [metric(**named(pairs[start : start + 4])) for start in (0, 4)]
@@ -229,7 +305,9 @@ def test_forward_encodes_once_and_its_values_are_plotted(bert_folder: str, pairs
     rate.update(**named(pairs[:3]))
     _, axis = rate.plot()
     assert axis.get_ylabel() == "ESTIME unsupported_rate"
-    assert {text.get_text() for text in axis.texts} >= {"Optimal \n value"}  # TorchMetrics marks the better bound
+    assert {text.get_text() for text in axis.texts} >= {
+        "Optimal \n value"
+    }  # TorchMetrics marks the better bound
     each = ESTIME(model=bert_folder, return_dict=True, reduction=None)
     each.update(**named(pairs[:3]))
     each.plot()
@@ -238,7 +316,9 @@ def test_forward_encodes_once_and_its_values_are_plotted(bert_folder: str, pairs
 
 def test_the_guide_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("lightning")
-    page = (Path(__file__).resolve().parents[2] / "docs" / "torchmetrics.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "torchmetrics.md").read_text(
+        encoding="utf-8"
+    )
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     exec("\n".join(blocks), {"__name__": "page"})
     said = re.findall(r"# ([\d.]+|\{.*\})$", "\n".join(blocks), re.MULTILINE)

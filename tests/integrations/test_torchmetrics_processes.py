@@ -1,4 +1,6 @@
-"""`ESTIME` on two processes equals one process: uneven shares, empty ones, examples that a sampler repeats."""
+"""`ESTIME` on two processes equals one process: uneven shares, empty ones, examples that a sampler
+repeats.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,20 @@ def update(metric: ESTIME, name: str, pairs: Pairs, indices: list[int]) -> None:
     """One update for every two examples, none at all where there are no examples."""
     for start in range(0, len(indices), 2):
         some = indices[start : start + 2]
-        metric.update(**named([pairs[index] for index in some]), ids=some if "ids" in name else None)
+        metric.update(
+            **named([pairs[index] for index in some]), ids=some if "ids" in name else None
+        )
 
 
 def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
     """What one of the two processes does; what it finds goes to a file."""
     one_thread()
     distributed.init_process_group(
-        "gloo", f"file://{folder / 'meeting'}", rank=rank, world_size=2, timeout=timedelta(minutes=5)
+        "gloo",
+        f"file://{folder / 'meeting'}",
+        rank=rank,
+        world_size=2,
+        timeout=timedelta(minutes=5),
     )
     found: dict[Any, Any] = {}
     scored: list[int] = []
@@ -68,7 +76,9 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
             update(metric, name, pairs, shares[rank])
             found[split, name] = metric.compute()
             found[split, name, "scored"] = sum(scored)
-            metric.update(**named(pairs[:1]), ids=[0] if "ids" in name else None)  # continues after compute
+            metric.update(
+                **named(pairs[:1]), ids=[0] if "ids" in name else None
+            )  # continues after compute
             found[split, name, "again"] = metric.compute()
 
     # The sums of every state, synchronized by hand; an update is refused then, and nothing is lost.
@@ -87,7 +97,9 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
     # A value for each step over both processes, and one for each process.
     for on_step in (True, False):
         metric = ESTIME(model=model, dist_sync_on_step=on_step)
-        found["step", on_step] = [metric(**named(pairs[index : index + 1])) for index in (rank, 2 + rank)]
+        found["step", on_step] = [
+            metric(**named(pairs[index : index + 1])) for index in (rank, 2 + rank)
+        ]
         found["epoch", on_step] = metric.compute()
 
     # One process alone, while the other does not take part.
@@ -112,9 +124,13 @@ Found = list[dict[Any, Any]]
 
 
 @pytest.fixture(scope="module")
-def found(bert_folder: str, pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Found:
+def found(
+    bert_folder: str, pairs: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> Found:
     folder = tmp_path_factory.mktemp("processes")
-    processes = [FORKS.Process(target=run, args=(rank, bert_folder, pairs, folder)) for rank in range(2)]
+    processes = [
+        FORKS.Process(target=run, args=(rank, bert_folder, pairs, folder)) for rank in range(2)
+    ]
     for process in processes:
         process.start()
     for process in processes:
@@ -145,13 +161,20 @@ def test_two_processes_equal_one(found: Found, result: EstimeResult, split: str)
         assert own[split, "each"].tolist() == alarms[in_turn].tolist()
         by_ids = own[split, "each by ids"]
         for layer in (2, 4):
-            assert by_ids[f"alarms_{layer}"].tolist() == result.values("alarms", layer)[distinct].tolist()
+            assert (
+                by_ids[f"alarms_{layer}"].tolist()
+                == result.values("alarms", layer)[distinct].tolist()
+            )
         # Each process scored what it was given and nothing else.
-        assert own[split, "mean", "scored"] == own[split, "each by ids", "scored"] == len(shares[rank])
+        assert (
+            own[split, "mean", "scored"] == own[split, "each by ids", "scored"] == len(shares[rank])
+        )
         # After `compute` the states are its own again, and grow.
         assert float(own[split, "mean", "again"]) == mean(alarms[[*in_turn, 0, 0]])
         assert float(own[split, "mean by ids", "again"]) == mean(alarms[sorted({*distinct, 0})])
-        assert sorted(own[split, "each", "again"].tolist()) == sorted(alarms[[*in_turn, 0, 0]].tolist())
+        assert sorted(own[split, "each", "again"].tolist()) == sorted(
+            alarms[[*in_turn, 0, 0]].tolist()
+        )
 
 
 def test_synchronizing_by_hand_loses_nothing(found: Found) -> None:
@@ -163,12 +186,20 @@ def test_synchronizing_by_hand_loses_nothing(found: Found) -> None:
 def test_values_of_each_step(found: Found, result: EstimeResult) -> None:
     alarms = result.values("alarms", 4)
     for rank, own in enumerate(found):
-        assert [float(value) for value in own["step", True]] == [mean(alarms[:2]), mean(alarms[2:4])]
-        assert [float(value) for value in own["step", False]] == [float(alarms[rank]), float(alarms[2 + rank])]
+        assert [float(value) for value in own["step", True]] == [
+            mean(alarms[:2]),
+            mean(alarms[2:4]),
+        ]
+        assert [float(value) for value in own["step", False]] == [
+            float(alarms[rank]),
+            float(alarms[2 + rank]),
+        ]
         assert float(own["epoch", True]) == float(own["epoch", False]) == mean(alarms[:4])
 
 
-def test_one_process_alone_returns_and_both_share_a_folder_of_sources(found: Found, result: EstimeResult) -> None:
+def test_one_process_alone_returns_and_both_share_a_folder_of_sources(
+    found: Found, result: EstimeResult
+) -> None:
     assert float(found[0]["alone"]) == mean(result.values("alarms", 4)[:3])
     assert "alone" not in found[1]
     for own in found:

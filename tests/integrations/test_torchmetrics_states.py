@@ -1,4 +1,6 @@
-"""`ESTIME` inside modules, collections and wrappers: nothing leaks, nothing is shared by mistake, nothing is lost."""
+"""`ESTIME` inside modules, collections and wrappers: nothing leaks, nothing is shared by mistake,
+nothing is lost.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) ->
     encoder = metric.scorer.encoder
     weights = encoder._model
     plain = Module()
-    assert [name for name, _ in module.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    assert [name for name, _ in module.named_parameters()] == [
+        name for name, _ in plain.named_parameters()
+    ]
     assert set(module.state_dict()) == set(plain.state_dict())
     assert not list(module.buffers())
     assert not any(child is weights for child in module.modules())
@@ -58,7 +62,9 @@ def test_no_cast_reaches_the_encoder_or_the_sums(bert_folder: str, pairs: Pairs,
     getattr(module, cast)()
     module.to(getattr(torch, cast) if cast != "double" else torch.float16)
     assert metric.scorer.encoder._dtype == torch.float32
-    assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {torch.float32}
+    assert {parameter.dtype for parameter in metric.scorer.encoder._model.parameters()} == {
+        torch.float32
+    }
     assert metric.total.dtype == metric.count.dtype == torch.float64
     metric.set_dtype(torch.float16)
     assert metric.total.dtype == torch.float64
@@ -99,7 +105,9 @@ def test_cuda(bert_folder: str, pairs: Pairs) -> None:
         metric.update(**named(pairs), ids=range(len(pairs)))
         value = metric.compute()
     assert value.device.type == metric.scorer.encoder.device.type == "cuda"
-    assert value.tolist() == estime(*unzip(pairs), model=bert_folder, device="cpu").values().tolist()
+    assert (
+        value.tolist() == estime(*unzip(pairs), model=bert_folder, device="cpu").values().tolist()
+    )
     assert metric.to("cpu").compute().device.type == "cpu"
 
 
@@ -147,7 +155,9 @@ def of_two_processes(state: torch.Tensor, group: Any = None) -> list[torch.Tenso
 
 
 @pytest.mark.parametrize("reduction", ["mean", None])
-def test_a_state_saved_while_synchronized_is_resumed(bert_folder: str, pairs: Pairs, reduction: str | None) -> None:
+def test_a_state_saved_while_synchronized_is_resumed(
+    bert_folder: str, pairs: Pairs, reduction: str | None
+) -> None:
     options = {"model": bert_folder, "reduction": reduction}
     distributed = {"dist_sync_fn": of_two_processes, "distributed_available_fn": lambda: True}
     metric = ESTIME(**options)
@@ -159,7 +169,9 @@ def test_a_state_saved_while_synchronized_is_resumed(bert_folder: str, pairs: Pa
         other = ESTIME(**options, **more)
         other.load_state_dict(saved)
         if not more:
-            with pytest.warns(UserWarning, match="before the ``update`` method"):  # TorchMetrics' own, of loaded states
+            with pytest.warns(
+                UserWarning, match="before the ``update`` method"
+            ):  # TorchMetrics' own, of loaded states
                 before = other.compute()
             assert float(before.mean()) == estime(*unzip(pairs[:6]), model=bert_folder).mean()
         other.update(**named(pairs[6:]), ids=range(6, len(pairs)))
@@ -237,7 +249,10 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     for part in (pairs[:4], pairs[4:8], pairs[8:]):
         tracker.increment()
         tracker.update(**named(part))
-    values = [estime(*unzip(part), model=bert_folder).mean() for part in (pairs[:4], pairs[4:8], pairs[8:])]
+    values = [
+        estime(*unzip(part), model=bert_folder).mean()
+        for part in (pairs[:4], pairs[4:8], pairs[8:])
+    ]
     assert tracker.compute_all().tolist() == values
     assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
 
@@ -256,27 +271,40 @@ def test_configurations_never_share_a_state(
         "dtype": ESTIME(model=bert_folder, dtype="bfloat16"),
         "measures": ESTIME(model=bert_folder, measures=["coherence"]),
         "words": ESTIME(model=bert_folder, unit="word", splitter=lambda text: text.split()),
-        "letters": ESTIME(model=bert_folder, unit="word", splitter=lambda text: list(text.replace(" ", ""))),
+        "letters": ESTIME(
+            model=bert_folder, unit="word", splitter=lambda text: list(text.replace(" ", ""))
+        ),
         "each": ESTIME(model=bert_folder, reduction=None),
     }
     collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
     assert collection._enable_compute_groups
-    for batch in ([("", pairs[0][1]), ("", "")], pairs[2:5], pairs[5:9]):  # first equal numbers, as no alarm is raised
+    for batch in (
+        [("", pairs[0][1]), ("", "")],
+        pairs[2:5],
+        pairs[5:9],
+    ):  # first equal numbers, as no alarm is raised
         collection.update(**named(batch))
         for metric in metrics.values():
             metric.update(**named(batch))
     assert len(collection.compute_groups) == len(metrics)
     values = collection.compute()
     for name, metric in metrics.items():
-        rounding = 0.5 if name == "dtype" else 0.0  # in bfloat16 the company of a text may turn some alarms over
+        rounding = (
+            0.5 if name == "dtype" else 0.0
+        )  # in bfloat16 the company of a text may turn some alarms over
         torch.testing.assert_close(values[name], metric.compute(), rtol=0, atol=rounding, msg=name)
     assert len({float(value) for value in values.values() if value.ndim == 0}) > 4
     collection.reset()
     collection.update(**named(pairs[:2]))
-    assert collection.compute()["layer"] == estime(*unzip(pairs[:2]), model=bert_folder, layers=2).mean()
+    assert (
+        collection.compute()["layer"]
+        == estime(*unzip(pairs[:2]), model=bert_folder, layers=2).mean()
+    )
 
 
-def test_equal_configurations_share_the_work(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+def test_equal_configurations_share_the_work(
+    bert_folder: str, pairs: Pairs, scored: list[int]
+) -> None:
     collection = MetricCollection(
         {
             "mean": ESTIME(model=bert_folder),
@@ -293,4 +321,6 @@ def test_equal_configurations_share_the_work(bert_folder: str, pairs: Pairs, sco
     assert values["mean"] == values["alarms"] == result.mean()
     assert float(values["rate"]) == pytest.approx(result.mean("unsupported_rate"), rel=1e-12)
     assert float(values["share"]) == pytest.approx(result.coverage, rel=1e-12)
-    assert sum(scored) == 4 * 4 + 4 + 4 + 12  # the first update scores each metric, the others one (and `estime`)
+    assert (
+        sum(scored) == 4 * 4 + 4 + 4 + 12
+    )  # the first update scores each metric, the others one (and `estime`)

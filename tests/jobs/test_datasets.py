@@ -1,4 +1,6 @@
-"""``datasets.Dataset.map`` with a scorer: the cache is found again, with several processes and streams."""
+"""``datasets.Dataset.map`` with a scorer: the cache is found again, with several processes and
+streams.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,25 @@ from tests.jobs.conftest import rows
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_map_adds_the_measures_with_one_process_several_and_a_stream(bert_folder: str, tmp_path: Path) -> None:
+def test_map_adds_the_measures_with_one_process_several_and_a_stream(
+    bert_folder: str, tmp_path: Path
+) -> None:
     datasets.Dataset.from_list(rows(12)).save_to_disk(tmp_path / "data")
     dataset = datasets.load_from_disk(tmp_path / "data")
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
     expected = scorer.score(dataset["summary"], dataset["source"]).values("winners").tolist()
     scored = dataset.map(scorer.map_batch, batched=True, batch_size=5)
     assert list(scored["winners"]) == expected
-    assert list(dataset.map(scorer.map_batch, batched=True, batch_size=5, num_proc=2)["winners"]) == expected
+    assert (
+        list(dataset.map(scorer.map_batch, batched=True, batch_size=5, num_proc=2)["winners"])
+        == expected
+    )
     stream = dataset.to_iterable_dataset().map(scorer.map_batch, batched=True, batch_size=5)
     assert [row["winners"] for row in stream] == expected
     columns = {"source_column": "article", "signature_column": "made_by"}
-    named = dataset.rename_column("source", "article").map(scorer.map_batch, batched=True, fn_kwargs=columns)
+    named = dataset.rename_column("source", "article").map(
+        scorer.map_batch, batched=True, fn_kwargs=columns
+    )
     assert list(named["winners"]) == expected
     assert set(named["made_by"]) == {scorer.signature}
     scored.info.description = scorer.signature

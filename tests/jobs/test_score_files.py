@@ -32,24 +32,32 @@ def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, window=60, margin=10)
 
 
-def score(job: Job, scorer: EstimeScorer, existing: str = "refuse", stop_after: int | None = None) -> Report:
+def score(
+    job: Job, scorer: EstimeScorer, existing: str = "refuse", stop_after: int | None = None
+) -> Report:
     chunks = 0
 
     def count(pairs: files.Pairs, result: EstimeResult) -> None:
         nonlocal chunks
         chunks += 1
 
-    return score_files(job, scorer, existing=existing, on_chunk=count, stop=lambda: chunks == stop_after)
+    return score_files(
+        job, scorer, existing=existing, on_chunk=count, stop=lambda: chunks == stop_after
+    )
 
 
-def test_chunks_divide_no_source_and_change_no_score(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_chunks_divide_no_source_and_change_no_score(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
     out = tmp_path / "scores.jsonl"
     chunks: list[set[str]] = []
     job = Job(inputs=(table,), output=out, look_ahead=8)
     report = score_files(job, scorer, on_chunk=lambda pairs, _: chunks.append(set(pairs.sources)))
     assert len(chunks) > 3
     assert all(not one & other for one, other in itertools.pairwise(chunks))
-    expected = scorer.score([row["summary"] for row in rows(40)], [row["source"] for row in rows(40)])
+    expected = scorer.score(
+        [row["summary"] for row in rows(40)], [row["source"] for row in rows(40)]
+    )
     written = json_rows(out)
     assert [row["winners"] for row in written] == expected.values("winners").tolist()
     assert [row["line"] for row in written] == list(range(1, 41))
@@ -74,7 +82,11 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
     assert second.resumed == first.totals.pairs
     assert second.totals == straight.totals
     assert list(files.read_rows(parts)) == list(files.read_rows(whole))
-    beside = [] if ending == "parquet" else ["whole." + ending + ".meta.json", "parts." + ending + ".meta.json"]
+    beside = (
+        []
+        if ending == "parquet"
+        else ["whole." + ending + ".meta.json", "parts." + ending + ".meta.json"]
+    )
     names = ["pairs.jsonl", whole.name, parts.name, *beside]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     before = parts.read_bytes()
@@ -88,7 +100,9 @@ def test_a_stopped_run_is_resumed_and_the_file_is_equal(
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
 
 
-def test_columns_of_the_rows_and_what_stands_beside_them(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_columns_of_the_rows_and_what_stands_beside_them(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
     for ending in ("jsonl", "csv", "parquet"):
         job = Job(inputs=(table,), output=tmp_path / f"out.{ending}")
         report = score(job, scorer)
@@ -100,7 +114,10 @@ def test_columns_of_the_rows_and_what_stands_beside_them(table: Path, tmp_path: 
         assert said["options"]["summary_column"] == "summary"
         assert said["versions"]["torch"] == torch.__version__
         assert said["date"].startswith("20")
-        plain, whole = (next(iter(dict(read(job.output)).values())) for read in (files.read_rows, files.read_scored))
+        plain, whole = (
+            next(iter(dict(read(job.output)).values()))
+            for read in (files.read_rows, files.read_scored)
+        )
         assert whole == {**plain, "signature": report.signature} != plain
         score(replace(job, with_signature=True), scorer, "overwrite")
         assert list(files.read_rows(job.output)) == list(files.read_scored(job.output))
@@ -118,12 +135,16 @@ def test_columns_of_the_rows_and_what_stands_beside_them(table: Path, tmp_path: 
     assert files.read_signature(tmp_path / "out.csv") is None
 
 
-def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_another_setting_or_input_is_not_mixed(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
     out = tmp_path / "out.jsonl"
     job = Job(inputs=(table,), output=out, look_ahead=8)
     score(job, scorer, stop_after=2)
     before = out.read_bytes()
-    with pytest.raises(ValueError, match=r"(?s)signature of the earlier run.*distance:8.*distance:4"):
+    with pytest.raises(
+        ValueError, match=r"(?s)signature of the earlier run.*distance:8.*distance:4"
+    ):
         score(job, EstimeScorer(scorer.config, distance=4), "resume")
     with pytest.raises(ValueError, match="keep_texts of the earlier run"):
         score(replace(job, keep_texts=True), scorer, "resume")
@@ -133,7 +154,9 @@ def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scor
     write_jsonl(table, rows(41))
     with pytest.raises(ValueError, match="inputs of the earlier run"):
         score(job, scorer, "resume")
-    table.write_text(content[:-30] + content[-30:].replace("b", "c", 1))  # of the same size, behind what is scored
+    table.write_text(
+        content[:-30] + content[-30:].replace("b", "c", 1)
+    )  # of the same size, behind what is scored
     with pytest.raises(ValueError, match=r"inputs of the earlier run.*\n.*digest"):
         score(job, scorer, "resume")
     assert out.read_bytes() == before
@@ -148,27 +171,38 @@ def test_another_setting_or_input_is_not_mixed(table: Path, tmp_path: Path, scor
     assert score(job, scorer, "resume").done
 
 
-def test_a_large_input_that_was_changed_between_what_is_looked_at(tmp_path: Path, scorer: EstimeScorer) -> None:
-    table = write_jsonl(tmp_path / "pairs.jsonl", [{**row, "note": "n" * 100_000} for row in rows(60)])
+def test_a_large_input_that_was_changed_between_what_is_looked_at(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
+    table = write_jsonl(
+        tmp_path / "pairs.jsonl", [{**row, "note": "n" * 100_000} for row in rows(60)]
+    )
     job = Job(inputs=(table,), output=tmp_path / "out.jsonl", look_ahead=8)
     score(job, scorer, stop_after=2)
     content = table.read_bytes()
     assert len(content) > WHOLE
 
     def changed(block: int) -> bytes:
-        position = (len(content) - 65_536) * block // 63 + 80_000  # behind a block that is looked at, before the next
+        position = (
+            len(content) - 65_536
+        ) * block // 63 + 80_000  # behind a block that is looked at, before the next
         assert content[position - 1 : position + 2] == b"nnn"
         return content[:position] + b"m" + content[position + 1 :]
 
     table.write_bytes(changed(0))
-    with pytest.raises(ValueError, match="they have changed"), pytest.warns(RuntimeWarning, match="written to"):
+    with (
+        pytest.raises(ValueError, match="they have changed"),
+        pytest.warns(RuntimeWarning, match="written to"),
+    ):
         score(job, scorer, "resume")
     table.write_bytes(changed(50))
     with pytest.warns(RuntimeWarning, match="was written to since the unfinished run began"):
         assert score(job, scorer, "resume").done
 
 
-def test_an_output_that_exists_is_not_touched_unasked(table: Path, tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_an_output_that_exists_is_not_touched_unasked(
+    table: Path, tmp_path: Path, scorer: EstimeScorer
+) -> None:
     out = tmp_path / "out.jsonl"
     out.write_text("precious\n")
     job = Job(inputs=(table,), output=out)
@@ -189,7 +223,9 @@ def test_our_names_in_the_input_are_refused_before_scoring_and_several_files_nam
 ) -> None:
     path = write_jsonl(tmp_path / "pairs.jsonl", [{**row, "alarms": 1} for row in rows(3)])
     out = tmp_path / "out.jsonl"
-    with pytest.raises(ValueError, match=r"line 1 has the column 'alarms', whose name clashes .* with --prefix"):
+    with pytest.raises(
+        ValueError, match=r"line 1 has the column 'alarms', whose name clashes .* with --prefix"
+    ):
         score(Job(inputs=(path,), output=out), scorer)
     assert not out.exists()
     score(Job(inputs=(path,), output=out, prefix="estime_"), scorer)
@@ -204,7 +240,9 @@ def test_our_names_in_the_input_are_refused_before_scoring_and_several_files_nam
         expand([str(tmp_path / "c*.jsonl")])
 
 
-def test_what_was_scored_is_on_disk_when_the_input_breaks(tmp_path: Path, scorer: EstimeScorer) -> None:
+def test_what_was_scored_is_on_disk_when_the_input_breaks(
+    tmp_path: Path, scorer: EstimeScorer
+) -> None:
     broken, out = tmp_path / "p.jsonl.gz", tmp_path / "out.jsonl"
     data = gzip.compress(write_jsonl(tmp_path / "q.jsonl", rows(400)).read_bytes())
     broken.write_bytes(data[: len(data) * 9 // 10])
@@ -240,7 +278,9 @@ def wait_for(condition: Callable[[], bool], process: BaseProcess) -> None:
 
 
 @pytest.mark.slow
-def test_kill_9_at_random_moments_loses_and_doubles_nothing(long_table: Path, whole: Path, tmp_path: Path) -> None:
+def test_kill_9_at_random_moments_loses_and_doubles_nothing(
+    long_table: Path, whole: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out.jsonl"
     rng = random.Random(0)
     killed = 0
@@ -260,7 +300,10 @@ def test_kill_9_at_random_moments_loses_and_doubles_nothing(long_table: Path, wh
     assert killed > KILLS // 2
     run_command(*command(long_table, out, "--resume"))
     assert out.read_bytes() == whole.read_bytes()
-    assert sorted(path.name for path in tmp_path.glob("out*")) == ["out.jsonl", "out.jsonl.meta.json"]
+    assert sorted(path.name for path in tmp_path.glob("out*")) == [
+        "out.jsonl",
+        "out.jsonl.meta.json",
+    ]
 
 
 @pytest.mark.slow
@@ -275,7 +318,10 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
     os.kill(process.pid, signal.SIGSTOP)
     for option in ("--resume", "--overwrite"):
         second = run_command(*command(long_table, out, option), status=2)
-        assert (second.stdout, second.stderr) == ("", f"error: Another run is writing to {out}: wait until it ends.\n")
+        assert (second.stdout, second.stderr) == (
+            "",
+            f"error: Another run is writing to {out}: wait until it ends.\n",
+        )
     os.kill(process.pid, number)
     os.kill(process.pid, signal.SIGCONT)
     process.join(60)
@@ -289,8 +335,12 @@ def test_a_signal_finishes_the_chunk_and_says_how_to_resume(
     assert "Traceback" not in said
 
 
-def test_a_chunk_is_bounded_by_its_work(tmp_path: Path, scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unless `look_ahead` says how many pairs: the more an encoder has to do for a byte, the fewer bytes."""
+def test_a_chunk_is_bounded_by_its_work(
+    tmp_path: Path, scorer: EstimeScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless `look_ahead` says how many pairs: the more an encoder has to do for a byte, the fewer
+    bytes.
+    """
     monkeypatch.setattr("estime_metric.jobs.job.WORK", 1e9)
     table = write_jsonl(tmp_path / "pairs.jsonl", rows(300))
 
@@ -304,5 +354,9 @@ def test_a_chunk_is_bounded_by_its_work(tmp_path: Path, scorer: EstimeScorer, mo
     assert 2 < max(light) // max(found) < 6
     assert sum(found) == sum(light) == 300
     assert max(sizes(Job(inputs=(table,), look_ahead=256), scorer)) >= 256
-    table = write_jsonl(table, [{"source": "the cat sat. " * 400, "summary": "the cat. " * 10}] * 90)
-    assert 30 < sizes(Job(inputs=(table,)), scorer)[0] < 90  # a source is not encoded again for each of its summaries
+    table = write_jsonl(
+        table, [{"source": "the cat sat. " * 400, "summary": "the cat. " * 10}] * 90
+    )
+    assert (
+        30 < sizes(Job(inputs=(table,)), scorer)[0] < 90
+    )  # a source is not encoded again for each of its summaries

@@ -19,7 +19,10 @@ from tests.jobs.conftest import QUICK, rows
 def start_team(folder: Path, *arguments: object) -> list[BaseProcess]:
     """``estime ARGUMENTS`` on two processes, as ``torchrun`` starts them but for its own seconds."""
     store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": 2}
-    return [start_command(*arguments, said=folder / f"said{rank}.txt", RANK=rank, **store) for rank in range(2)]
+    return [
+        start_command(*arguments, said=folder / f"said{rank}.txt", RANK=rank, **store)
+        for rank in range(2)
+    ]
 
 
 @pytest.mark.slow
@@ -29,7 +32,15 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     run_command("score", table, "-o", alone, *QUICK)
     arguments = ["score", table, "-o", together, *QUICK]
     arguments.remove("-q")
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--no-python"]
+    launcher = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+        "--no-python",
+    ]
     command = [*launcher, sys.executable, "-m", "estime_metric", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
@@ -40,7 +51,9 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     for process in start_team(tmp_path, *arguments):
         process.join(120)
         assert process.exitcode == 2
-    assert "exists: replace it with --overwrite" in (tmp_path / "said0.txt").read_text(encoding="utf-8")
+    assert "exists: replace it with --overwrite" in (tmp_path / "said0.txt").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.slow

@@ -16,7 +16,9 @@ from tests.command import full_disk, json_rows, run_command, write_jsonl
 from tests.jobs.conftest import QUICK, SHORT, rows
 
 
-@pytest.mark.parametrize(("ending", "size"), [("jsonl", 4_000), ("csv", 4_000), ("parquet", 4_000), ("jsonl", 10)])
+@pytest.mark.parametrize(
+    ("ending", "size"), [("jsonl", 4_000), ("csv", 4_000), ("parquet", 4_000), ("jsonl", 10)]
+)
 def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     table: Path, bert_folder: str, tmp_path: Path, ending: str, size: int
 ) -> None:
@@ -32,10 +34,14 @@ def test_a_full_disk_ends_in_one_line_and_the_run_is_resumed(
     run_command("score", table, "-o", out, *options, "--resume")
     assert list(files.read_rows(out)) == list(files.read_rows(whole))
     beside = [] if ending == "parquet" else [files.meta_path(path).name for path in (whole, out)]
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["pairs.jsonl", whole.name, out.name, *beside])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["pairs.jsonl", whole.name, out.name, *beside]
+    )
 
 
-def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(bert_folder: str, tmp_path: Path) -> None:
+def test_an_input_that_goes_away_is_named_and_the_run_can_be_resumed(
+    bert_folder: str, tmp_path: Path
+) -> None:
     first, second = (write_jsonl(tmp_path / f"{name}.jsonl", rows(20)) for name in "ab")
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10)
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
@@ -61,7 +67,9 @@ def test_a_pipe_is_read_once_and_whole(table: Path, bert_folder: str, tmp_path: 
         writer = threading.Thread(target=pipe.write_bytes, args=(data,))
         writer.start()
         out = tmp_path / f"out{status}.jsonl"
-        shown = run_command("score", pipe, "-o", out, "-m", bert_folder, "-q", *SHORT, status=status)
+        shown = run_command(
+            "score", pipe, "-o", out, "-m", bert_folder, "-q", *SHORT, status=status
+        )
         writer.join(10)
         assert [row["line"] for row in json_rows(out)] == list(range(1, 41 - status))
         assert ("skipped line 40: is not JSON" in shown.stderr) == bool(status)

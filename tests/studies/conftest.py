@@ -21,25 +21,38 @@ SYSTEMS = ("M10", "M2", "M0")
 
 
 def made_rows() -> list[dict[str, Any]]:
-    """Rows of ``summeval.jsonl``: M10 copies, M2 mixes two sentences, M0 takes a sentence from another text."""
+    """Rows of ``summeval.jsonl``: M10 copies, M2 mixes two sentences, M0 takes a sentence from
+    another text.
+    """
     rng = np.random.default_rng(1)
     rows = []
     for index, document in enumerate(DOCUMENTS):
         first, second = SENTENCES[2 * index], SENTENCES[2 * index + 1]
         for number, system in enumerate(SYSTEMS):
             words = second.split()
-            summary = (first, " ".join([*first.split()[:4], *words[3:9]]), SENTENCES[12 + index][:50])[number]
+            summary = (
+                first,
+                " ".join([*first.split()[:4], *words[3:9]]),
+                SENTENCES[12 + index][:50],
+            )[number]
             ratings = {quality: float(rng.integers(3, 16)) / 3 for quality in QUALITIES}
             rows.append({"doc_id": document, "system": system, "summary": summary, **ratings})
     return rows
 
 
 def write_folder(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    """A folder as `read_folder` reads it; documents and references stand in another order than the summaries."""
+    """A folder as `read_folder` reads it; documents and references stand in another order than the
+    summaries.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    sentences = {document: SENTENCES[2 * index : 2 * index + 2] for index, document in enumerate(DOCUMENTS)}
+    sentences = {
+        document: SENTENCES[2 * index : 2 * index + 2] for index, document in enumerate(DOCUMENTS)
+    }
     documents = [{"doc_id": name, "source": " ".join(texts)} for name, texts in sentences.items()]
-    references = [{"doc_id": name, "references": [one, other[:30]]} for name, (one, other) in sentences.items()]
+    references = [
+        {"doc_id": name, "references": [one, other[:30]]}
+        for name, (one, other) in sentences.items()
+    ]
     write_jsonl(folder / "documents.jsonl", documents[::-1])
     write_jsonl(folder / "references.jsonl", references[::-1])
     write_jsonl(folder / "summeval.jsonl", rows)

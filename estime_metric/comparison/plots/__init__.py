@@ -1,4 +1,6 @@
-"""Pictures of comparisons; each function takes data and returns a matplotlib ``Figure``. No pyplot, no window."""
+"""Pictures of comparisons; each function takes data and returns a matplotlib ``Figure``. No pyplot,
+no window.
+"""
 
 from __future__ import annotations
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from estime_metric.comparison.detection import Calibration
-from estime_metric.comparison.plots.style import COLOURS, GREY, LABEL, TICK, WIDTH, make_plain, new_figure
+from estime_metric.comparison.plots.style import (
+    COLOURS,
+    GREY,
+    LABEL,
+    TICK,
+    WIDTH,
+    make_plain,
+    new_figure,
+)
 
 
 def plot_calibration(found: Calibration, score: str) -> Figure:
-    """Balanced accuracy, and the shares it is the mean of, over the threshold of a score; the chosen one is a vertical
-    line."""
+    """Balanced accuracy, and the shares it is the mean of, over the threshold of a score; the
+    chosen one is a vertical line."""
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     for name, label, width, colour in (
@@ -18,7 +26,9 @@ def plot_calibration(found: Calibration, score: str) -> Figure:
         ("found", "inconsistent summaries flagged", 1.0, COLOURS[1]),
         ("spared", "consistent summaries not flagged", 1.0, COLOURS[2]),
     ):
-        axes.plot(found.curve["threshold"], found.curve[name], color=colour, linewidth=width, label=label)
+        axes.plot(
+            found.curve["threshold"], found.curve[name], color=colour, linewidth=width, label=label
+        )
     axes.axvline(found.threshold, color=GREY, linewidth=0.8, linestyle="--")
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(f"threshold of {score}", fontsize=LABEL)

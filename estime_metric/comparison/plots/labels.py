@@ -15,7 +15,9 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
 def named_points(figure: Figure, axes: Axes, points: Floats, names: Sequence[str]) -> None:
-    """Points, and a name beside each, where it covers no other name, line or point; a fine line leads to a far one."""
+    """Points, and a name beside each, where it covers no other name, line or point; a fine line
+    leads to a far one.
+    """
     axes.scatter(points[:, 0], points[:, 1], s=26, color=COLOURS[1], edgecolors="white", zorder=3)
     axes.margins(0.16, 0.12)
     figure.draw_without_rendering()  # fixes the layout, so that points have pixel coordinates
@@ -38,14 +40,23 @@ def named_points(figure: Figure, axes: Axes, points: Floats, names: Sequence[str
         taken += [box, *line]
         style = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
         axes.annotate(
-            names[index], tuple(points[index]), xytext=(box[0] - x, (box[1] + box[3]) / 2 - y),
-            textcoords="offset points", fontsize=TICK, va="center", zorder=4,
-            arrowprops={**style, "relpos": (0.0 if box[0] > x else 1.0 if box[2] < x else 0.5, 0.5)} if line else None,
-        )  # fmt: skip
+            names[index],
+            tuple(points[index]),
+            xytext=(box[0] - x, (box[1] + box[3]) / 2 - y),
+            textcoords="offset points",
+            fontsize=TICK,
+            va="center",
+            zorder=4,
+            arrowprops={**style, "relpos": (0.0 if box[0] > x else 1.0 if box[2] < x else 0.5, 0.5)}
+            if line
+            else None,
+        )
 
 
 def _positions_around(x: float, y: float, width: float) -> list[tuple[float, Box, list[Box]]]:
-    """Where a name of this width fits around a point: its distance, its box, and small boxes along its line."""
+    """Where a name of this width fits around a point: its distance, its box, and small boxes along
+    its line.
+    """
     height = 1.15 * TICK
     positions = []
     for away in (7.0, 14.0, 22.0, 32.0, 44.0, 58.0, 75.0, 95.0):
@@ -54,7 +65,10 @@ def _positions_around(x: float, y: float, width: float) -> list[tuple[float, Box
             left = x + dx - (width if dx < -1 else width / 2 if abs(dx) <= 1 else 0.0)
             box = (left, y + dy - height / 2, left + width, y + dy + height / 2)
             steps = np.arange(7.0, away - 1, 3.0) / away  # none where the name is close by
-            line = [(x + dx * s - 1.5, y + dy * s - 1.5, x + dx * s + 1.5, y + dy * s + 1.5) for s in steps]
+            line = [
+                (x + dx * s - 1.5, y + dy * s - 1.5, x + dx * s + 1.5, y + dy * s + 1.5)
+                for s in steps
+            ]
             positions.append((away + 0.02 * abs(dy), box, line))
     return positions
 

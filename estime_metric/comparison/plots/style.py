@@ -1,4 +1,6 @@
-"""What all pictures share: sizes, colours, an empty figure, titles and axes, and how it is written to disk."""
+"""What all pictures share: sizes, colours, an empty figure, titles and axes, and how it is written
+to disk.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,11 @@ def make_plain(axes: Axes) -> None:
 
 
 def make_grid(
-    axes: Axes, x_label: str = "", y_label: str = "", title: str = "", lines: Literal["both", "y"] = "both"
+    axes: Axes,
+    x_label: str = "",
+    y_label: str = "",
+    title: str = "",
+    lines: Literal["both", "y"] = "both",
 ) -> None:
     """Plain axes with labels and perhaps a title, and a pale grid behind the data."""
     axes.set_xlabel(x_label, fontsize=LABEL)
@@ -55,8 +61,9 @@ def make_grid(
 
 
 def save(figure: Figure, path: str | Path) -> tuple[Path, Path]:
-    """Writes a figure as PNG (200 dots per inch) and as SVG, the same bytes for the same figure; returns the two paths.
-    The ``path`` may have one of the two endings. OSError: it cannot be written."""
+    """Writes a figure as PNG (200 dots per inch) and as SVG, the same bytes for the same figure;
+    returns the two paths. The ``path`` may have one of the two endings. OSError: it cannot be
+    written."""
     path = Path(path)
     stem = path.with_suffix("") if path.suffix in (".png", ".svg") else path
     png, svg = (stem.with_name(stem.name + ending) for ending in (".png", ".svg"))

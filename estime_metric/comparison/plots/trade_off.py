@@ -14,16 +14,30 @@ from estime_metric.comparison.plots.style import GREY, WIDTH, make_grid, new_fig
 
 
 def plot_trade_off(
-    x: ArrayLike, y: ArrayLike, systems: Sequence[str], intervals: ArrayLike | None = None, *, x_label: str,
-    y_label: str, title: str,
-) -> Figure:  # fmt: skip
-    """Two numbers of each system, (s,), against each other, with names and vertical ``intervals``, (s, 2), if given."""
+    x: ArrayLike,
+    y: ArrayLike,
+    systems: Sequence[str],
+    intervals: ArrayLike | None = None,
+    *,
+    x_label: str,
+    y_label: str,
+    title: str,
+) -> Figure:
+    """Two numbers of each system, (s,), against each other, with names and vertical ``intervals``,
+    (s, 2), if given.
+    """
     points = np.column_stack(alike(1, x=x, y=y))
     names = check_systems(systems, len(points))
     figure = new_figure(WIDTH, 4.2)
     axes = figure.add_subplot()
     if intervals is not None:
-        axes.vlines(points[:, 0], *np.asarray(intervals, dtype=np.float64).T, color=GREY, linewidth=0.8, zorder=1)
+        axes.vlines(
+            points[:, 0],
+            *np.asarray(intervals, dtype=np.float64).T,
+            color=GREY,
+            linewidth=0.8,
+            zorder=1,
+        )
     make_grid(axes, x_label, y_label, title)
     named_points(figure, axes, points, names)
     return figure

@@ -14,8 +14,8 @@ import numpy as np
 from estime_metric.engine.text.masking import MaskedText, Window
 from estime_metric.engine.text.units import BoolArray, IntArray
 
-#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own: it ends at this share
-#: of padding.
+#: A batch of a quarter of the budget, within these positions, is worth a forward pass of its own:
+#: it ends at this share of padding.
 _BUSY, _MOST_PADDING = (500, 4_000), 0.03
 
 
@@ -39,7 +39,9 @@ class Batch:
     """One input of the encoder."""
 
     ids: IntArray  # masked, padded token ids, of shape (b, p)
-    attended: BoolArray | None  # True where ``ids`` is no padding, of shape (b, p); ``None`` where nothing is padded
+    attended: (
+        BoolArray | None
+    )  # True where ``ids`` is no padding, of shape (b, p); ``None`` where nothing is padded
     row: IntArray  # with ``column``: where to read hidden states, of shape (r,)
     column: IntArray
     target: IntArray  # row of the result that each goes to, of shape (r,)
@@ -67,10 +69,12 @@ def jobs_of(texts: Sequence[MaskedText]) -> list[Job]:
 
 
 def pack(lengths: Sequence[int], budget: int, padded: bool = True) -> list[range]:
-    """Cuts a descending list of lengths into batches of at most ``budget`` positions, padding included.
+    """Cuts a descending list of lengths into batches of at most ``budget`` positions, padding
+    included.
 
-    An input longer than the budget makes a batch of its own. A batch that is large enough to keep a device busy also
-    ends where more than a few percent of it would be padding. Where ``padded`` is False, a batch has one length.
+    An input longer than the budget makes a batch of its own. A batch that is large enough to keep a
+    device busy also ends where more than a few percent of it would be padding. Where ``padded`` is
+    False, a batch has one length.
     """
     least, most = _BUSY
     busy = min(max(budget // 4, least), most)

@@ -1,6 +1,7 @@
 """Reads hidden layers out of any BERT-like model, and drops the blocks above them.
 
-Layer ``k`` is ``hidden_states[k]`` of ``transformers``: the input of block ``k``, after the last block the output.
+Layer ``k`` is ``hidden_states[k]`` of ``transformers``: the input of block ``k``, after the last
+block the output.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ class _DeepestReadError(Exception):
 class BlockTaps:
     """Taps on the blocks of a base model of ``transformers`` or of `ShippedModel`, in eval mode.
 
-    The ``blocks`` above ``depth``, the deepest layer that will be read, are taken off it; ``kept`` is how many are
-    still run. A probe, token ids of shape (1, p), checks that this leaves the layers below as they were; where an
-    architecture resists, all blocks stay. NaN and infinity count as equal here: `MaskedEncoder` refuses them by name.
+    The ``blocks`` above ``depth``, the deepest layer that will be read, are taken off it; ``kept``
+    is how many are still run. A probe, token ids of shape (1, p), checks that this leaves the
+    layers below as they were; where an architecture resists, all blocks stay. NaN and infinity
+    count as equal here: `MaskedEncoder` refuses them by name.
 
     Raises:
         ValueError: the model does not run its blocks in a way that can be followed.
@@ -56,23 +58,32 @@ class BlockTaps:
         self._fuse(probe, expected)
 
     def read(
-        self, ids: Tensor, attended: Tensor | None, layers: Sequence[int], pick: Callable[[Tensor], Tensor],
+        self,
+        ids: Tensor,
+        attended: Tensor | None,
+        layers: Sequence[int],
+        pick: Callable[[Tensor], Tensor],
         only: ReadPositions | None = None,
-    ) -> list[Tensor]:  # fmt: skip
-        """Runs the model once, no block above the layers, and returns ``pick`` of each of the layers, in their order.
+    ) -> list[Tensor]:
+        """Runs the model once, no block above the layers, and returns ``pick`` of each of the
+        layers, in their order.
 
-        Hidden states, of shape (b, p, d), that are not picked are let go at once: memory does not grow with the layers.
+        Hidden states, of shape (b, p, d), that are not picked are let go at once: memory does not
+        grow with the layers.
 
         Args:
             ids: token ids, int64 of shape (b, p).
             attended: bool of shape (b, p), False at padding; ``None`` where there is none.
-            only: the positions that ``pick`` takes, where the deepest layer is computed alone if possible; or ``None``.
+            only: the positions that ``pick`` takes, where the deepest layer is computed alone if
+                possible; or ``None``.
         """
         taken: dict[int, Tensor] = {}
         calls = 0
         deepest = max(layers)
 
-        def before_block(module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+        def before_block(
+            module: nn.Module, arguments: tuple[Any, ...], named: dict[str, Any]
+        ) -> None:
             if calls in layers:
                 taken[calls] = pick(arguments[0] if arguments else named["hidden_states"])
             if calls == deepest:
@@ -87,7 +98,9 @@ class BlockTaps:
 
         with ExitStack() as hooks:
             for block in self._list:
-                hooks.callback(block.register_forward_pre_hook(before_block, with_kwargs=True).remove)
+                hooks.callback(
+                    block.register_forward_pre_hook(before_block, with_kwargs=True).remove
+                )
                 hooks.callback(block.register_forward_hook(after_block).remove)
             fused: Any = self._list if self._fused else ()
             for number, block in enumerate(fused, start=1):
@@ -104,10 +117,12 @@ class BlockTaps:
         return [taken[layer] for layer in layers]
 
     def takes_padding(self, probe: Tensor, padding: int) -> bool:
-        """Whether padding, of that id and marked as such, leaves the states of all layers as they are.
+        """Whether padding, of that id and marked as such, leaves the states of all layers as they
+        are.
 
-        Fused blocks are given the mask in the shape in which attention takes it, if that does: from another shape
-        ``transformers`` makes it anew in each forward pass, and waits for the device to ask whether there is padding.
+        Fused blocks are given the mask in the shape in which attention takes it, if that does: from
+        another shape ``transformers`` makes it anew in each forward pass, and waits for the device
+        to ask whether there is padding.
         """
         probe = probe.to(next(self._model.parameters()).device)
         size, most = probe.shape[1] // 2, probe.shape[1]
@@ -118,7 +133,9 @@ class BlockTaps:
         attended = torch.arange(most, device=probe.device) < lengths
         for by_key in [True, False] if self._fused else [False]:
             self._mask_by_key = by_key
-            found = self._try(torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, :size])
+            found = self._try(
+                torch.cat([probe, short]), attended, layers, lambda hidden: hidden[1:, :size]
+            )
             if _all_near(found, alone):
                 return True
         return False
@@ -134,7 +151,9 @@ class BlockTaps:
 
     def _fuse(self, probe: Tensor, expected: Sequence[Tensor]) -> None:
         """Runs the blocks by their parts, if that gives the same hidden states."""
-        self._fused = all(isinstance(block, FusedBlock) for block in self._list)  # of an encoder that ships
+        self._fused = all(
+            isinstance(block, FusedBlock) for block in self._list
+        )  # of an encoder that ships
         cut = len(self._list) != self.kept or self._depth < self.kept
         if self._fused or cut or not all(map(FusedBlock.fits, self._list)):
             return
@@ -149,7 +168,9 @@ class BlockTaps:
         row = torch.zeros_like(column)
         only = ReadPositions(row, column, column - 1, len(column))
         found = self._try(probe, None, [self._depth], lambda hidden: hidden[row, column], only)
-        if not self._agrees(probe, expected) or not _all_near(found, [expected[self._depth][row, column]]):
+        if not self._agrees(probe, expected) or not _all_near(
+            found, [expected[self._depth][row, column]]
+        ):
             for number, block in enumerate(whole):
                 self._list[number] = block
             if biased:
@@ -162,27 +183,34 @@ class BlockTaps:
 
 
 def _all_near(found: Sequence[Tensor], expected: Sequence[Tensor], exact: bool = False) -> bool:
-    """Whether hidden states (..., d) agree but for rounding, by how long their difference is at each position.
+    """Whether hidden states (..., d) agree but for rounding, by how long their difference is at
+    each position.
 
-    In bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half of them; where the
-    same operations ran (``exact``) there is none.
+    In bfloat16 rounding makes up 2% of the embedded encoder's states, a mask that is ignored half
+    of them; where the same operations ran (``exact``) there is none.
     """
 
     def near(one: Tensor, another: Tensor) -> bool:
         most = 1e-3 if exact or another.dtype == torch.float32 else 0.1
         one, another = (states.float().nan_to_num() for states in (one, another))
-        return bool(((one - another).norm(dim=-1) <= most * another.norm(dim=-1).clamp(min=1)).all())
+        return bool(
+            ((one - another).norm(dim=-1) <= most * another.norm(dim=-1).clamp(min=1)).all()
+        )
 
     return len(found) == len(expected) and all(map(near, found, expected))
 
 
 def _unreadable(model: nn.Module) -> ValueError:
     wanted = "a BERT-like encoder whose hidden layers can be read one by one"
-    return ValueError(f"Expected argument `model` to name {wanted}, but those of {type(model).__name__} cannot.")
+    return ValueError(
+        f"Expected argument `model` to name {wanted}, but those of {type(model).__name__} cannot."
+    )
 
 
 def _block_list(model: nn.Module, blocks: int) -> nn.ModuleList:
-    """The list of blocks: the outermost of the right length, or ALBERT's groups, which are run again and again."""
+    """The list of blocks: the outermost of the right length, or ALBERT's groups, which are run
+    again and again.
+    """
     lists = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     if not lists:
         wanted = f"an encoder made of a list of blocks, but {type(model).__name__} has none."

@@ -1,8 +1,9 @@
-"""Blocks built like BERT's or MPNet's, run by their parts: with fused attention, and the deepest only where it is read.
+"""Blocks built like BERT's or MPNet's, run by their parts: with fused attention, and the deepest
+only where it is read.
 
-Of the deepest layer only masked positions are read, about one in eight: only keys and values are needed at all others.
-Axes: ``b`` windows, ``p`` positions, ``r`` positions read in all, ``q`` most positions read in one window, ``h`` heads,
-``d`` hidden width.
+Of the deepest layer only masked positions are read, about one in eight: only keys and values are
+needed at all others. Axes: ``b`` windows, ``p`` positions, ``r`` positions read in all, ``q`` most
+positions read in one window, ``h`` heads, ``d`` hidden width.
 """
 
 from __future__ import annotations
@@ -15,19 +16,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-#: Where the attention of a block lies, and in it heads, query, key, value, the map after it and the norm.
+#: Where the attention of a block lies, and in it heads, query, key, value, the map after it and the
+#: norm.
 _LAYOUTS = (  # of BERT, RoBERTa, ELECTRA and others; of MPNet
-    ("self.num_attention_heads", "self.query", "self.key", "self.value", "output.dense", "output.LayerNorm"),
+    (
+        "self.num_attention_heads",
+        "self.query",
+        "self.key",
+        "self.value",
+        "output.dense",
+        "output.LayerNorm",
+    ),
     ("attn.num_attention_heads", "attn.q", "attn.k", "attn.v", "attn.o", "LayerNorm"),
 )
-_FEED_FORWARD = ("intermediate.dense", "intermediate.intermediate_act_fn", "output.dense", "output.LayerNorm")
+_FEED_FORWARD = (
+    "intermediate.dense",
+    "intermediate.intermediate_act_fn",
+    "output.dense",
+    "output.LayerNorm",
+)
 
 _STEP = 64  # the bias is held for multiples of this length, so that few are computed and rows are aligned
 _FARTHEST = 128  # distance from which on all share MPNet's last bucket
 
 
 class ReadPositions(NamedTuple):
-    """The positions that are read, in ascending order of the window; all of it known before the device is asked."""
+    """The positions that are read, in ascending order of the window; all of it known before the
+    device is asked.
+    """
 
     row: Tensor  # window of each, int64 of shape (r,)
     column: Tensor
@@ -46,14 +62,16 @@ class EncoderOutput(NamedTuple):
 class FusedBlock(nn.Module):
     """Stands in for a block built like BERT's or MPNet's, whose parts it takes over.
 
-    ``only`` are the positions that are read, ``None`` for all: at others the output means nothing. With ``in_tuple`` it
-    returns the hidden states in a tuple.
+    ``only`` are the positions that are read, ``None`` for all: at others the output means nothing.
+    With ``in_tuple`` it returns the hidden states in a tuple.
     """
 
     def __init__(self, block: Any, in_tuple: bool) -> None:
         super().__init__()
         layout = next(layout for layout in _LAYOUTS if _has(block.attention, layout))
-        self.heads, self.query, self.key, self.value, self.dense, self.norm = attrgetter(*layout)(block.attention)
+        self.heads, self.query, self.key, self.value, self.dense, self.norm = attrgetter(*layout)(
+            block.attention
+        )
         self.intermediate, self.output = block.intermediate, block.output
         self.only: ReadPositions | None = None
         self._in_tuple = in_tuple
@@ -66,11 +84,17 @@ class FusedBlock(nn.Module):
         return any(_has(attention, layout) for layout in _LAYOUTS) and _has(block, _FEED_FORWARD)
 
     def forward(
-        self, hidden_states: Tensor, attention_mask: Tensor | None = None, *others: Any, **named: Any
+        self,
+        hidden_states: Tensor,
+        attention_mask: Tensor | None = None,
+        *others: Any,
+        **named: Any,
     ) -> Tensor | tuple[Tensor]:
-        """Hidden states of shape (b, p, d) in and out; other arguments are for encoders with a cache.
+        """Hidden states of shape (b, p, d) in and out; other arguments are for encoders with a
+        cache.
 
-        The mask broadcasts to (b, h, p, p): bool, False at padding, or numbers that are added to the scores.
+        The mask broadcasts to (b, h, p, p): bool, False at padding, or numbers that are added to
+        the scores.
         """
         states = self._run(hidden_states, attention_mask)
         return (states,) if self._in_tuple else states
@@ -78,12 +102,18 @@ class FusedBlock(nn.Module):
     def _run(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
         keys, values = self._by_head(self.key(hidden)), self._by_head(self.value(hidden))
         if self.only is None:
-            return self._after_attention(self._attend(self.query(hidden), keys, values, mask), hidden)
+            return self._after_attention(
+                self._attend(self.query(hidden), keys, values, mask), hidden
+            )
         row, column, slot, most = self.only
         read = hidden[row, column]  # (r, d)
-        queries = hidden.new_zeros(hidden.shape[0], most, keys.shape[1] * keys.shape[3])  # (b, q, d)
+        queries = hidden.new_zeros(
+            hidden.shape[0], most, keys.shape[1] * keys.shape[3]
+        )  # (b, q, d)
         queries[row, slot] = self.query(read)
-        context = self._attend(queries, keys, values, None if mask is None else _mask_at(mask, self.only, len(hidden)))
+        context = self._attend(
+            queries, keys, values, None if mask is None else _mask_at(mask, self.only, len(hidden))
+        )
         states = hidden.clone()
         states[row, column] = self._after_attention(context[row, slot], read)
         return states
@@ -105,7 +135,8 @@ class FusedBlock(nn.Module):
 
 
 class PositionBias(nn.Module):
-    """What MPNet adds to the scores of attention by the distance of two positions, from a table: (buckets, heads).
+    """What MPNet adds to the scores of attention by the distance of two positions, from a table:
+    (buckets, heads).
 
     It is computed once and held; a short input takes a corner of that of a long one.
     """
@@ -116,7 +147,9 @@ class PositionBias(nn.Module):
         self._held: Tensor | None = None
 
     def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
-        """The mask of attention with the bias, broadcasting to (b, h, p, p); arguments as for a `FusedBlock`."""
+        """The mask of attention with the bias, broadcasting to (b, h, p, p); arguments as for a
+        `FusedBlock`.
+        """
         length = hidden.shape[1]
         if self._held is None or self._held.shape[-1] < length:
             self._held = self._compute(-(-length // _STEP) * _STEP)
@@ -126,13 +159,17 @@ class PositionBias(nn.Module):
         return bias.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else bias + mask
 
     def _compute(self, length: int) -> Tensor:
-        """Buckets of one distance each at first, then growing up to ``_FARTHEST``; half of them for keys behind."""
+        """Buckets of one distance each at first, then growing up to ``_FARTHEST``; half of them for
+        keys behind.
+        """
         half = self.table.num_embeddings // 2
         exact = half // 2
         positions = torch.arange(length, device=self.table.weight.device)
         behind = positions[:, None] - positions
         distance = behind.abs()
-        share = torch.log(distance.float() / exact) / math.log(_FARTHEST / exact)  # of the way to the last bucket
+        share = torch.log(distance.float() / exact) / math.log(
+            _FARTHEST / exact
+        )  # of the way to the last bucket
         far = (exact + (share * (half - exact)).long()).clamp(max=half - 1)
         bucket = torch.where(distance < exact, distance, far) + half * (behind < 0)
         bias: Tensor = self.table(bucket).permute(2, 0, 1)[None].contiguous()
@@ -140,7 +177,9 @@ class PositionBias(nn.Module):
 
 
 class BiasedEncoder(nn.Module):
-    """Stands in for the encoder of an MPNet of ``transformers``, whose blocks are each a `FusedBlock`."""
+    """Stands in for the encoder of an MPNet of ``transformers``, whose blocks are each a
+    `FusedBlock`.
+    """
 
     def __init__(self, encoder: Any) -> None:
         super().__init__()
@@ -153,7 +192,9 @@ class BiasedEncoder(nn.Module):
         """Whether the encoder has the parts."""
         return _has(encoder, ("layer", "relative_attention_bias", "compute_position_bias"))
 
-    def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None, **named: Any) -> EncoderOutput:
+    def forward(
+        self, hidden_states: Tensor, attention_mask: Tensor | None = None, **named: Any
+    ) -> EncoderOutput:
         """Runs the blocks; arguments as for a `FusedBlock`."""
         mask = self.bias(hidden_states, attention_mask)
         for block in self.layer:

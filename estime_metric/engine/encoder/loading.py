@@ -1,6 +1,8 @@
-"""Loads an encoder from the Hub, a folder or the package, and states what the measure needs to know of it.
+"""Loads an encoder from the Hub, a folder or the package, and states what the measure needs to know
+of it.
 
-The only module of the engine that imports ``transformers``: within functions, since that takes seconds.
+The only module of the engine that imports ``transformers``: within functions, since that takes
+seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ from estime_metric.engine.encoder.memory import is_out_of_memory
 
 
 class EncoderUnavailableError(OSError):
-    """The encoder cannot be loaded: no such model, no network, no safetensors, no masked language model."""
+    """The encoder cannot be loaded: no such model, no network, no safetensors, no masked language
+    model.
+    """
 
 
 class _UnsuitableError(ValueError):
@@ -42,14 +46,31 @@ _SHARD_INDEX = "model.safetensors.index.json"
 
 #: Files of a folder that decide on tokens or weights.
 _CONTENT_NAMES = (
-    *("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
-    *("vocab.txt", "vocab.json", "entity_vocab.json", "merges.txt", "adapter_config.json", _SHARD_INDEX),
+    *(
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "added_tokens.json",
+    ),
+    *(
+        "vocab.txt",
+        "vocab.json",
+        "entity_vocab.json",
+        "merges.txt",
+        "adapter_config.json",
+        _SHARD_INDEX,
+    ),
 )
 _CONTENT_SUFFIXES = (".safetensors", ".model")
 
-_CONNECTION_SECONDS, _ANSWER_LASTS = 3.0, 30.0  # seconds: the Hub is out of reach then, and for how long
+_CONNECTION_SECONDS, _ANSWER_LASTS = (
+    3.0,
+    30.0,
+)  # seconds: the Hub is out of reach then, and for how long
 
-#: What ``transformers`` raises where a model is absent, corrupt, unsupported or needs its own code to be run.
+#: What ``transformers`` raises where a model is absent, corrupt, unsupported or needs its own code
+#: to be run.
 _FAILURES = (OSError, ImportError, ValueError, KeyError, RuntimeError, SafetensorError)
 
 
@@ -58,23 +79,37 @@ class EncoderInfo:
     """What the measure needs to know of an encoder."""
 
     name: str  # as the user gave it
-    revision: str  # the Hub's commit, or ``sha256-`` and twelve digits of the content of a local folder
+    revision: (
+        str  # the Hub's commit, or ``sha256-`` and twelve digits of the content of a local folder
+    )
     blocks: int  # of the whole model
     width: int  # of its hidden states
-    positions: int | None  # longest input, special tokens included; ``None`` where there is no limit
+    positions: (
+        int | None
+    )  # longest input, special tokens included; ``None`` where there is no limit
     special: SpecialTokens
     layer: int  # read by default: ``estime_layer`` of ``config.json``, else the one at the paper's relative depth
 
     def resolve(self, config: EstimeConfig) -> EstimeConfig:
-        """``config`` with revision and layers filled in; `ValueError` where a layer or the window does not fit."""
+        """``config`` with revision and layers filled in; `ValueError` where a layer or the window
+        does not fit.
+        """
         everything = tuple(range(self.blocks + 1))
-        layers = (self.layer,) if config.layers is None else everything if config.layers == "all" else config.layers
+        layers = (
+            (self.layer,)
+            if config.layers is None
+            else everything
+            if config.layers == "all"
+            else config.layers
+        )
         resolved = dataclasses.replace(config, revision=self.revision, layers=layers)
         for layer in resolved.layer_tuple:
             if layer > self.blocks:
                 wanted = f"lie within 0..{self.blocks}, the layers of {self.name!r}"
                 raise ValueError(f"Expected argument `layers` to {wanted}, but got {layer}.")
-        if self.positions is not None and config.window > (most := self.positions - self.special.around):
+        if self.positions is not None and config.window > (
+            most := self.positions - self.special.around
+        ):
             wanted = f"be at most {most}, the positions of {self.name!r} less its special tokens"
             raise ValueError(f"Expected argument `window` to {wanted}, but got {config.window}.")
         return resolved
@@ -94,7 +129,9 @@ class Pretrained:
         """The model with its prediction head; `ValueError` where it has none."""
         if self.headed is None:
             wanted = f"a model with its prediction head, such as {EMBEDDED_SMALL_MODEL!r}"
-            raise ValueError(f"Expected argument `model` to name {wanted}, but {self.info.name!r} has none.")
+            raise ValueError(
+                f"Expected argument `model` to name {wanted}, but {self.info.name!r} has none."
+            )
         return self.headed
 
     def save(self, folder: str | Path) -> None:
@@ -104,7 +141,9 @@ class Pretrained:
 
 
 def read_int8(file: Path, dtype: torch.dtype) -> dict[str, torch.Tensor] | None:
-    """Weights that are stored as int8 with a float16 scale for each row (``NAME.scale``); ``None`` for other files."""
+    """Weights that are stored as int8 with a float16 scale for each row (``NAME.scale``); ``None``
+    for other files.
+    """
     weights = {}
     with safe_open(file, framework="pt") as stored:
         if (stored.metadata() or {}).get("weights") != "int8":
@@ -119,11 +158,18 @@ def read_int8(file: Path, dtype: torch.dtype) -> dict[str, torch.Tensor] | None:
 
 
 def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pretrained:
-    """Loads tokenizer and weights with ``transformers``: safetensors only, no remote code, on the CPU, in eval mode.
+    """Loads tokenizer and weights with ``transformers``: safetensors only, no remote code, on the
+    CPU, in eval mode.
 
-    Raises `EncoderUnavailableError`, or ValueError where mask token, fast tokenizer or a weight is missing.
+    Raises `EncoderUnavailableError`, or ValueError where mask token, fast tokenizer or a weight is
+    missing.
     """
-    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+    from transformers import (
+        MODEL_FOR_MASKED_LM_MAPPING,
+        AutoConfig,
+        AutoModelForMaskedLM,
+        AutoTokenizer,
+    )
 
     source = str(embedded.PATHS.get(model, model))
     commit = revision_of(model, revision)
@@ -134,7 +180,9 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         # Explicit: by default `transformers` asks at the terminal whether to run remote code.
         tokenizer = AutoTokenizer.from_pretrained(source, **wanted, trust_remote_code=False)
         _check_tokenizer(model, tokenizer)
-        if getattr(config, "reference_compile", None) is None and hasattr(config, "reference_compile"):
+        if getattr(config, "reference_compile", None) is None and hasattr(
+            config, "reference_compile"
+        ):
             config.reference_compile = False
         how: dict[str, Any] = {"config": config, "dtype": dtype, "output_loading_info": True}
         weights = Path(source) / "model.safetensors"
@@ -147,20 +195,26 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
             headed, report = AutoModelForMaskedLM.from_pretrained(source, **how)
     base = headed.base_model
     _check_weights(model, base, headed.base_model_prefix, report)
-    head = None if report["missing_keys"] else headed.eval()  # what `_check_weights` lets pass belongs to the head
+    head = (
+        None if report["missing_keys"] else headed.eval()
+    )  # what `_check_weights` lets pass belongs to the head
     return Pretrained(base.eval(), dtype, tokenizer, info_of(model, commit, base, tokenizer), head)
 
 
 @contextmanager
 def explained(model: str) -> Iterator[None]:
-    """Turns what is raised where ``model`` cannot be loaded into an `EncoderUnavailableError` or a `MemoryError`."""
+    """Turns what is raised where ``model`` cannot be loaded into an `EncoderUnavailableError` or a
+    `MemoryError`.
+    """
     try:
         yield
     except _UnsuitableError:
         raise
     except (MemoryError, *_FAILURES) as error:
         if is_out_of_memory(error):
-            raise MemoryError(f"There is not enough memory to load the encoder {model!r}.") from error
+            raise MemoryError(
+                f"There is not enough memory to load the encoder {model!r}."
+            ) from error
         raise EncoderUnavailableError(_advice(model, error)) from error
 
 
@@ -174,18 +228,26 @@ def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
 
 
 def revision_of(model: str, revision: str | None) -> str:
-    """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` where there is neither."""
+    """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` where
+    there is neither.
+    """
     where = location(model)
     if len(where) > 1:
         return _content_hash(where)
     if model.startswith((".", "~", "/")) or "\\" in model or model.count("/") > 1:
-        advice = 'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
-        raise EncoderUnavailableError(f"The encoder {model!r} cannot be loaded: there is no such folder. {advice}")
+        advice = (
+            'Pass as `model` one that exists, a name on the Hugging Face Hub, or model="embedded".'
+        )
+        raise EncoderUnavailableError(
+            f"The encoder {model!r} cannot be loaded: there is no such folder. {advice}"
+        )
     from transformers.utils import cached_file
     from transformers.utils.hub import extract_commit_hash
 
     try:
-        commit: str | None = extract_commit_hash(cached_file(model, "config.json", **_sources(model, revision)), None)
+        commit: str | None = extract_commit_hash(
+            cached_file(model, "config.json", **_sources(model, revision)), None
+        )
     except _FAILURES as error:
         raise EncoderUnavailableError(_advice(model, error)) from error
     return commit or revision or "main"
@@ -196,18 +258,25 @@ def location(model: str) -> tuple[str, ...]:
     folder = Path(embedded.PATHS.get(model, model))
     if not os.path.isdir(folder):
         return (model,)
-    states = (f"{file}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in _content_files(folder))
+    states = (
+        f"{file}:{file.stat().st_size}:{file.stat().st_mtime_ns}" for file in _content_files(folder)
+    )
     return (str(folder.resolve()), *states)
 
 
 def _sources(model: str, revision: str | None) -> dict[str, Any]:
-    """What every call that fetches files is told: the revision, and to stay offline where the Hub does not answer.
+    """What every call that fetches files is told: the revision, and to stay offline where the Hub
+    does not answer.
 
     Left alone, ``transformers`` asks for each file again and again, for half a minute.
     """
     from huggingface_hub import constants
 
-    if len(location(model)) > 1 or constants.HF_HUB_OFFLINE or _hub_answers(int(time.monotonic() // _ANSWER_LASTS)):
+    if (
+        len(location(model)) > 1
+        or constants.HF_HUB_OFFLINE
+        or _hub_answers(int(time.monotonic() // _ANSWER_LASTS))
+    ):
         return {"revision": revision}
     return {"revision": revision, "local_files_only": True}
 
@@ -227,14 +296,18 @@ def _check_shards(source: str, wanted: dict[str, Any]) -> None:
     from transformers.utils import cached_file
 
     path = cached_file(source, _SHARD_INDEX, **wanted, _raise_exceptions_for_missing_entries=False)
-    shards = json.loads(Path(path).read_text(encoding="utf-8"))["weight_map"].values() if path else ()
+    shards = (
+        json.loads(Path(path).read_text(encoding="utf-8"))["weight_map"].values() if path else ()
+    )
     if foreign := sorted(shard for shard in shards if not shard.endswith(".safetensors")):
         raise OSError(f"its weights are not in safetensors: {_SHARD_INDEX} names {foreign[0]}.")
 
 
 def _advice(model: str, error: Exception) -> str:
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    meant = "".join(f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1))
+    meant = "".join(
+        f" Did you mean model={name!r}?" for name in get_close_matches(model, embedded.PATHS, n=1)
+    )
     return (
         f"The encoder {model!r} cannot be loaded: {reason}{meant} Either connect to the Hugging Face Hub once, so that "
         "the model is in the local cache, or pass the folder of a copy as `model`, with weights in safetensors, or "
@@ -251,12 +324,16 @@ def _check_tokenizer(model: str, tokenizer: Any) -> None:
         lacks = "its tokenizer"  # where a folder holds none, `transformers` 5 makes up an empty one without a word
     else:
         return
-    raise _UnsuitableError(f"Expected argument `model` to name an encoder with {lacks}, but {model!r} has none.")
+    raise _UnsuitableError(
+        f"Expected argument `model` to name an encoder with {lacks}, but {model!r} has none."
+    )
 
 
 def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, Any]) -> None:
     own = set(base.state_dict())
-    if missing := sorted(name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own):
+    if missing := sorted(
+        name for name in report["missing_keys"] if name.removeprefix(f"{prefix}.") in own
+    ):
         raise _UnsuitableError(
             f"Expected argument `model` to name a complete encoder, but {model!r} lacks {len(missing)} of its weights: "
             f"{', '.join(missing[:3])}{', ...' if len(missing) > 3 else ''}."
@@ -264,13 +341,17 @@ def _check_weights(model: str, base: nn.Module, prefix: str, report: dict[str, A
 
 
 def _positions(base: nn.Module, config: Any) -> int | None:
-    """The longest input. Models whose position 0 is the padding (RoBERTa, MPNet) lose the positions up to it."""
+    """The longest input. Models whose position 0 is the padding (RoBERTa, MPNet) lose the positions
+    up to it.
+    """
     limit = getattr(config, "max_position_embeddings", None)
     if not isinstance(limit, int) or limit <= 0:
         return None
     for name, module in base.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
-            return module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
+            return module.num_embeddings - (
+                0 if module.padding_idx is None else module.padding_idx + 1
+            )
     return limit
 
 
@@ -279,15 +360,25 @@ def _special_tokens(tokenizer: Any) -> SpecialTokens:
     full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
     begin = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
     before, after = tuple(full[:begin]), tuple(full[begin + len(bare) :])
-    return SpecialTokens(before, after, mask=tokenizer.mask_token_id, padding=tokenizer.pad_token_id or 0)
+    return SpecialTokens(
+        before, after, mask=tokenizer.mask_token_id, padding=tokenizer.pad_token_id or 0
+    )
 
 
 def _content_files(folder: Path) -> list[Path]:
     """All files that decide on tokens or weights, shards in folders below included."""
-    files = {file for file in folder.iterdir() if file.name in _CONTENT_NAMES or file.suffix in _CONTENT_SUFFIXES}
-    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):  # `load_pretrained` says what is wrong
+    files = {
+        file
+        for file in folder.iterdir()
+        if file.name in _CONTENT_NAMES or file.suffix in _CONTENT_SUFFIXES
+    }
+    with contextlib.suppress(
+        OSError, ValueError, AttributeError, TypeError
+    ):  # `load_pretrained` says what is wrong
         index = json.loads((folder / _SHARD_INDEX).read_text(encoding="utf-8"))
-        files |= {folder / shard for shard in index["weight_map"].values() if (folder / shard).is_file()}
+        files |= {
+            folder / shard for shard in index["weight_map"].values() if (folder / shard).is_file()
+        }
     return sorted(files)
 
 
@@ -305,7 +396,9 @@ def _content_hash(where: tuple[str, ...]) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps the reports of an ordinary load (a head left out) and its bars off the screen; changes no log level."""
+    """Keeps the reports of an ordinary load (a head left out) and its bars off the screen; changes
+    no log level.
+    """
     from transformers.utils import logging as transformers_logging
 
     logger = logging.getLogger("transformers.modeling_utils")

@@ -1,6 +1,8 @@
-"""Windows -> embeddings: the encoder, cut to the blocks that are needed, run on batches under a token budget.
+"""Windows -> embeddings: the encoder, cut to the blocks that are needed, run on batches under a
+token budget.
 
-Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions read, ``l`` layers, ``d`` hidden width.
+Axes: ``b`` windows in a batch, ``p`` positions in a window, ``r`` positions read, ``l`` layers,
+``d`` hidden width.
 """
 
 from __future__ import annotations
@@ -22,7 +24,11 @@ from estime_metric.engine.encoder.blocks import BlockTaps
 from estime_metric.engine.encoder.fused import ReadPositions
 from estime_metric.engine.encoder.loading import Pretrained, load_pretrained
 from estime_metric.engine.encoder.memory import ahead_of, is_out_of_memory, put, put_all
-from estime_metric.engine.encoder.precision import cpu_by_default, inference_context, warn_where_slower
+from estime_metric.engine.encoder.precision import (
+    cpu_by_default,
+    inference_context,
+    warn_where_slower,
+)
 from estime_metric.engine.encoder.shipped import load_shipped
 from estime_metric.engine.text.masking import MaskedText
 
@@ -30,9 +36,10 @@ from estime_metric.engine.text.masking import MaskedText
 class MaskedEncoder:
     """A BERT-like encoder that returns hidden states at masked positions.
 
-    It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a module that holds it.
-    It stays in eval mode and in its own dtype whatever surrounds it. ``depth`` is the deepest layer that can be read:
-    the blocks above it are gone. ``itemsize`` are the bytes of one number of a hidden state.
+    It is no ``torch.nn.Module``, so it never shows in the parameters, checkpoints or modes of a
+    module that holds it. It stays in eval mode and in its own dtype whatever surrounds it.
+    ``depth`` is the deepest layer that can be read: the blocks above it are gone. ``itemsize`` are
+    the bytes of one number of a hidden state.
     """
 
     def __init__(self, pretrained: Pretrained, depth: int, device: torch.device) -> None:
@@ -43,8 +50,13 @@ class MaskedEncoder:
         self._dtype = pretrained.dtype
         self.itemsize = self._dtype.itemsize
         special = self.info.special
-        probe = torch.tensor([[*special.before, special.mask, special.mask, *special.after]], device=device)
-        with memory.few_kernels_kept(), inference_context(device):  # the probe may be the first to use oneDNN
+        probe = torch.tensor(
+            [[*special.before, special.mask, special.mask, *special.after]], device=device
+        )
+        with (
+            memory.few_kernels_kept(),
+            inference_context(device),
+        ):  # the probe may be the first to use oneDNN
             self._taps = BlockTaps(self._model, self.info.blocks, depth, probe)
             if device.type == "cpu":
                 warn_where_slower(self._dtype)
@@ -55,9 +67,11 @@ class MaskedEncoder:
 
     @classmethod
     def load(cls, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision and layers filled in.
+        """A new copy of the encoder that ``config`` asks for, and ``config`` with revision and
+        layers filled in.
 
-        Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError where it cannot be used.
+        Raises `EncoderUnavailableError`, which says what to do, and ValueError and MemoryError
+        where it cannot be used.
         """
         device = choose_device(config.device)
         dtype = getattr(torch, config.dtype)
@@ -72,27 +86,38 @@ class MaskedEncoder:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            raise MemoryError(f"There is not enough memory on {device} for the encoder {config.model!r}.") from error
+            raise MemoryError(
+                f"There is not enough memory on {device} for the encoder {config.model!r}."
+            ) from error
         del pretrained
         memory.return_memory()  # the blocks above
         return encoder, resolved
 
     def encode(
-        self, texts: Sequence[MaskedText], layers: Sequence[int], *,
-        token_budget: int | None = None, on_progress: Callable[[float], None] | None = None,
-    ) -> list[Tensor]:  # fmt: skip
-        """Hidden states at the masked positions of many texts, for each of shape (l, wanted, d), on the device.
+        self,
+        texts: Sequence[MaskedText],
+        layers: Sequence[int],
+        *,
+        token_budget: int | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> list[Tensor]:
+        """Hidden states at the masked positions of many texts, for each of shape (l, wanted, d), on
+        the device.
 
-        The windows of all texts are sorted by length and packed into batches of at most ``token_budget`` positions,
-        so memory is bounded however long a text is. Where memory runs out, the budget is halved, with a warning, until
-        the batch fits, and stays so. The budget never changes what is returned, rounding apart.
+        The windows of all texts are sorted by length and packed into batches of at most
+        ``token_budget`` positions, so memory is bounded however long a text is. Where memory runs
+        out, the budget is halved, with a warning, until the batch fits, and stays so. The budget
+        never changes what is returned, rounding apart.
 
-        No layer may be deeper than ``depth``. ``on_progress`` is told after each batch the share of all positions
-        that it was. Raises FloatingPointError where a state is not finite, as happens where float16 overflows.
+        No layer may be deeper than ``depth``. ``on_progress`` is told after each batch the share of
+        all positions that it was. Raises FloatingPointError where a state is not finite, as happens
+        where float16 overflows.
         """
         jobs = jobs_of(texts)
         sizes = [text.wanted for text in texts]
-        flat = torch.empty(len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device)
+        flat = torch.empty(
+            len(layers), sum(sizes), self.info.width, dtype=self._dtype, device=self.device
+        )
         whole = sum(len(job.window) for job in jobs)
         asked = token_budget or memory.default_budget(self.device, self._bytes_per_position)
         start, most = 0, self._most_positions
@@ -113,10 +138,16 @@ class MaskedEncoder:
                     if on_progress is not None:
                         on_progress(sum(len(job.window) for job in done) / whole)
         if self._most_positions < most:
-            said = f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
-            warnings.warn(f"{said}Scores change by no more than rounding.", RuntimeWarning, stacklevel=2)
+            said = (
+                f"Out of memory on {self.device}: the token budget is now {self._most_positions}. "
+            )
+            warnings.warn(
+                f"{said}Scores change by no more than rounding.", RuntimeWarning, stacklevel=2
+            )
         if not flat.isfinite().all():
-            overflow = ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
+            overflow = (
+                ", or they need `dtype` float32 or bfloat16" if self._dtype == torch.float16 else ""
+            )
             gave = f"embeddings that are not finite in {self._dtype}: its weights hold NaN or infinity{overflow}."
             raise FloatingPointError(f"The encoder {self.info.name!r} gave {gave}")
         return list(torch.split(flat, sizes, dim=1))
@@ -126,7 +157,9 @@ class MaskedEncoder:
         return self._input_embeddings.weight[ids]
 
     def check_vocabulary(self, other: MaskedEncoder) -> None:
-        """Refuses to lend input embeddings to an encoder whose vocabulary differs, with a `ValueError`."""
+        """Refuses to lend input embeddings to an encoder whose vocabulary differs, with a
+        `ValueError`.
+        """
         if self.tokenizer.get_vocab() != other.tokenizer.get_vocab():
             wanted = f"have the vocabulary of {other.info.name!r}, but that of {self.info.name!r} differs."
             raise ValueError(f"Expected argument `soft_model` to {wanted}")
@@ -138,7 +171,9 @@ class MaskedEncoder:
 
     def _run(self, batch: Batch, layers: Sequence[int], flat: Tensor) -> None:
         """One forward pass; writes the hidden states that are read into their rows of ``flat``."""
-        row, column, target, slot = put_all([batch.row, batch.column, batch.target, batch.slot], self.device)
+        row, column, target, slot = put_all(
+            [batch.row, batch.column, batch.target, batch.slot], self.device
+        )
         ids = put(batch.ids, self.device)  # (b, p)
         attended = None if batch.attended is None else put(batch.attended, self.device)  # (b, p)
         only = ReadPositions(row, column, slot, batch.most)
@@ -156,13 +191,19 @@ def _probe(pretrained: Pretrained) -> Tensor:
 
 
 def choose_device(device: str | None) -> torch.device:
-    """The device of that name, else `ValueError`; for ``None`` a CUDA device where there is one, else the CPU."""
+    """The device of that name, else `ValueError`; for ``None`` a CUDA device where there is one,
+    else the CPU.
+    """
     if device is None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         chosen = torch.device(device)
     except RuntimeError as error:
-        raise ValueError(f"Expected argument `device` to name a torch device, but got {device!r}.") from error
+        raise ValueError(
+            f"Expected argument `device` to name a torch device, but got {device!r}."
+        ) from error
     if chosen.type == "cuda" and chosen.index is None and torch.cuda.is_available():
-        return torch.device("cuda", torch.cuda.current_device())  # "cuda" and "cuda:0" are one device
+        return torch.device(
+            "cuda", torch.cuda.current_device()
+        )  # "cuda" and "cuda:0" are one device
     return chosen

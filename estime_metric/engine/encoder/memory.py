@@ -24,21 +24,29 @@ _PHRASES = (
     *("out of memory", "status_alloc_failed", "can't allocate memory", "not enough memory"),
     "could not create a primitive",
 )
-_UNSUPPORTED = "could not create a primitive descriptor"  # what oneDNN says of a product that it does not have
-_ERRORS = (MemoryError, torch.cuda.OutOfMemoryError)  # torch.OutOfMemoryError is that one, since torch 2.5
+_UNSUPPORTED = (
+    "could not create a primitive descriptor"  # what oneDNN says of a product that it does not have
+)
+_ERRORS = (
+    MemoryError,
+    torch.cuda.OutOfMemoryError,
+)  # torch.OutOfMemoryError is that one, since torch 2.5
 
-#: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and what they may hold.
+#: The two caches of oneDNN's kernels, its own and that of the layer between it and PyTorch, and
+#: what they may hold.
 _KERNEL_LIMITS, _KERNELS_KEPT = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"), 64
 
-#: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall out of its
-#: caches; a GPU needs them to be busy.
+#: Positions in one forward pass where the configuration leaves it open. On a CPU large batches fall
+#: out of its caches; a GPU needs them to be busy.
 _BUDGETS, _BUDGET_ELSEWHERE = {"cpu": 2_000, "cuda": 65_536}, 16_384
 
 _LENGTH = 512  # of a window at which attention is counted
 
 
 def put(values: NDArray[Any] | Tensor, device: torch.device) -> Tensor:
-    """Numbers of the host on a device; a GPU takes them from pinned memory and does not wait for them."""
+    """Numbers of the host on a device; a GPU takes them from pinned memory and does not wait for
+    them.
+    """
     tensor = values if isinstance(values, Tensor) else torch.from_numpy(values)
     if device.type != "cuda":
         return tensor.to(device)
@@ -53,7 +61,9 @@ def put_all(arrays: Sequence[NDArray[Any]], device: torch.device) -> list[Tensor
 
 
 def to_host(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Tensors of shape (l, n, ...), alike but for ``n``, on the CPU; from a device they come in one copy."""
+    """Tensors of shape (l, n, ...), alike but for ``n``, on the CPU; from a device they come in one
+    copy.
+    """
     if not tensors or tensors[0].device.type == "cpu":
         return list(tensors)
     sizes = [tensor.shape[1] for tensor in tensors]
@@ -68,10 +78,12 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def few_kernels_kept() -> Iterator[None]:
-    """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its thousand.
+    """Lets oneDNN, where this process uses it for the first time, keep fewer kernels than its
+    thousand.
 
-    In bfloat16 it makes some for each shape of a batch, and there are as many shapes as batches: left alone it took
-    4 MB more for each length of a source. It reads its limits once; a user's own settings stand.
+    In bfloat16 it makes some for each shape of a batch, and there are as many shapes as batches:
+    left alone it took 4 MB more for each length of a source. It reads its limits once; a user's own
+    settings stand.
     """
     own = {name: str(_KERNELS_KEPT) for name in _KERNEL_LIMITS if name not in os.environ}
     os.environ.update(own)
@@ -83,9 +95,11 @@ def few_kernels_kept() -> Iterator[None]:
 
 
 def return_memory() -> None:
-    """Collects what only refers to itself, and hands free memory of the C library and of CUDA back to the system.
+    """Collects what only refers to itself, and hands free memory of the C library and of CUDA back
+    to the system.
 
-    glibc keeps what it freed: without this the weights of an encoder stay with the process after their last holder.
+    glibc keeps what it freed: without this the weights of an encoder stay with the process after
+    their last holder.
     """
     gc.collect()  # modules of some encoders hold each other
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
@@ -95,17 +109,26 @@ def return_memory() -> None:
 
 
 def default_budget(device: torch.device, bytes_per_position: int) -> int:
-    """Positions in a forward pass: what suits the device; on CUDA at most half of the memory that torch can use."""
+    """Positions in a forward pass: what suits the device; on CUDA at most half of the memory that
+    torch can use.
+    """
     default = _BUDGETS.get(device.type, _BUDGET_ELSEWHERE)
     if device.type != "cuda":
         return default
-    free = torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    free = (
+        torch.cuda.mem_get_info(device)[0]
+        + torch.cuda.memory_reserved(device)
+        - torch.cuda.memory_allocated(device)
+    )
     return min(default, max(_BUDGETS["cpu"], free // 2 // bytes_per_position))
 
 
 def bytes_per_position(config: Any, itemsize: int) -> int:
-    """Memory that one position takes within a block, by the ``transformers`` configuration; an overestimate."""
-    # Hidden states, queries, keys, values and the wide layer twice over, and attention as if it were written out.
+    """Memory that one position takes within a block, by the ``transformers`` configuration; an
+    overestimate.
+    """
+    # Hidden states, queries, keys, values and the wide layer twice over, and attention as if it
+    # were written out.
     width = config.hidden_size
     wide = getattr(config, "intermediate_size", 4 * width)
     heads = getattr(config, "num_attention_heads", width // 64)
@@ -113,10 +136,12 @@ def bytes_per_position(config: Any, itemsize: int) -> int:
 
 
 def ahead_of(device: torch.device, items: Generator[Item]) -> Generator[Item]:
-    """The same items in the same order; unless the device is the CPU, each is made while you work on the one before.
+    """The same items in the same order; unless the device is the CPU, each is made while you work
+    on the one before.
 
-    At most one item is made ahead, in a thread that has your context variables. An error arrives where its item would
-    have. Closing the generator waits for the item that is being made; no thread is left.
+    At most one item is made ahead, in a thread that has your context variables. An error arrives
+    where its item would have. Closing the generator waits for the item that is being made; no
+    thread is left.
     """
     if device.type == "cpu":  # both would share its cores
         yield from items

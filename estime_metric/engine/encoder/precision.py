@@ -1,4 +1,6 @@
-"""Nothing that a process has set changes a score: precision, in torch's old interface and the new, autocast, device."""
+"""Nothing that a process has set changes a score: precision, in torch's old interface and the new,
+autocast, device.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,17 @@ from typing import Any
 
 import torch
 
-#: Where torch has a setting for each backend (since 2.9), the settings that reach a device's products.
-_SETTINGS = {"cuda": (("cuda", "matmul"), ("cudnn", "conv")), "cpu": (("mkldnn", "matmul"), ("mkldnn", "conv"))}
+#: Where torch has a setting for each backend (since 2.9), the settings that reach a device's
+#: products.
+_SETTINGS = {
+    "cuda": (("cuda", "matmul"), ("cudnn", "conv")),
+    "cpu": (("mkldnn", "matmul"), ("mkldnn", "conv")),
+}
 
 _SIZE, _TRIALS = 512, 5  # of the product that is timed
 
-# The settings belong to the process: calls that overlap share one change, so none leaves another's setting behind.
+# The settings belong to the process: calls that overlap share one change, so none leaves another's
+# setting behind.
 _LOCK = threading.Lock()
 _INSIDE: dict[str, int] = defaultdict(int)  # by type of device
 _BEFORE: dict[str, list[Callable[[], None]]] = {}
@@ -26,7 +33,9 @@ _BEFORE: dict[str, list[Callable[[], None]]] = {}
 
 @contextmanager
 def _full_precision(device_type: str) -> Iterator[None]:
-    """Holds the settings of a device at full precision while somebody is inside, and restores them after the last."""
+    """Holds the settings of a device at full precision while somebody is inside, and restores them
+    after the last.
+    """
     with _LOCK:
         if not _INSIDE[device_type]:
             _BEFORE[device_type] = _raise(device_type)
@@ -46,9 +55,13 @@ def _raise(device_type: str) -> list[Callable[[], None]]:
         before = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision("highest")
         return [partial(torch.set_float32_matmul_precision, before)]
-    settings: list[Any] = [getattr(getattr(torch.backends, a), b) for a, b in _SETTINGS.get(device_type, ())]
+    settings: list[Any] = [
+        getattr(getattr(torch.backends, a), b) for a, b in _SETTINGS.get(device_type, ())
+    ]
     lower = [one for one in settings if one.fp32_precision not in ("none", "ieee")]
-    restore: list[Callable[[], None]] = [partial(setattr, one, "fp32_precision", one.fp32_precision) for one in lower]
+    restore: list[Callable[[], None]] = [
+        partial(setattr, one, "fp32_precision", one.fp32_precision) for one in lower
+    ]
     for one in lower:
         one.fp32_precision = "ieee"
     return restore
@@ -56,7 +69,8 @@ def _raise(device_type: str) -> list[Callable[[], None]]:
 
 @contextmanager
 def inference_context(device: torch.device) -> Iterator[None]:
-    """No gradients, no autocast, float32 products in float32, new tensors on the CPU, whatever the code around has set.
+    """No gradients, no autocast, float32 products in float32, new tensors on the CPU, whatever the
+    code around has set.
 
     Of several CUDA devices ``device`` is the one in use, for memory that is pinned too.
     """
@@ -75,10 +89,14 @@ def cpu_by_default() -> AbstractContextManager[Any]:
 
 @cache
 def warn_where_slower(dtype: torch.dtype) -> None:
-    """Warns, once in a process, where this processor multiplies a lower precision more slowly than float32."""
+    """Warns, once in a process, where this processor multiplies a lower precision more slowly than
+    float32.
+    """
     if dtype == torch.float32:
         return
-    lower, full = (product_speed(torch.ones(_SIZE, _SIZE, dtype=kind)) for kind in (dtype, torch.float32))
+    lower, full = (
+        product_speed(torch.ones(_SIZE, _SIZE, dtype=kind)) for kind in (dtype, torch.float32)
+    )
     if lower < full:
         name = str(dtype).removeprefix("torch.")
         speeds = f"a product of two matrices runs at {lower:.0f} GFLOP/s in {name} and at {full:.0f} in float32."

@@ -1,4 +1,6 @@
-"""The encoders that ship, built in plain torch: the first score does not wait for ``transformers`` to be imported."""
+"""The encoders that ship, built in plain torch: the first score does not wait for ``transformers``
+to be imported.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from torch import Tensor, nn
 
 from estime_metric import embedded
 from estime_metric.engine.encoder.fused import EncoderOutput, FusedBlock, PositionBias
-from estime_metric.engine.encoder.loading import Pretrained, explained, info_of, read_int8, revision_of
+from estime_metric.engine.encoder.loading import (
+    Pretrained,
+    explained,
+    info_of,
+    read_int8,
+    revision_of,
+)
 
 
 def load_shipped(model: str, dtype: torch.dtype) -> Pretrained:
@@ -24,31 +32,47 @@ def load_shipped(model: str, dtype: torch.dtype) -> Pretrained:
         config = SimpleNamespace(**json.loads((folder / "config.json").read_text(encoding="utf-8")))
         tokenizer = ShippedTokenizer(folder)
         built = ShippedModel(config, read_int8(folder / "model.safetensors", dtype) or {}).eval()
-        return Pretrained(built, dtype, tokenizer, info_of(model, revision_of(model, None), built, tokenizer), None)
+        return Pretrained(
+            built,
+            dtype,
+            tokenizer,
+            info_of(model, revision_of(model, None), built, tokenizer),
+            None,
+        )
 
 
 class ShippedTokenizer:
-    """A tokenizer as the engine asks for it; a special token that a text spells out is split like any text."""
+    """A tokenizer as the engine asks for it; a special token that a text spells out is split like
+    any text.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.encode_special_tokens = True
         settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
         ids: dict[str, Any] = {
-            name: self._tokenizer.token_to_id(token) for name, token in settings.items() if name.endswith("_token")
+            name: self._tokenizer.token_to_id(token)
+            for name, token in settings.items()
+            if name.endswith("_token")
         }
         self.all_special_ids: list[int] = sorted(set(ids.values()))
         self.mask_token_id: int = ids["mask_token"]
         self.pad_token_id: int = ids["pad_token"]
         self.vocab_size: int = self._tokenizer.get_vocab_size(with_added_tokens=False)
 
-    def __call__(self, text: str | Sequence[str], *, add_special_tokens: bool = True, **options: Any) -> dict[str, Any]:
+    def __call__(
+        self, text: str | Sequence[str], *, add_special_tokens: bool = True, **options: Any
+    ) -> dict[str, Any]:
         """Ids and spans of one text or several; other options of ``transformers`` are ignored."""
         texts = [text] if isinstance(text, str) else list(text)
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=add_special_tokens)
         ids, spans = [one.ids for one in encoded], [one.offsets for one in encoded]
         several = {"input_ids": ids, "offset_mapping": spans}
-        return {name: values[0] for name, values in several.items()} if isinstance(text, str) else several
+        return (
+            {name: values[0] for name, values in several.items()}
+            if isinstance(text, str)
+            else several
+        )
 
     def get_vocab(self) -> dict[str, int]:
         """All tokens with their ids."""
@@ -57,7 +81,9 @@ class ShippedTokenizer:
 
 
 class ShippedModel(nn.Module):
-    """A BERT or an MPNet without prediction head, of `FusedBlock`s; ``transformers`` names its weights so."""
+    """A BERT or an MPNet without prediction head, of `FusedBlock`s; ``transformers`` names its
+    weights so.
+    """
 
     def __init__(self, config: SimpleNamespace, weights: Mapping[str, Tensor]) -> None:
         super().__init__()
@@ -65,15 +91,22 @@ class ShippedModel(nn.Module):
         parts: Any = _parts(weights, config.layer_norm_eps).get_submodule(config.model_type)
         self.embeddings = parts.embeddings
         for block in parts.encoder.layer.children():
-            attention = block.attention.attn if config.model_type == "mpnet" else block.attention.self
+            attention = (
+                block.attention.attn if config.model_type == "mpnet" else block.attention.self
+            )
             attention.num_attention_heads = config.num_attention_heads
             block.intermediate.intermediate_act_fn = nn.GELU()
-        blocks = (parts.encoder.layer.get_submodule(str(number)) for number in range(config.num_hidden_layers))
+        blocks = (
+            parts.encoder.layer.get_submodule(str(number))
+            for number in range(config.num_hidden_layers)
+        )
         self.blocks = nn.ModuleList(FusedBlock(block, in_tuple=False) for block in blocks)
         self.bias: PositionBias | None = None
         if config.model_type == "mpnet":
             self.bias = PositionBias(parts.encoder.relative_attention_bias)
-            self.embeddings.position_embeddings.padding_idx = config.pad_token_id  # positions begin behind it
+            self.embeddings.position_embeddings.padding_idx = (
+                config.pad_token_id
+            )  # positions begin behind it
 
     def get_input_embeddings(self) -> nn.Module:
         """As of a model of ``transformers``."""
@@ -81,7 +114,10 @@ class ShippedModel(nn.Module):
         return words
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor | None = None, output_hidden_states: bool = False
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        output_hidden_states: bool = False,
     ) -> EncoderOutput:
         """Runs it on token ids of shape (b, p); the mask is bool, of shape (b, 1, 1, p)."""
         table = self.embeddings.position_embeddings
@@ -89,7 +125,9 @@ class ShippedModel(nn.Module):
         hidden = self.embeddings.word_embeddings(input_ids)
         if self.bias is None:
             hidden = hidden + self.embeddings.token_type_embeddings.weight[0]
-        hidden = self.embeddings.LayerNorm(hidden + table.weight[first : first + input_ids.shape[1]])
+        hidden = self.embeddings.LayerNorm(
+            hidden + table.weight[first : first + input_ids.shape[1]]
+        )
         mask = attention_mask if self.bias is None else self.bias(hidden, attention_mask)
         states = [hidden]
         for block in self.blocks:
@@ -117,6 +155,8 @@ def _parts(weights: Mapping[str, Tensor], eps: float) -> nn.Module:
         made: Any = nn.LayerNorm(len(weight), eps, device="meta")
         if weight.ndim > 1:
             made = nn.Linear(weight.shape[1], len(weight), device="meta")
-        made.weight, made.bias = (nn.Parameter(values, requires_grad=False) for values in (weight, bias))
+        made.weight, made.bias = (
+            nn.Parameter(values, requires_grad=False) for values in (weight, bias)
+        )
         parent.add_module(own, made)
     return root

@@ -17,8 +17,9 @@ MOST_HELD = 2  # encoders that are cached while unused
 class EncoderStore:
     """The ``MOST_HELD`` encoders that were asked for last, by model, revision, dtype and device.
 
-    A deeper encoder serves requests for the layers below, and replaces one that is not deep enough. A revision that is
-    left open or names a branch stands for one commit until everything is released. While one thread loads, others wait.
+    A deeper encoder serves requests for the layers below, and replaces one that is not deep enough.
+    A revision that is left open or names a branch stands for one commit until everything is
+    released. While one thread loads, others wait.
     """
 
     def __init__(self) -> None:
@@ -27,7 +28,9 @@ class EncoderStore:
         self._lock = threading.Lock()
 
     def get(self, config: EstimeConfig) -> tuple[MaskedEncoder, EstimeConfig]:
-        """The encoder that ``config`` asks for, and ``config`` with nothing left open; raises as a load."""
+        """The encoder that ``config`` asks for, and ``config`` with nothing left open; raises as a
+        load.
+        """
         with self._lock:
             files = location(config.model)
             asked = (files, config.revision)
@@ -46,9 +49,15 @@ class EncoderStore:
         return encoder, resolved
 
     def release(self, *encoders: MaskedEncoder) -> None:
-        """Holds some encoders no longer, or all where none is named; they are gone when their last user is."""
+        """Holds some encoders no longer, or all where none is named; they are gone when their last
+        user is.
+        """
         with self._lock:
-            self._held = {origin: held for origin, held in self._held.items() if encoders and held not in encoders}
+            self._held = {
+                origin: held
+                for origin, held in self._held.items()
+                if encoders and held not in encoders
+            }
             if not encoders:
                 self._revisions.clear()
 

@@ -1,4 +1,5 @@
-"""Pairs of texts -> chunks of work: units on both sides, which of them are checked, what is encoded together.
+"""Pairs of texts -> chunks of work: units on both sides, which of them are checked, what is encoded
+together.
 
 Equal sources are tokenized once, equal pairs scored once.
 """
@@ -28,7 +29,9 @@ class EncodedUnits:
     """Units of a text that are masked by one schedule, and their embeddings."""
 
     units: Units
-    embeddings: Tensor | None = None  # of shape (l, n, d); ``None`` until they are encoded, and once they are matched
+    embeddings: Tensor | None = (
+        None  # of shape (l, n, d); ``None`` until they are encoded, and once they are matched
+    )
     key: str = ""  # in the cache of sources, if there is one, with what that has
     cached: Tensor | None = None
 
@@ -39,7 +42,9 @@ class SummaryUnits:
 
     units: Units
     checked: BoolArray  # which units occur in the source, of shape (n,)
-    encoded: tuple[EncodedUnits, ...]  # the units checked (unit ``token``), all (``word``), or these and all
+    encoded: tuple[
+        EncodedUnits, ...
+    ]  # the units checked (unit ``token``), all (``word``), or these and all
     rows: list[int]  # of the result that it fills
 
 
@@ -48,11 +53,17 @@ _Group = tuple[EncodedUnits, list[SummaryUnits]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Chunk:
-    """Sources, each with some of its summaries. A source's embeddings are kept while summaries of it are left."""
+    """Sources, each with some of its summaries. A source's embeddings are kept while summaries of
+    it are left.
+    """
 
     groups: list[_Group]
-    sources: list[EncodedUnits]  # those to encode: units of a summary are compared with them, in no earlier chunk
-    carried: EncodedUnits | None  # the source that has more summaries in the next chunk, if there is one
+    sources: list[
+        EncodedUnits
+    ]  # those to encode: units of a summary are compared with them, in no earlier chunk
+    carried: (
+        EncodedUnits | None
+    )  # the source that has more summaries in the next chunk, if there is one
 
     @property
     def rows(self) -> int:
@@ -62,22 +73,35 @@ class Chunk:
     @property
     def summaries(self) -> list[EncodedUnits]:
         """The summaries' units that have to be encoded."""
-        return [one for _, summaries in self.groups for summary in summaries for one in summary.encoded]
+        return [
+            one for _, summaries in self.groups for summary in summaries for one in summary.encoded
+        ]
 
     def release(self) -> None:
-        """Lets go of all embeddings but those that the next chunk needs, which get memory of their own."""
+        """Lets go of all embeddings but those that the next chunk needs, which get memory of their
+        own.
+        """
         for one in [*(source for source, _ in self.groups), *self.summaries]:
-            one.embeddings = one.embeddings.clone() if one is self.carried and one.embeddings is not None else None
+            one.embeddings = (
+                one.embeddings.clone()
+                if one is self.carried and one.embeddings is not None
+                else None
+            )
 
 
 def chunks(
-    predictions: Sequence[str], sources: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer, *,
-    max_units: int, every_unit: bool,
-) -> Iterator[Chunk]:  # fmt: skip
+    predictions: Sequence[str],
+    sources: Sequence[str],
+    config: EstimeConfig,
+    tokenizer: Tokenizer,
+    *,
+    max_units: int,
+    every_unit: bool,
+) -> Iterator[Chunk]:
     """Tokenizes the texts, source by source, and cuts the work into chunks.
 
-    A chunk ends with the summary whose units reach ``max_units``. With ``every_unit`` those units of a summary that do
-    not occur in the source are encoded too.
+    A chunk ends with the summary whose units reach ``max_units``. With ``every_unit`` those units
+    of a summary that do not occur in the source are encoded too.
     """
     rows: dict[str, dict[str, list[int]]] = {}
     for row, (prediction, source) in enumerate(zip(predictions, sources, strict=True)):
@@ -102,16 +126,24 @@ def chunks(
         yield _chunk(groups, before, None)
 
 
-def _chunk(groups: list[_Group], before: EncodedUnits | None, carried: EncodedUnits | None) -> Chunk:
+def _chunk(
+    groups: list[_Group], before: EncodedUnits | None, carried: EncodedUnits | None
+) -> Chunk:
     def is_compared(summaries: list[SummaryUnits]) -> bool:
         return any(len(one.units) for summary in summaries for one in summary.encoded)
 
-    sources = [source for source, summaries in groups if source is not before and is_compared(summaries)]
+    sources = [
+        source for source, summaries in groups if source is not before and is_compared(summaries)
+    ]
     return Chunk(groups, sources, carried)
 
 
 def _summaries(
-    source: Units, summaries: dict[str, list[int]], config: EstimeConfig, tokenizer: Tokenizer, every_unit: bool
+    source: Units,
+    summaries: dict[str, list[int]],
+    config: EstimeConfig,
+    tokenizer: Tokenizer,
+    every_unit: bool,
 ) -> Iterator[SummaryUnits]:
     texts = iter(summaries)
     while some := {text: summaries[text][0] for text in islice(texts, _TOKENIZED_AT_ONCE)}:
@@ -126,8 +158,12 @@ def _summaries(
             yield SummaryUnits(units, checked, tuple(map(EncodedUnits, encoded)), summaries[text])
 
 
-def _units_of(side: str, texts: Mapping[str, int], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:
-    """The units of some texts, each with the row of a pair that has it; an error gets a note that tells the row."""
+def _units_of(
+    side: str, texts: Mapping[str, int], config: EstimeConfig, tokenizer: Tokenizer
+) -> list[Units]:
+    """The units of some texts, each with the row of a pair that has it; an error gets a note that
+    tells the row.
+    """
     try:
         return units_of(list(texts), config, tokenizer)
     except Exception as error:
@@ -143,8 +179,9 @@ def _units_of(side: str, texts: Mapping[str, int], config: EstimeConfig, tokeniz
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What some pairs give the encoder to do; ``+`` joins that of several calls. It grows in proportion to the texts: a
-    long source takes ``distance * window / (window - 2 * margin)`` positions a token, 10.3 by default, at most.
+    """What some pairs give the encoder to do; ``+`` joins that of several calls. It grows in
+    proportion to the texts: a long source takes ``distance * window / (window - 2 * margin)``
+    positions a token, 10.3 by default, at most.
     """
 
     tokens: int = 0  # of the texts, equal ones of a call counted once
@@ -156,21 +193,33 @@ class Work:
 
     def __add__(self, other: Work) -> Work:
         return Work(
-            self.tokens + other.tokens, self.windows + other.windows, self.positions + other.positions,
-            self.cost + other.cost, max(self.units, other.units), max(self.longest, other.longest),
-        )  # fmt: skip
+            self.tokens + other.tokens,
+            self.windows + other.windows,
+            self.positions + other.positions,
+            self.cost + other.cost,
+            max(self.units, other.units),
+            max(self.longest, other.longest),
+        )
 
 
 def work_of(chunks: Iterable[Chunk], config: EstimeConfig, info: EncoderInfo) -> Work:
-    """The work of some chunks, tokenized, not encoded, none of it cached; ``config`` has nothing left open."""
+    """The work of some chunks, tokenized, not encoded, none of it cached; ``config`` has nothing
+    left open.
+    """
     work = Work()
     for chunk in chunks:
         encoded = chunk.sources + chunk.summaries
         texts = [source.units for source in chunk.sources]
         texts += [summary.units for _, summaries in chunk.groups for summary in summaries]
-        work += Work(tokens=sum(len(units.tokens) for units in texts), units=sum(len(one.units) for one in encoded))
+        work += Work(
+            tokens=sum(len(units.tokens) for units in texts),
+            units=sum(len(one.units) for one in encoded),
+        )
         for number, one in enumerate(encoded):
-            lengths = [len(window) + info.special.around for window in mask_units(one.units, config).windows]
+            lengths = [
+                len(window) + info.special.around
+                for window in mask_units(one.units, config).windows
+            ]
             cost = float(sum(length * (6 * info.width + length) for length in lengths))
             longest = (len(one.units.tokens), cost) if number < len(chunk.sources) else (0, 0.0)
             work += Work(windows=len(lengths), positions=sum(lengths), cost=cost, longest=longest)

@@ -1,4 +1,6 @@
-"""Units -> windows, in which each unit is masked once: the masking schedules of the paper and of the released code."""
+"""Units -> windows, in which each unit is masked once: the masking schedules of the paper and of
+the released code.
+"""
 
 from __future__ import annotations
 
@@ -51,10 +53,11 @@ def plan_token_windows(
 ) -> list[Window]:
     """Plans the windows for the tokens of one text.
 
-    While a wanted position is left, the leftmost, ``t``, opens a window at ``max(0, t - margin)`` that holds up to
-    ``window`` positions. From ``t`` on, left to right, each wanted position that is left and at least ``distance``
-    after the last one masked is masked, up to ``margin`` before the window's right edge, or up to the edge itself
-    where the text ends there. It ends for every input, since ``t`` itself is always masked.
+    While a wanted position is left, the leftmost, ``t``, opens a window at ``max(0, t - margin)``
+    that holds up to ``window`` positions. From ``t`` on, left to right, each wanted position that
+    is left and at least ``distance`` after the last one masked is masked, up to ``margin`` before
+    the window's right edge, or up to the edge itself where the text ends there. It ends for every
+    input, since ``t`` itself is always masked.
 
     Args:
         length: number of tokens in the text.
@@ -96,22 +99,30 @@ def plan_token_windows(
 
 
 def plan_word_windows(
-    length: int, words: Sequence[tuple[int, int]], indices: Sequence[int], *,
-    window: int = 450, margin: int = 50, distance: int = 8,
-) -> list[Window]:  # fmt: skip
+    length: int,
+    words: Sequence[tuple[int, int]],
+    indices: Sequence[int],
+    *,
+    window: int = 450,
+    margin: int = 50,
+    distance: int = 8,
+) -> list[Window]:
     """Plans the windows for the words of one text, as the authors' released code does.
 
-    Groups are formed first, over the whole text: from left to right, each word that is left and at least ``distance``
-    words after the last one taken joins the group. Each group is then windowed: its leftmost word that is left, with
-    first token ``t``, opens a window at ``max(0, t - margin)`` that holds up to ``window`` tokens, and every word of
-    the group up to token ``start + window - margin`` is masked in it, at the end of the text too. All tokens of a
-    word are masked together; the hidden state is read at its first.
+    Groups are formed first, over the whole text: from left to right, each word that is left and at
+    least ``distance`` words after the last one taken joins the group. Each group is then windowed:
+    its leftmost word that is left, with first token ``t``, opens a window at ``max(0, t - margin)``
+    that holds up to ``window`` tokens, and every word of the group up to token ``start + window -
+    margin`` is masked in it, at the end of the text too. All tokens of a word are masked together;
+    the hidden state is read at its first.
 
-    A word that is too long for that is masked alone, as far as its window reaches; the released code never ends there.
+    A word that is too long for that is masked alone, as far as its window reaches; the released
+    code never ends there.
 
     Args:
         length: number of tokens in the text.
-        words: first and one past the last token of each word that wants an embedding; ascending, not overlapping.
+        words: first and one past the last token of each word that wants an embedding; ascending,
+            not overlapping.
         indices: index of each of these words in the text, ascending; what ``distance`` counts.
         window, margin, distance: as of `EstimeConfig`.
 
@@ -133,8 +144,12 @@ def plan_word_windows(
             last = start + window - max(margin, 1)  # the last token that may be masked
             taken = next((i for i, row in enumerate(group) if words[row][1] - 1 > last), len(group))
             rows, group = group[: max(taken, 1)], group[max(taken, 1) :]
-            masked = tuple(token for row in rows for token in range(words[row][0], min(words[row][1], stop)))
-            windows.append(Window(start, stop, masked, tuple(words[row][0] for row in rows), tuple(rows)))
+            masked = tuple(
+                token for row in rows for token in range(words[row][0], min(words[row][1], stop))
+            )
+            windows.append(
+                Window(start, stop, masked, tuple(words[row][0] for row in rows), tuple(rows))
+            )
     return windows
 
 

@@ -1,4 +1,5 @@
-"""Text -> units: what is masked and compared, with ids and exact character spans; texts in a foreign language.
+"""Text -> units: what is masked and compared, with ids and exact character spans; texts in a
+foreign language.
 
 Axes: ``n`` units of a text, ``p`` tokens of a text. With the unit ``token`` they are the same.
 """
@@ -15,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.text.words import Splitter, Tagger, find_splitter, find_tagger, locate_in, tags_of
+from estime_metric.engine.text.words import (
+    Splitter,
+    Tagger,
+    find_splitter,
+    find_tagger,
+    locate_in,
+    tags_of,
+)
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -28,8 +36,8 @@ Tokenizer: TypeAlias = Any  # a fast one of ``transformers``, or `ShippedTokeniz
 class Units:
     """The units of one text.
 
-    No special tokens are added, and where the text spells one out it is split like any text, as far as the tokenizer
-    can: a Unigram model may still know it as one piece.
+    No special tokens are added, and where the text spells one out it is split like any text, as far
+    as the tokenizer can: a Unigram model may still know it as one piece.
     """
 
     tokens: IntArray  # ids of all tokens of the text, of shape (p,)
@@ -37,7 +45,9 @@ class Units:
     stop: IntArray
     spans: IntArray  # start and end of each unit in the text, in characters, of shape (n, 2)
     index: IntArray  # number of each unit in the text, parts of speech that are left out counted too, of shape (n,)
-    names: NDArray[Any]  # what makes units the same for Eq. 1's ``t_i in T``: token ids, or words as written, (n,)
+    names: NDArray[
+        Any
+    ]  # what makes units the same for Eq. 1's ``t_i in T``: token ids, or words as written, (n,)
     known: BoolArray  # False where a unit may not be checked: a special token, most often the unknown one, (n,)
 
     @property
@@ -55,7 +65,14 @@ class Units:
 
     def only(self, kept: BoolArray) -> Units:
         """These units without those where ``kept`` is False; the text around them stays."""
-        fields: tuple[Any, ...] = (self.first, self.stop, self.spans, self.index, self.names, self.known)
+        fields: tuple[Any, ...] = (
+            self.first,
+            self.stop,
+            self.spans,
+            self.index,
+            self.names,
+            self.known,
+        )
         return Units(self.tokens, *(field[kept] for field in fields))
 
 
@@ -84,16 +101,28 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
         tokens = np.asarray(ids, dtype=np.int64)
         first = np.arange(len(tokens), dtype=np.int64)
         known = ~np.isin(tokens, tokenizer.all_special_ids)
-        units.append(Units(tokens, first, first + 1, np.asarray(spans, np.int64).reshape(-1, 2), first, tokens, known))
+        units.append(
+            Units(
+                tokens,
+                first,
+                first + 1,
+                np.asarray(spans, np.int64).reshape(-1, 2),
+                first,
+                tokens,
+                known,
+            )
+        )
     return units
 
 
 def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Splitter) -> list[Units]:
     """Splits each text into words (`locate_in`), and each word by itself into the encoder's tokens.
 
-    A word in which the tokenizer finds no token at all (such as a lone control character) is left out.
+    A word in which the tokenizer finds no token at all (such as a lone control character) is left
+    out.
 
-    Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens is read at its neighbour's position.
+    Source: the authors' released code, ``blanc`` 0.3.4; there, a word of no tokens is read at its
+    neighbour's position.
     """
     units = []
     for text in texts:
@@ -105,25 +134,37 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
         stop = np.cumsum(sizes)
         whole = Units(
             tokens=np.concatenate([np.empty(0, np.int64), *(pieces[word] for word in words)]),
-            first=stop - sizes, stop=stop, spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
-            index=np.arange(len(words), dtype=np.int64), names=np.asarray(words, dtype=object),
+            first=stop - sizes,
+            stop=stop,
+            spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
+            index=np.arange(len(words), dtype=np.int64),
+            names=np.asarray(words, dtype=object),
             known=np.ones(len(words), dtype=np.bool_),
-        )  # fmt: skip
+        )
         units.append(whole.only(sizes > 0))
     return units
 
 
 def leave_out_tags(
-    text: str, units: Units, splitter: Splitter, tagger: Tagger, keep: Tags | None, drop: Tags | None
+    text: str,
+    units: Units,
+    splitter: Splitter,
+    tagger: Tagger,
+    keep: Tags | None,
+    drop: Tags | None,
 ) -> Units:
-    """The units of a text whose part of speech is kept. A token has the tag of the word in which it begins.
+    """The units of a text whose part of speech is kept. A token has the tag of the word in which it
+    begins.
 
     ``keep`` are the tags to keep, ``None`` for all; ``drop`` those to leave out, which wins.
 
     Source: Vasilyev & Bohannon 2021, appendix E.
     """
     words, spans = locate_in(text, splitter)
-    kept = [(keep is None or tag in keep) and (drop is None or tag not in drop) for tag in tags_of(words, tagger)]
+    kept = [
+        (keep is None or tag in keep) and (drop is None or tag not in drop)
+        for tag in tags_of(words, tagger)
+    ]
     if not kept:
         return units.only(np.zeros(len(units), dtype=np.bool_))
     kept_word = np.asarray(kept, dtype=np.bool_)
@@ -137,43 +178,63 @@ def leave_out_tags(
 def occurring(summary: Units, source: Units) -> BoolArray:
     """Which units of the summary, of shape (n,), occur in the source: those that Eq. 1 sums over.
 
-    Tokens are the same where their ids are, words where they are written the same, capitals included. An unknown token
-    stands for characters that the tokenizer cannot tell apart, so neither it nor another special token ever occurs.
+    Tokens are the same where their ids are, words where they are written the same, capitals
+    included. An unknown token stands for characters that the tokenizer cannot tell apart, so
+    neither it nor another special token ever occurs.
     """
     known = set(source.names.tolist())
-    found = np.fromiter((name in known for name in summary.names.tolist()), dtype=np.bool_, count=len(summary))
+    found = np.fromiter(
+        (name in known for name in summary.names.tolist()), dtype=np.bool_, count=len(summary)
+    )
     return found & summary.known
 
 
-def encode(texts: Sequence[str], tokenizer: Tokenizer) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
-    """Token ids and spans of each text; white space that a tokenizer counts to the token behind it is cut off."""
+def encode(
+    texts: Sequence[str], tokenizer: Tokenizer
+) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+    """Token ids and spans of each text; white space that a tokenizer counts to the token behind it
+    is cut off.
+    """
     if not texts:
         return
     encoded = tokenizer(
-        list(texts), add_special_tokens=False, split_special_tokens=True, padding=False, truncation=False,
-        return_offsets_mapping=True, return_attention_mask=False, return_token_type_ids=False, verbose=False,
-    )  # fmt: skip
-    for text, ids, spans in zip(texts, encoded["input_ids"], encoded["offset_mapping"], strict=True):
+        list(texts),
+        add_special_tokens=False,
+        split_special_tokens=True,
+        padding=False,
+        truncation=False,
+        return_offsets_mapping=True,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )
+    for text, ids, spans in zip(
+        texts, encoded["input_ids"], encoded["offset_mapping"], strict=True
+    ):
         yield ids, [(stop - len(text[start:stop].lstrip()), stop) for start, stop in spans]
 
 
 _OF_EACH, _OF_ALL = 400, 4_000  # characters of each text, and of all together, that are looked at
 
-#: Known letters in a token with a letter below which the language is foreign. With the embedded encoder's English
-#: vocabulary 998 of 1,000 English summaries of FRANK have 3 and more, texts in German, French and Spanish 2.4 to 2.8,
-#: in other scripts 1.1 at most.
+#: Known letters in a token with a letter below which the language is foreign. With the embedded
+#: encoder's English vocabulary 998 of 1,000 English summaries of FRANK have 3 and more, texts in
+#: German, French and Spanish 2.4 to 2.8, in other scripts 1.1 at most.
 _LEAST_LETTERS, _LEAST_LETTERS_ELSEWHERE = 3.0, 1.3
 
 _LEAST_TOKENS = 20  # with a letter, below which nothing is said: a few names tell no language
 _LEAST_VOCABULARY = 10_000  # a smaller one cuts words of any language into pieces
-_LEAST_ENTRIES = 1_000  # of a vocabulary that knows a script by single characters; that one has 492 Chinese ones
+_LEAST_ENTRIES = (
+    1_000  # of a vocabulary that knows a script by single characters; that one has 492 Chinese ones
+)
 
 
 def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
-    """What says that a tokenizer was not made for the language of most texts; ``None`` where nothing does.
+    """What says that a tokenizer was not made for the language of most texts; ``None`` where
+    nothing does.
 
-    It then cuts their words into pieces, or does not know the letters. Nothing is said of few tokens, nor where one
-    vocabulary was made for several languages and the encoder trained on fewer.
+    It then cuts their words into pieces, or does not know the letters. Nothing is said of few
+    tokens, nor where one vocabulary was made for several languages and the encoder trained on
+    fewer.
     """
     looked_at: list[str] = []
     left = _OF_ALL
@@ -195,7 +256,9 @@ def foreign_language(texts: Sequence[str], tokenizer: Tokenizer) -> str | None:
     if tokens < _LEAST_TOKENS or known >= enough * tokens:
         return None
     if script != "LATIN":
-        entries = sum(any(_script(letter) == script for letter in entry) for entry in tokenizer.get_vocab())
+        entries = sum(
+            any(_script(letter) == script for letter in entry) for entry in tokenizer.get_vocab()
+        )
         if entries >= _LEAST_ENTRIES:
             return None
     return f"its tokens hold {known / tokens:.1f} known letters on average"

@@ -1,6 +1,7 @@
 """Text -> words, with their positions and parts of speech.
 
-Word splitters and taggers are plain callables; NLTK's are looked up by name and need the extra ``nltk``.
+Word splitters and taggers are plain callables; NLTK's are looked up by name and need the extra
+``nltk``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any
 
 import regex
 
-#: Text -> its words, in order. A word may differ from the text where the splitter rewrites it (NLTK's quotes).
+#: Text -> its words, in order. A word may differ from the text where the splitter rewrites it
+#: (NLTK's quotes).
 Splitter = Callable[[str], Sequence[str]]
 
 #: Words -> a tag for each, or a pair (word, tag) for each as ``nltk.pos_tag`` returns.
@@ -19,8 +21,8 @@ Tagger = Callable[[list[str]], Sequence[Any]]
 
 Span = tuple[int, int]
 
-#: Letters and digits as Python's ``str.isalnum`` has them, each with the marks that join it: accents of decomposed
-#: letters, vowel signs, emoji variants.
+#: Letters and digits as Python's ``str.isalnum`` has them, each with the marks that join it:
+#: accents of decomposed letters, vowel signs, emoji variants.
 _RUN = r"[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*"
 
 _WORD = regex.compile(rf"{_RUN}(?:[-'\u2019.,]{_RUN})*|[^\p{{L}}\p{{N}}_\s\x1c-\x1f]\p{{M}}*")
@@ -29,8 +31,9 @@ _REWRITTEN = {"``": ('"', "''", "\u201c"), "''": ('"', "\u201d")}  # of quotatio
 
 
 def split_words(text: str) -> list[str]:
-    """The default splitter: runs of letters and digits, held together by inner hyphens, apostrophes, points and
-    commas; any other character is a word of its own, with the marks (accents) behind it. It depends on no language.
+    """The default splitter: runs of letters and digits, held together by inner hyphens,
+    apostrophes, points and commas; any other character is a word of its own, with the marks
+    (accents) behind it. It depends on no language.
 
     Example:
         >>> split_words("It's 1,200 well-kept cars (U.S. made).")
@@ -41,7 +44,9 @@ def split_words(text: str) -> list[str]:
 
 
 def find_splitter(splitter: str | Splitter) -> Splitter:
-    """The callable behind ``"regex"``, ``"nltk"`` or a callable itself; `ImportError` without NLTK names the extra."""
+    """The callable behind ``"regex"``, ``"nltk"`` or a callable itself; `ImportError` without NLTK
+    names the extra.
+    """
     if not isinstance(splitter, str):
         return splitter
     if splitter == "regex":
@@ -51,7 +56,9 @@ def find_splitter(splitter: str | Splitter) -> Splitter:
 
 
 def find_tagger(tagger: str | Tagger) -> Tagger:
-    """The callable behind ``"nltk"`` or a callable itself; `ImportError` without NLTK names the extra."""
+    """The callable behind ``"nltk"`` or a callable itself; `ImportError` without NLTK names the
+    extra.
+    """
     if not isinstance(tagger, str):
         return tagger
     nltk = _import_nltk()
@@ -70,8 +77,8 @@ def tags_of(words: list[str], tagger: Tagger) -> list[str]:
 def locate_words(text: str, words: Sequence[str]) -> list[Span]:
     """The characters of each word, found from left to right, white space around it left out.
 
-    A splitter may rewrite: words in other capitals and NLTK's quotation marks are found; any other word that does not
-    stand in the rest of the text gets the empty span where it was looked for.
+    A splitter may rewrite: words in other capitals and NLTK's quotation marks are found; any other
+    word that does not stand in the rest of the text gets the empty span where it was looked for.
     """
     spans = []
     cursor = 0
@@ -83,8 +90,8 @@ def locate_words(text: str, words: Sequence[str]) -> list[Span]:
 
 
 def decompose(text: str) -> tuple[str, list[int]]:
-    """``text`` in Unicode form NFKD, as the released code takes it, and for each of its characters (and for its end)
-    the position in ``text`` that it comes from.
+    """``text`` in Unicode form NFKD, as the released code takes it, and for each of its characters
+    (and for its end) the position in ``text`` that it comes from.
     """
     if text.isascii():
         return text, list(range(len(text) + 1))
@@ -93,7 +100,9 @@ def decompose(text: str) -> tuple[str, list[int]]:
     start = 0
     while start < len(text):
         stop = start + 1
-        while stop < len(text) and unicodedata.combining(unicodedata.normalize("NFKD", text[stop])[0]):
+        while stop < len(text) and unicodedata.combining(
+            unicodedata.normalize("NFKD", text[stop])[0]
+        ):
             stop += 1
         part = unicodedata.normalize("NFKD", text[start:stop])
         parts.append(part)
@@ -103,11 +112,16 @@ def decompose(text: str) -> tuple[str, list[int]]:
 
 
 def locate_in(text: str, splitter: Splitter) -> tuple[list[str], list[Span]]:
-    """The words of ``text`` in Unicode form NFKD, and the characters of each in the text as it came."""
+    """The words of ``text`` in Unicode form NFKD, and the characters of each in the text as it
+    came.
+    """
     decomposed, positions = decompose(text)
     words = list(splitter(decomposed))
     spans = [
-        (positions[start], max(positions[end], positions[end - 1] + 1) if end > start else positions[start])
+        (
+            positions[start],
+            max(positions[end], positions[end - 1] + 1) if end > start else positions[start],
+        )
         for start, end in locate_words(decomposed, words)
     ]
     return words, spans
@@ -127,7 +141,9 @@ def _import_nltk() -> Any:
     try:
         import nltk
     except ImportError as error:
-        raise ImportError("The splitter and tagger 'nltk' need NLTK: pip install 'estime-metric[nltk]'.") from error
+        raise ImportError(
+            "The splitter and tagger 'nltk' need NLTK: pip install 'estime-metric[nltk]'."
+        ) from error
     return nltk
 
 

@@ -1,5 +1,6 @@
-"""Coherence measures of Steen & Markert 2022 that need no published checkpoint of their own; higher is more coherent.
-``scoring`` has them all by name; ``train`` fine-tunes the encoder of ``classifier`` on shuffled texts."""
+"""Coherence measures of Steen & Markert 2022 that need no published checkpoint of their own; higher
+is more coherent. ``scoring`` has them all by name; ``train`` fine-tunes the encoder of
+``classifier`` on shuffled texts."""
 
 from __future__ import annotations
 
@@ -12,16 +13,29 @@ BARTSCORE_MODEL = "facebook/bart-large-cnn"
 
 
 def token_ids(
-    name: str, texts: Sequence[str], tokenizer: Any, limit: int | None, truncate: bool, key: str = "text"
+    name: str,
+    texts: Sequence[str],
+    tokenizer: Any,
+    limit: int | None,
+    truncate: bool,
+    key: str = "text",
 ) -> list[list[int]]:
-    """Token ids of each text, special tokens included; one longer than the limit is cut or refused (ValueError)."""
+    """Token ids of each text, special tokens included; one longer than the limit is cut or refused
+    (ValueError).
+    """
     checked = check_texts(name, texts)
-    rows: list[list[int]] = tokenizer(**{key: checked}, verbose=False)["input_ids"] if checked else []
+    rows: list[list[int]] = (
+        tokenizer(**{key: checked}, verbose=False)["input_ids"] if checked else []
+    )
     long = [index for index, row in enumerate(rows) if limit is not None and len(row) > limit]
     if long and not truncate:
         raise ValueError(
             f"Expected argument `{name}` to hold texts of at most {limit} tokens, the positions of the model, but the "
             f"one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
         )
-    cut: list[list[int]] = tokenizer(**{key: checked}, truncation=True, max_length=limit)["input_ids"] if long else rows
+    cut: list[list[int]] = (
+        tokenizer(**{key: checked}, truncation=True, max_length=limit)["input_ids"]
+        if long
+        else rows
+    )
     return cut

@@ -1,5 +1,6 @@
-"""BARTScore (Yuan, Neubig & Liu 2021): the mean log-probability of a summary's tokens, special ones included, under a
-sequence-to-sequence model that reads the source, the direction that the toolbox paper takes."""
+"""BARTScore (Yuan, Neubig & Liu 2021): the mean log-probability of a summary's tokens, special ones
+included, under a sequence-to-sequence model that reads the source, the direction that the toolbox
+paper takes."""
 
 from __future__ import annotations
 
@@ -19,22 +20,36 @@ from estime_metric.engine.encoder.precision import inference_context
 from estime_metric.inputs import check_pairs, integer
 from estime_metric.studies.coherence_measures import BARTSCORE_MODEL, token_ids
 
-#: Names that configurations have for the longest source and the longest summary; a model with neither has no limit.
-_SOURCE_LIMITS = ("max_encoder_position_embeddings", "max_position_embeddings", "max_source_positions")
-_TARGET_LIMITS = ("max_decoder_position_embeddings", "max_position_embeddings", "max_target_positions")
+#: Names that configurations have for the longest source and the longest summary; a model with
+#: neither has no limit.
+_SOURCE_LIMITS = (
+    "max_encoder_position_embeddings",
+    "max_position_embeddings",
+    "max_source_positions",
+)
+_TARGET_LIMITS = (
+    "max_decoder_position_embeddings",
+    "max_position_embeddings",
+    "max_target_positions",
+)
 
 
 class BartScore:
-    """Scores summaries by their probability given their sources. ``model`` is a sequence-to-sequence model of
-    transformers, Hub name or folder (BART, Pegasus, T5 ...); ``device`` as ``torch.device`` takes it, ``None``: CUDA if
-    there is one; ``token_budget`` the most tokens of sources and summaries in a forward pass, padding included; with
-    ``truncate`` texts longer than the model's positions are cut, else refused. Raises OSError where the model cannot be
-    loaded, ValueError where it is another kind or lacks a weight."""
+    """Scores summaries by their probability given their sources. ``model`` is a
+    sequence-to-sequence model of transformers, Hub name or folder (BART, Pegasus, T5 ...);
+    ``device`` as ``torch.device`` takes it, ``None``: CUDA if there is one; ``token_budget`` the
+    most tokens of sources and summaries in a forward pass, padding included; with ``truncate``
+    texts longer than the model's positions are cut, else refused. Raises OSError where the model
+    cannot be loaded, ValueError where it is another kind or lacks a weight."""
 
     def __init__(
-        self, model: str = BARTSCORE_MODEL, *, device: str | None = None, token_budget: int = 8192,
+        self,
+        model: str = BARTSCORE_MODEL,
+        *,
+        device: str | None = None,
+        token_budget: int = 8192,
         truncate: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.token_budget = integer("token_budget", token_budget, 1)
         self.device = choose_device(device)
         self.truncate = truncate
@@ -44,12 +59,15 @@ class BartScore:
         self.target_limit = _limit(self.model.config, _TARGET_LIMITS)
 
     def score(self, predictions: Sequence[str], sources: Sequence[str]) -> NDArray[np.float64]:
-        """The score of each pair, float64 of shape (n,), zero or less, higher is better. The token budget changes it by
-        no more than rounding. An empty summary has its special tokens only. Raises TypeError, ValueError as
-        `check_pairs`, and ValueError for a text that is too long where ``truncate`` is False."""
+        """The score of each pair, float64 of shape (n,), zero or less, higher is better. The token
+        budget changes it by no more than rounding. An empty summary has its special tokens only.
+        Raises TypeError, ValueError as `check_pairs`, and ValueError for a text that is too long
+        where ``truncate`` is False."""
         predictions, sources = check_pairs(predictions, sources)
         tokenizer, cut = self.tokenizer, self.truncate
-        targets = token_ids("predictions", predictions, tokenizer, self.target_limit, cut, key="text_target")
+        targets = token_ids(
+            "predictions", predictions, tokenizer, self.target_limit, cut, key="text_target"
+        )
         origins = token_ids("sources", sources, tokenizer, self.source_limit, cut)
         scores = np.full(len(targets), np.nan)
         lengths = [len(a) + len(b) for a, b in zip(origins, targets, strict=True)]
@@ -57,16 +75,24 @@ class BartScore:
         for inside in pack([lengths[index] for index in order], self.token_budget):
             batch = [order[index] for index in inside]
             with inference_context(self.device):
-                scores[batch] = self._run([origins[index] for index in batch], [targets[index] for index in batch])
+                scores[batch] = self._run(
+                    [origins[index] for index in batch], [targets[index] for index in batch]
+                )
         return scores
 
     def _run(self, origins: list[list[int]], targets: list[list[int]]) -> NDArray[np.float64]:
-        """Mean log-probability of the tokens of each target; axes: b pairs, t tokens of a target, v vocabulary."""
+        """Mean log-probability of the tokens of each target; axes: b pairs, t tokens of a target, v
+        vocabulary.
+        """
         source, source_mask = self._padded(origins)
         target, target_mask = self._padded(targets)
         labels = target.masked_fill(~target_mask, -100)
-        logits = self.model(input_ids=source, attention_mask=source_mask.long(), labels=labels).logits  # (b, t, v)
-        chances = torch.log_softmax(logits.float(), dim=-1).gather(-1, target.unsqueeze(-1)).squeeze(-1)  # (b, t)
+        logits = self.model(
+            input_ids=source, attention_mask=source_mask.long(), labels=labels
+        ).logits  # (b, t, v)
+        chances = (
+            torch.log_softmax(logits.float(), dim=-1).gather(-1, target.unsqueeze(-1)).squeeze(-1)
+        )  # (b, t)
         sums = chances.masked_fill(~target_mask, 0.0).double().sum(dim=1)
         means: NDArray[np.float64] = (sums / target_mask.sum(dim=1)).cpu().numpy()
         return means
@@ -75,20 +101,31 @@ class BartScore:
         """Ids (b, t), and which of them are of the text."""
         pad = self.tokenizer.pad_token_id or 0
         ids = pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=pad)
-        mask = pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in rows], batch_first=True)
+        mask = pad_sequence(
+            [torch.ones(len(row), dtype=torch.bool) for row in rows], batch_first=True
+        )
         return ids.to(self.device), mask.to(self.device)
 
 
 def _load(name: str) -> Any:
     with quiet():
         model, report = AutoModelForSeq2SeqLM.from_pretrained(
-            name, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+            name,
+            dtype=torch.float32,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
         )
     if report["missing_keys"]:
         lacking = min(report["missing_keys"])
-        raise ValueError(f"Expected {name!r} to hold all weights of its architecture, but it lacks {lacking!r}.")
+        raise ValueError(
+            f"Expected {name!r} to hold all weights of its architecture, but it lacks {lacking!r}."
+        )
     return model
 
 
 def _limit(config: Any, names: Sequence[str]) -> int | None:
-    return next((int(value) for name in names if isinstance(value := getattr(config, name, None), int)), None)
+    return next(
+        (int(value) for name in names if isinstance(value := getattr(config, name, None), int)),
+        None,
+    )

@@ -1,8 +1,9 @@
 """The coherence classifier: an encoder fine-tuned to tell a text from the same text shuffled.
 
-Steen & Markert 2022, section 5 (CCL) and appendix A.6, after Laban et al. 2021: one classifier for all texts, so that
-texts of different lengths can be compared (section 7.4). The score of a text is the log-odds of its being in the
-original order: any real number, higher is more coherent, 0 where both are as likely.
+Steen & Markert 2022, section 5 (CCL) and appendix A.6, after Laban et al. 2021: one classifier for
+all texts, so that texts of different lengths can be compared (section 7.4). The score of a text is
+the log-odds of its being in the original order: any real number, higher is more coherent, 0 where
+both are as likely.
 """
 
 from __future__ import annotations
@@ -34,12 +35,14 @@ SHUFFLED, ORIGINAL = 0, 1
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """Options of `train_classifier`; the defaults are the paper's where it names them (appendix A.6).
+    """Options of `train_classifier`; the defaults are the paper's where it names them (appendix
+    A.6).
 
-    ``learning_rate`` is that of AdamW, falling linearly to zero. A step takes ``batch_size`` texts, originals and
-    shuffled ones mixed; the ``shuffles`` of each text are drawn once (1 for CNN/DailyMail, 20 for WSJ). ``validation``
-    is the share of the texts held out to choose the best epoch by F1 of the originals; 0 keeps the last epoch. The
-    ``seed`` is that of the shuffles, the split, the order, the new head and the dropout.
+    ``learning_rate`` is that of AdamW, falling linearly to zero. A step takes ``batch_size`` texts,
+    originals and shuffled ones mixed; the ``shuffles`` of each text are drawn once (1 for
+    CNN/DailyMail, 20 for WSJ). ``validation`` is the share of the texts held out to choose the best
+    epoch by F1 of the originals; 0 keeps the last epoch. The ``seed`` is that of the shuffles, the
+    split, the order, the new head and the dropout.
     """
 
     epochs: int = 6
@@ -53,18 +56,25 @@ class TrainingOptions:
         for name in ("epochs", "batch_size", "shuffles"):
             integer(name, getattr(self, name), 1)
         if not self.learning_rate > 0:
-            raise ValueError(f"Expected argument `learning_rate` to be positive, but got {self.learning_rate}.")
+            raise ValueError(
+                f"Expected argument `learning_rate` to be positive, but got {self.learning_rate}."
+            )
         if not 0 <= self.validation < 1:
-            raise ValueError(f"Expected argument `validation` to lie within 0..1, below 1, but got {self.validation}.")
+            raise ValueError(
+                f"Expected argument `validation` to lie within 0..1, below 1, but got {self.validation}."
+            )
 
 
 class CoherenceClassifier:
-    """Scores texts by the log-odds of their being in order. ``model`` is a folder or Hub name of a classifier that
-    `save` wrote; or of an encoder (``"embedded-small"``: that of the package), whose head is then new, from ``seed``,
-    and knows nothing until it is trained, which ``trained`` says. ``device`` and ``truncate`` are as in `BartScore`.
-    Raises OSError where the model cannot be loaded, ValueError where a weight of the encoder is missing."""
+    """Scores texts by the log-odds of their being in order. ``model`` is a folder or Hub name of a
+    classifier that `save` wrote; or of an encoder (``"embedded-small"``: that of the package),
+    whose head is then new, from ``seed``, and knows nothing until it is trained, which ``trained``
+    says. ``device`` and ``truncate`` are as in `BartScore`. Raises OSError where the model cannot
+    be loaded, ValueError where a weight of the encoder is missing."""
 
-    def __init__(self, model: str | Path, *, device: str | None = None, truncate: bool = False, seed: int = 0) -> None:
+    def __init__(
+        self, model: str | Path, *, device: str | None = None, truncate: bool = False, seed: int = 0
+    ) -> None:
         self.device = choose_device(device)
         self.truncate = truncate
         with TemporaryDirectory() as folder:
@@ -78,8 +88,9 @@ class CoherenceClassifier:
         self.limit: int | None = _limit(self.model, self.tokenizer)
 
     def score(self, texts: Sequence[str], batch_size: int = 32) -> NDArray[np.float64]:
-        """The log-odds of each text's being in its original order, float64 of shape (n,), higher is more coherent;
-        ``batch_size`` changes no more than rounding. ValueError for a text that is too long without ``truncate``."""
+        """The log-odds of each text's being in its original order, float64 of shape (n,), higher is
+        more coherent; ``batch_size`` changes no more than rounding. ValueError for a text that is
+        too long without ``truncate``."""
         rows = self.encode(texts)
         scores = np.full(len(rows), np.nan)
         order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
@@ -87,12 +98,16 @@ class CoherenceClassifier:
         for start in range(0, len(order), batch_size):
             indices = order[start : start + batch_size]
             with inference_context(self.device):
-                logits = self.model(**self.batch([rows[index] for index in indices])).logits.double()  # (b, 2)
+                logits = self.model(
+                    **self.batch([rows[index] for index in indices])
+                ).logits.double()  # (b, 2)
             scores[indices] = (logits[:, ORIGINAL] - logits[:, SHUFFLED]).cpu().numpy()
         return scores
 
     def save(self, folder: str | Path) -> None:
-        """Writes weights (safetensors), configuration and tokenizer; the folder is a ``model`` to start from."""
+        """Writes weights (safetensors), configuration and tokenizer; the folder is a ``model`` to
+        start from.
+        """
         with quiet():
             self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
@@ -107,9 +122,12 @@ class CoherenceClassifier:
         return {name: padded[name].to(self.device) for name in ("input_ids", "attention_mask")}
 
 
-def shuffled_pairs(texts: Sequence[str], shuffles: int = 1, seed: int = 0) -> list[tuple[str, list[str]]]:
-    """Each text that has another order, with so many shuffled forms, some equal where it has few orders; its own
-    sentences are joined as theirs, so that nothing but their order tells the two apart."""
+def shuffled_pairs(
+    texts: Sequence[str], shuffles: int = 1, seed: int = 0
+) -> list[tuple[str, list[str]]]:
+    """Each text that has another order, with so many shuffled forms, some equal where it has few
+    orders; its own sentences are joined as theirs, so that nothing but their order tells the two
+    apart."""
     pairs = []
     for index, text in enumerate(texts):
         forms = [shuffle_text(text, (seed, index, number)) for number in range(shuffles)]
@@ -120,20 +138,29 @@ def shuffled_pairs(texts: Sequence[str], shuffles: int = 1, seed: int = 0) -> li
 
 
 def train_classifier(
-    texts: Sequence[str], model: str | Path, options: TrainingOptions | None = None, *, device: str | None = None,
-    truncate: bool = False, on_epoch: Callable[[int, float, float], object] = lambda *_: None,
-) -> CoherenceClassifier:  # fmt: skip
-    """Trains a coherence classifier on texts and their shuffled forms; returns that of the best epoch.
+    texts: Sequence[str],
+    model: str | Path,
+    options: TrainingOptions | None = None,
+    *,
+    device: str | None = None,
+    truncate: bool = False,
+    on_epoch: Callable[[int, float, float], object] = lambda *_: None,
+) -> CoherenceClassifier:
+    """Trains a coherence classifier on texts and their shuffled forms; returns that of the best
+    epoch.
 
-    On the CPU the same seed gives the same classifier. ``texts`` are coherent; those of fewer than two sentences are
-    left out. ``model``, ``device`` and ``truncate`` are as in `CoherenceClassifier`. ``on_epoch`` is called after each
-    epoch with its number from 1, the mean loss in training, and F1 of the held-out texts (NaN without). Raises
-    TypeError, ValueError where fewer than two texts can be shuffled, or one is too long for the encoder.
+    On the CPU the same seed gives the same classifier. ``texts`` are coherent; those of fewer than
+    two sentences are left out. ``model``, ``device`` and ``truncate`` are as in
+    `CoherenceClassifier`. ``on_epoch`` is called after each epoch with its number from 1, the mean
+    loss in training, and F1 of the held-out texts (NaN without). Raises TypeError, ValueError where
+    fewer than two texts can be shuffled, or one is too long for the encoder.
     """
     options = options or TrainingOptions()
     pairs = shuffled_pairs(check_texts("texts", texts), options.shuffles, options.seed)
     if len(pairs) < 2:
-        raise ValueError(f"Expected argument `texts` to hold two texts that can be shuffled, but got {len(pairs)}.")
+        raise ValueError(
+            f"Expected argument `texts` to hold two texts that can be shuffled, but got {len(pairs)}."
+        )
     rng = random.Random(options.seed)
     rng.shuffle(pairs)
     held = min(round(options.validation * len(pairs)), len(pairs) - 1)
@@ -146,14 +173,22 @@ def train_classifier(
     best: tuple[float, dict[str, torch.Tensor]] | None = None
     with _seeded(options.seed):
         optimizer = torch.optim.AdamW(network.parameters(), lr=options.learning_rate)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / steps))
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: max(0.0, 1 - step / steps)
+        )
         for number in range(1, options.epochs + 1):
             rng.shuffle(training)
             loss = _train_epoch(classifier, training, options.batch_size, optimizer, schedule)
             f1 = _f1(classifier, validation) if validation else float("nan")
             on_epoch(number, loss, f1)
             if validation and (best is None or f1 > best[0]):
-                best = f1, {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}
+                best = (
+                    f1,
+                    {
+                        name: value.detach().cpu().clone()
+                        for name, value in network.state_dict().items()
+                    },
+                )
     if best is not None:
         network.load_state_dict(best[1])
     network.eval()
@@ -162,7 +197,11 @@ def train_classifier(
 
 
 def _train_epoch(
-    classifier: CoherenceClassifier, examples: Sequence[Any], batch_size: int, optimizer: Any, schedule: Any
+    classifier: CoherenceClassifier,
+    examples: Sequence[Any],
+    batch_size: int,
+    optimizer: Any,
+    schedule: Any,
 ) -> float:
     """One pass over the examples, each token ids and class; the mean loss."""
     classifier.model.train()
@@ -191,11 +230,17 @@ def _load(source: str, seed: int) -> tuple[Any, bool]:
     """A model with two classes, and whether it came with its head."""
     with quiet(), _seeded(seed):
         model, report = AutoModelForSequenceClassification.from_pretrained(
-            source, num_labels=2, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+            source,
+            num_labels=2,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
         )
     missing, prefix = sorted(report["missing_keys"]), f"{model.base_model_prefix}."
     if encoder := [key for key in missing if key.startswith(prefix) and ".pooler." not in key]:
-        raise ValueError(f"Expected {source!r} to hold all weights of its encoder, but it lacks {encoder[0]!r}.")
+        raise ValueError(
+            f"Expected {source!r} to hold all weights of its encoder, but it lacks {encoder[0]!r}."
+        )
     return model, not missing
 
 
@@ -204,7 +249,12 @@ def _limit(model: Any, tokenizer: Any) -> int | None:
     positions = getattr(model.config, "max_position_embeddings", None)
     if not isinstance(positions, int) or positions < 1:
         return None
-    counted_from_padding = model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet")
+    counted_from_padding = model.config.model_type in (
+        "roberta",
+        "xlm-roberta",
+        "camembert",
+        "mpnet",
+    )
     return positions - ((tokenizer.pad_token_id or 0) + 1 if counted_from_padding else 0)
 
 

@@ -1,6 +1,6 @@
-"""The entity graph (Guinaudeau & Strube 2013): a directed graph of the sentences of a text, linked where they speak of
-the same entities. Any callable sentence -> {entity: weight} finds these; the paper weighs subject 3, object 2, other
-1."""
+"""The entity graph (Guinaudeau & Strube 2013): a directed graph of the sentences of a text, linked
+where they speak of the same entities. Any callable sentence -> {entity: weight} finds these; the
+paper weighs subject 3, object 2, other 1."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ _STOP = frozenset(_FUNCTION_WORDS.split())
 
 
 def content_words(sentence: str) -> dict[str, float]:
-    """The default finder: lower-cased words of three letters or more that are no function words, each of weight 1.
+    """The default finder: lower-cased words of three letters or more that are no function words,
+    each of weight 1.
 
-    A possessive "'s" is cut off, other words with an apostrophe are left out. It takes verbs and adjectives for
-    entities too, and knows no lemmas: "bee" and "bees" are two.
+    A possessive "'s" is cut off, other words with an apostrophe are left out. It takes verbs and
+    adjectives for entities too, and knows no lemmas: "bee" and "bees" are two.
 
     Example:
         >>> content_words("The bees found the flower, which the bees remember.")
@@ -42,14 +43,18 @@ def content_words(sentence: str) -> dict[str, float]:
     """
     words = (word.lower().removesuffix("'s") for word in split_words(sentence))
     return {
-        word: 1.0 for word in words if len(word) > 2 and word[0].isalpha() and "'" not in word and word not in _STOP
+        word: 1.0
+        for word in words
+        if len(word) > 2 and word[0].isalpha() and "'" not in word and word not in _STOP
     }
 
 
 def nouns(tagger: str | Tagger = "nltk") -> EntityFinder:
-    """A finder of nouns: lower-cased words whose tag begins with ``NN`` (Penn Treebank) or is ``NOUN`` or ``PROPN``.
+    """A finder of nouns: lower-cased words whose tag begins with ``NN`` (Penn Treebank) or is
+    ``NOUN`` or ``PROPN``.
 
-    ``tagger``: ``"nltk"`` (extra ``nltk``; ImportError without) or a callable from words to tags or pairs (word, tag).
+    ``tagger``: ``"nltk"`` (extra ``nltk``; ImportError without) or a callable from words to tags or
+    pairs (word, tag).
 
     Example:
         >>> find = nouns(lambda words: ["NN" if word[0] == "b" else "VB" for word in words])
@@ -73,8 +78,9 @@ def nouns(tagger: str | Tagger = "nltk") -> EntityFinder:
 def entity_graph(text: str, entities: EntityFinder = content_words) -> float:
     """The score of a text: the mean outdegree of its sentences, 0 or more, higher is more coherent.
 
-    The edge of two sentences is the sum over their common entities of the product of the weights in both, over the
-    number of sentences from one to the other: the variant that the toolbox paper takes.
+    The edge of two sentences is the sum over their common entities of the product of the weights in
+    both, over the number of sentences from one to the other: the variant that the toolbox paper
+    takes.
 
     Example:
         >>> entity_graph("The bridge is old. The mayor closed the bridge. The mayor left.")

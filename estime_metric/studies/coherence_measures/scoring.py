@@ -22,10 +22,10 @@ MEASURES = ("entity_graph", "classifier", "bartscore", "length", "random")
 @dataclass(frozen=True)
 class CoherenceOptions:
     """What the measures need. ``classifier``: folder or Hub name of a trained one (``python -m
-    estime_metric.studies.coherence_measures.train``). ``bartscore_model``: Hub name or folder. ``tagger``: ``"nltk"`` makes the
-    entity graph link nouns (extra ``nltk``); ``None``: content words. ``device``: ``None`` takes CUDA if there is one.
-    ``truncate``: cut texts that are longer than a model's positions, else they are refused. ``seed``: of the random
-    baseline."""
+    estime_metric.studies.coherence_measures.train``). ``bartscore_model``: Hub name or folder.
+    ``tagger``: ``"nltk"`` makes the entity graph link nouns (extra ``nltk``); ``None``: content
+    words. ``device``: ``None`` takes CUDA if there is one. ``truncate``: cut texts that are longer
+    than a model's positions, else they are refused. ``seed``: of the random baseline."""
 
     classifier: str | Path | None = None
     bartscore_model: str = BARTSCORE_MODEL
@@ -36,9 +36,17 @@ class CoherenceOptions:
 
 
 def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
-    """Refuses unknown measures, and those that lack what they need, before any model is loaded (ValueError)."""
-    if unknown := [repr(name) for name in measures if name not in MEASURES] if measures else ["none"]:
-        raise ValueError(f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {unknown[0]}.")
+    """Refuses unknown measures, and those that lack what they need, before any model is loaded
+    (ValueError).
+    """
+    if (
+        unknown := [repr(name) for name in measures if name not in MEASURES]
+        if measures
+        else ["none"]
+    ):
+        raise ValueError(
+            f"Expected argument `measures` to name some of {', '.join(MEASURES)}, but got {unknown[0]}."
+        )
     if "classifier" in measures and options.classifier is None:
         raise ValueError(
             "Expected argument `classifier` to name a trained classifier, since the measure 'classifier' needs one: "
@@ -47,14 +55,18 @@ def check_measures(measures: Sequence[str], options: CoherenceOptions) -> None:
 
 
 def coherence_scores(
-    texts: Sequence[str], measures: Sequence[str] = ("entity_graph",), *, sources: Sequence[str] | None = None,
+    texts: Sequence[str],
+    measures: Sequence[str] = ("entity_graph",),
+    *,
+    sources: Sequence[str] | None = None,
     options: CoherenceOptions | None = None,
-) -> dict[str, NDArray[np.float64]]:  # fmt: skip
-    """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more coherent in each.
+) -> dict[str, NDArray[np.float64]]:
+    """Scores n texts by some of `MEASURES`: measure -> float64 of shape (n,); higher is more
+    coherent in each.
 
-    Only ``bartscore`` reads the ``sources`` of the texts. Raises TypeError, ValueError for bad texts, an unknown
-    measure or one that lacks what it needs, OSError where a model cannot be loaded, ImportError where a tagger is not
-    installed.
+    Only ``bartscore`` reads the ``sources`` of the texts. Raises TypeError, ValueError for bad
+    texts, an unknown measure or one that lacks what it needs, OSError where a model cannot be
+    loaded, ImportError where a tagger is not installed.
 
     Example:
         >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colours."]
@@ -81,7 +93,9 @@ def coherence_signature(measures: Sequence[str], options: CoherenceOptions) -> s
         "length": "characters",
         "random": f"seed {options.seed}",
     }
-    truncated = ["truncate:yes"] if options.truncate and {"classifier", "bartscore"} & set(measures) else []
+    truncated = (
+        ["truncate:yes"] if options.truncate and {"classifier", "bartscore"} & set(measures) else []
+    )
     parts = [f"{name}:{settings[name].replace('|', '%7C')}" for name in measures]
     return "|".join(["COHERENCE", *parts, *truncated, f"version:{__version__}"])
 
@@ -101,7 +115,9 @@ def _score(
             CoherenceClassifier,  # brings torch and transformers
         )
 
-        classifier = CoherenceClassifier(options.classifier or "", device=options.device, truncate=options.truncate)
+        classifier = CoherenceClassifier(
+            options.classifier or "", device=options.device, truncate=options.truncate
+        )
         if not classifier.trained:
             raise ValueError(
                 f"Expected argument `classifier` to name a trained classifier, but {str(options.classifier)!r} has no "
@@ -109,8 +125,12 @@ def _score(
             )
         return classifier.score(texts)
     if sources is None:
-        raise ValueError("Expected argument `sources` to hold the sources, since the measure 'bartscore' reads them.")
-    from estime_metric.studies.coherence_measures.bartscore import BartScore  # brings torch and transformers
+        raise ValueError(
+            "Expected argument `sources` to hold the sources, since the measure 'bartscore' reads them."
+        )
+    from estime_metric.studies.coherence_measures.bartscore import (
+        BartScore,
+    )  # brings torch and transformers
 
     scorer = BartScore(options.bartscore_model, device=options.device, truncate=options.truncate)
     return scorer.score(texts, sources)

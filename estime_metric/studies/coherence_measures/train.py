@@ -1,8 +1,9 @@
-"""Trains a coherence classifier: ``python -m estime_metric.studies.coherence_measures.train TEXTS.jsonl --output FOLDER``.
+"""Trains a coherence classifier: ``python -m estime_metric.studies.coherence_measures.train
+TEXTS.jsonl --output FOLDER``.
 
-TEXTS.jsonl (or .jsonl.gz) holds one coherent text in each line, such as reference summaries: ``{"text": "..."}``. Any
-encoder of transformers can be started from, also ``--model embedded-small``. The folder is then a
-``CoherenceClassifier``.
+TEXTS.jsonl (or .jsonl.gz) holds one coherent text in each line, such as reference summaries:
+``{"text": "..."}``. Any encoder of transformers can be started from, also ``--model
+embedded-small``. The folder is then a ``CoherenceClassifier``.
 """
 
 from __future__ import annotations
@@ -18,26 +19,44 @@ from estime_metric.studies.coherence_measures.classifier import TrainingOptions,
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the command line, trains, saves; returns the exit status: 0, or 2 where that was not possible."""
+    """Reads the command line, trains, saves; returns the exit status: 0, or 2 where that was not
+    possible.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m estime_metric.studies.coherence_measures.train", description=__doc__
     )
     parser.add_argument("texts", type=Path, help="JSON Lines, .gz or not")
-    parser.add_argument("--output", "-o", type=Path, required=True, help="folder for the classifier")
-    parser.add_argument("--model", "-m", default="roberta-large", help="encoder to start from (%(default)s)")
+    parser.add_argument(
+        "--output", "-o", type=Path, required=True, help="folder for the classifier"
+    )
+    parser.add_argument(
+        "--model", "-m", default="roberta-large", help="encoder to start from (%(default)s)"
+    )
     parser.add_argument("--field", default="text", help="field of the texts (%(default)s)")
     parser.add_argument("--limit", type=int, help="use the first texts only")
     for option in fields(TrainingOptions):
         name, kind = option.name.replace("_", "-"), type(option.default)
         parser.add_argument(f"--{name}", type=kind, default=option.default, help="(%(default)s)")
     parser.add_argument("--device", help="cpu, cuda ...")
-    parser.add_argument("--truncate", action="store_true", help="cut texts longer than the encoder's positions")
+    parser.add_argument(
+        "--truncate", action="store_true", help="cut texts longer than the encoder's positions"
+    )
     given = parser.parse_args(arguments)
     try:
-        options = TrainingOptions(**{option.name: getattr(given, option.name) for option in fields(TrainingOptions)})
-        texts = [row[given.field] for row in read_records(given.texts, (given.field,), given.limit, kind=str)]
+        options = TrainingOptions(
+            **{option.name: getattr(given, option.name) for option in fields(TrainingOptions)}
+        )
+        texts = [
+            row[given.field]
+            for row in read_records(given.texts, (given.field,), given.limit, kind=str)
+        ]
         classifier = train_classifier(
-            texts, given.model, options, device=given.device, truncate=given.truncate, on_epoch=_report
+            texts,
+            given.model,
+            options,
+            device=given.device,
+            truncate=given.truncate,
+            on_epoch=_report,
         )
         classifier.save(given.output)
     except (OSError, TypeError, ValueError) as error:

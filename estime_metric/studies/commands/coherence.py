@@ -18,36 +18,54 @@ LISTED = 30  # more summaries than this are not listed on the screen
 
 
 def coherence(
-    file: Path, /, *, measures: str = "entity_graph", output: options.Output = None,
-    overwrite: options.Overwrite = False, source_column: str = "source",
-    summary_column: options.SummaryColumn = "summary", classifier: str | None = None,
-    bartscore_model: str | None = None, tagger: str | None = None, truncate: bool = False, device: str | None = None,
+    file: Path,
+    /,
+    *,
+    measures: str = "entity_graph",
+    output: options.Output = None,
+    overwrite: options.Overwrite = False,
+    source_column: str = "source",
+    summary_column: options.SummaryColumn = "summary",
+    classifier: str | None = None,
+    bartscore_model: str | None = None,
+    tagger: str | None = None,
+    truncate: bool = False,
+    device: str | None = None,
     seed: int = 0,
-) -> int:  # fmt: skip
-    """Score summaries by measures of coherence: how well do their sentences hang together? Higher is better.
+) -> int:
+    """Score summaries by measures of coherence: how well do their sentences hang together? Higher
+    is better.
 
-    These are the measures of Steen & Markert 2022 that need no checkpoint of their authors. 'estime benchmark
-    coherence' compares published scores of such measures with human judgements.
+    These are the measures of Steen & Markert 2022 that need no checkpoint of their authors. 'estime
+    benchmark coherence' compares published scores of such measures with human judgements.
 
     Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed.
 
     Args:
         file: JSON Lines, CSV or Parquet with a summary in each row.
-        measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs --classifier; bartscore,
-            which needs the sources and --bartscore-model; the baselines length and random.
+        measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs
+            --classifier; bartscore, which needs the sources and --bartscore-model; the baselines
+            length and random.
         output: Write scores to a .jsonl or .csv file; '-' for the screen.
         source_column: Column of the sources, which only bartscore reads.
-        classifier: Folder or Hub name of a trained classifier (python -m estime_metric.studies.coherence_measures.train).
-        bartscore_model: Sequence-to-sequence model, Hub name or folder. (default: facebook/bart-large-cnn)
+        classifier: Folder or Hub name of a trained classifier (python -m
+            estime_metric.studies.coherence_measures.train).
+        bartscore_model: Sequence-to-sequence model, Hub name or folder. (default:
+            facebook/bart-large-cnn)
         tagger: 'nltk': the entity graph links nouns. (default: content words, no data needed)
         truncate: Cut texts that are longer than a model's positions.
         device: cpu, cuda ... (default: cuda if available, else cpu)
         seed: Seed of the measure random.
     """
-    from estime_metric.studies.coherence_measures import BARTSCORE_MODEL, scoring  # imports pandas: slow
+    from estime_metric.studies.coherence_measures import (
+        BARTSCORE_MODEL,
+        scoring,
+    )  # imports pandas: slow
 
     asked = tuple(dict.fromkeys(options.parse_names(measures) or ()))
-    needed = scoring.CoherenceOptions(classifier, bartscore_model or BARTSCORE_MODEL, tagger, device, truncate, seed)
+    needed = scoring.CoherenceOptions(
+        classifier, bartscore_model or BARTSCORE_MODEL, tagger, device, truncate, seed
+    )
     scoring.check_measures(asked, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
@@ -58,12 +76,18 @@ def coherence(
     if not rows:
         raise ValueError(f"There is no summary in {file}.")
     sources = [row[source_column] for row in rows] if "bartscore" in asked else None
-    found = scoring.coherence_scores([row[summary_column] for row in rows], asked, sources=sources, options=needed)
+    found = scoring.coherence_scores(
+        [row[summary_column] for row in rows], asked, sources=sources, options=needed
+    )
     signature = scoring.coherence_signature(asked, needed)
     if output is not None:
         written = []  # as `estime score` writes them: line, further columns, measures
         for index, (line, row) in enumerate(zip(lines, rows, strict=True)):
-            others = {name: value for name, value in row.items() if name not in (source_column, summary_column)}
+            others = {
+                name: value
+                for name, value in row.items()
+                if name not in (source_column, summary_column)
+            }
             measured = {name: files.plain(float(scores[index])) for name, scores in found.items()}
             written.append({"line": line, **others, **measured})
         files.write_rows(output, written, {"signature": signature})
@@ -90,20 +114,30 @@ def _read(
             continue
         taken = next((name for name in reserved if name in row and name not in columns), None)
         if taken is not None:
-            raise ValueError(f"Expected no column {taken!r} in {path.name}, since the output has one of that name.")
+            raise ValueError(
+                f"Expected no column {taken!r} in {path.name}, since the output has one of that name."
+            )
         lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
         if lacking is not None:
-            problems.append(f"line {line}: column {lacking!r} should hold a text, but holds {row.get(lacking)!r}")
+            problems.append(
+                f"line {line}: column {lacking!r} should hold a text, but holds {row.get(lacking)!r}"
+            )
             continue
         lines.append(line)
         rows.append(row)
     return lines, rows, problems
 
 
-def _print_rows(lines: Sequence[int], summaries: Sequence[str], found: Mapping[str, NDArray[Any]]) -> None:
+def _print_rows(
+    lines: Sequence[int], summaries: Sequence[str], found: Mapping[str, NDArray[Any]]
+) -> None:
     from estime_metric.comparison.tables import Cell, Column, Section, Table
 
-    columns = (Column("line", text=True), Column("summary", text=True), *(Column(name) for name in found))
+    columns = (
+        Column("line", text=True),
+        Column("summary", text=True),
+        *(Column(name) for name in found),
+    )
     rows: list[tuple[Cell, ...]] = []
     for index, line in enumerate(lines):
         text = " ".join(summaries[index].split())

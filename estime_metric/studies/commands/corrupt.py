@@ -13,8 +13,14 @@ from estime_metric import files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 
-Errors = Annotated[str, Parameter(alias="-n", help="Errors per summary, comma-separated: a corrupted copy for each.")]
-Order = Annotated[str, Parameter(help="sequential: each error sees those before it; clean: each sees the clean text.")]
+Errors = Annotated[
+    str,
+    Parameter(alias="-n", help="Errors per summary, comma-separated: a corrupted copy for each."),
+]
+Order = Annotated[
+    str,
+    Parameter(help="sequential: each error sees those before it; clean: each sees the clean text."),
+]
 
 
 @Parameter(name="*", group=Group("Generator", sort_key=1))
@@ -22,20 +28,38 @@ Order = Annotated[str, Parameter(help="sequential: each error sees those before 
 class GeneratorOptions(options.EncoderOptions):
     """The masked language model that makes the errors."""
 
-    model: Annotated[str | None, Parameter(alias="-m", help="Masked language model that makes the errors: Hub name, "
-        "local folder, or 'embedded-small'. (default: bert-base-cased, the paper's)")] = None  # fmt: skip
-    window: Annotated[int | None, Parameter(help="Tokens the model sees at once. (default: 450)")] = None
+    model: Annotated[
+        str | None,
+        Parameter(
+            alias="-m",
+            help="Masked language model that makes the errors: Hub name, "
+            "local folder, or 'embedded-small'. (default: bert-base-cased, the paper's)",
+        ),
+    ] = None
+    window: Annotated[
+        int | None, Parameter(help="Tokens the model sees at once. (default: 450)")
+    ] = None
 
 
 def corrupt(
-    file: options.PairsFile, /, *, output: Annotated[Path, Parameter(alias="-o")],
-    overwrite: options.Overwrite = False, source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary", errors: Errors = "3", seed: int = 0, order: Order = "sequential",
-    quiet: options.Quiet = False, model: GeneratorOptions = GeneratorOptions(),
-) -> int:  # fmt: skip
-    """Put subtle errors into summaries: each row becomes a clean one (label 1) and corrupted ones (label 0).
+    file: options.PairsFile,
+    /,
+    *,
+    output: Annotated[Path, Parameter(alias="-o")],
+    overwrite: options.Overwrite = False,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    errors: Errors = "3",
+    seed: int = 0,
+    order: Order = "sequential",
+    quiet: options.Quiet = False,
+    model: GeneratorOptions = GeneratorOptions(),
+) -> int:
+    """Put subtle errors into summaries: each row becomes a clean one (label 1) and corrupted ones
+    (label 0).
 
-    Exit status: 0, all rows have all their errors; 1, invalid rows skipped, or summaries with too few words; 2, failed.
+    Exit status: 0, all rows have all their errors; 1, invalid rows skipped, or summaries with too
+    few words; 2, failed.
 
     Args:
         output: A .jsonl or .csv file; '-' for the screen.
@@ -62,7 +86,9 @@ def corrupt(
     files.write_rows(output, rows, {"signature": generator.signature})
     if not files.is_standard(output):
         clean = sum(row["label"] for row in rows)
-        say(f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped")
+        say(
+            f"{clean} clean and {len(rows) - clean} corrupted rows, {len(pairs.problems)} rows skipped"
+        )
         say(generator.signature)
         say(f"wrote {len(rows)} rows to {output}")
     return 1 if short or pairs.problems else 0

@@ -1,4 +1,6 @@
-"""``estime meta-evaluate``: scores and judgements in tables -> how well each measure agrees with the judgements."""
+"""``estime meta-evaluate``: scores and judgements in tables -> how well each measure agrees with
+the judgements.
+"""
 
 from __future__ import annotations
 
@@ -21,36 +23,59 @@ if TYPE_CHECKING:
     from estime_metric.studies.meta import Grid
 
 WRITABLE = (".csv", ".md", ".tex")
-#: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of it was checked.
+#: Numbers that `estime score` writes beside the measures: they say which pair it is and how much of
+#: it was checked.
 NOT_MEASURES = ("line", "flag", *(name for name in MEASURES if name not in HIGHER_IS_BETTER))
 
 
 def meta_evaluate(
-    scores: Path, judgements: Path, /, *,
-    measures: Annotated[str | None, Parameter(help="Columns of scores, comma-separated. (default: all that hold "
-        f"numbers, but for {', '.join(NOT_MEASURES)})")] = None,
+    scores: Path,
+    judgements: Path,
+    /,
+    *,
+    measures: Annotated[
+        str | None,
+        Parameter(
+            help="Columns of scores, comma-separated. (default: all that hold "
+            f"numbers, but for {', '.join(NOT_MEASURES)})"
+        ),
+    ] = None,
     qualities: Annotated[str | None, Parameter(name="--judgements")] = None,
-    lower: str | None = None, higher: str | None = None, document_column: str | None = None,
-    system_column: str | None = None, levels: str = "all", methods: str = "spearman,kendall_b", resample: str = "both",
-    n: options.Resamples = 1000, confidence: options.Confidence = 0.95, seed: options.Seed = 0,
-    significance: str | None = None, drop_missing: bool = False, output: options.Output = None,
+    lower: str | None = None,
+    higher: str | None = None,
+    document_column: str | None = None,
+    system_column: str | None = None,
+    levels: str = "all",
+    methods: str = "spearman,kendall_b",
+    resample: str = "both",
+    n: options.Resamples = 1000,
+    confidence: options.Confidence = 0.95,
+    seed: options.Seed = 0,
+    significance: str | None = None,
+    drop_missing: bool = False,
+    output: options.Output = None,
     overwrite: options.Overwrite = False,
-) -> None:  # fmt: skip
-    """How well do scores agree with judgements? Correlations on four levels, with bootstrap intervals.
+) -> None:
+    """How well do scores agree with judgements? Correlations on four levels, with bootstrap
+    intervals.
 
     Exit status: 0, done; 2, failed; the message names the first cells that are in the way.
 
     Args:
-        scores: CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a measure.
+        scores: CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a
+            measure.
         judgements: CSV, JSON Lines or Parquet, a row for each summary.
         qualities: Columns of judgements, comma-separated. (default: all that hold numbers)
-        lower: Measures of which lower is better, comma-separated. The directions of ESTIME's are known.
+        lower: Measures of which lower is better, comma-separated. The directions of ESTIME's are
+            known.
         higher: Measures of which higher is better, likewise.
-        document_column: Column of the documents; in SCORES and in JUDGEMENTS, with a comma between, where they differ.
-            (default: document, doc, doc_id, document_id)
-        system_column: Column of the systems, likewise. (default: system, system_id, summarizer, model, model_id)
+        document_column: Column of the documents; in SCORES and in JUDGEMENTS, with a comma between,
+            where they differ. (default: document, doc, doc_id, document_id)
+        system_column: Column of the systems, likewise. (default: system, system_id, summarizer,
+            model, model_id)
         levels: summary, system, pairwise, intra_system, comma-separated, or all.
-        methods: spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, comma-separated, or all.
+        methods: spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, comma-separated, or
+            all.
         resample: What the intervals resample: documents, systems or both.
         n: Number of resamples or permutations.
         significance: Also test every two measures: permutation, bootstrap or williams.
@@ -69,17 +94,30 @@ def meta_evaluate(
     stated = dict.fromkeys(options.parse_names(lower) or (), False)
     stated |= dict.fromkeys(options.parse_names(higher) or (), True)
     grids = read_grids(
-        scores, judgements, measures=options.parse_names(measures), qualities=options.parse_names(qualities),
-        directions={**HIGHER_IS_BETTER, **stated}, not_measures=NOT_MEASURES, document=_name_pair(document_column),
-        system=_name_pair(system_column), missing="drop" if drop_missing else "error",
-    )  # fmt: skip
+        scores,
+        judgements,
+        measures=options.parse_names(measures),
+        qualities=options.parse_names(qualities),
+        directions={**HIGHER_IS_BETTER, **stated},
+        not_measures=NOT_MEASURES,
+        document=_name_pair(document_column),
+        system=_name_pair(system_column),
+        missing="drop" if drop_missing else "error",
+    )
     known = dict.fromkeys(grid.measure for grid in grids)
     for name in stated:
         if name not in known:
-            raise ValueError(f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {name!r}.")
+            raise ValueError(
+                f"Expected --lower and --higher to name measures ({', '.join(known)}), but got {name!r}."
+            )
     if significance is not None and len(known) < 2:
-        raise ValueError(f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}.")
-    asked: dict[str, Any] = {"levels": _chosen(levels, LEVELS), "methods": _chosen(methods, METHODS)}
+        raise ValueError(
+            f"Expected two measures or more for --significance, but there is only {grids[0].measure!r}."
+        )
+    asked: dict[str, Any] = {
+        "levels": _chosen(levels, LEVELS),
+        "methods": _chosen(methods, METHODS),
+    }
     resampling: dict[str, Any] = {"resample": resample, "confidence": confidence}
     frames = {"agreement": evaluate_all(grids, n=n, seed=seed, **resampling, **asked)}
     tables = [_agreement_table(frames["agreement"], grids, n, **resampling)]
@@ -113,7 +151,9 @@ def _chosen(text: str, every: Iterable[str]) -> tuple[str, ...]:
     return tuple(every) if text == "all" else options.parse_names(text) or ()
 
 
-def _check_output(output: Path | None, significance: str | None, inputs: list[Path], overwrite: bool) -> None:
+def _check_output(
+    output: Path | None, significance: str | None, inputs: list[Path], overwrite: bool
+) -> None:
     if output is None:
         return
     if not output.suffix:
@@ -123,7 +163,9 @@ def _check_output(output: Path | None, significance: str | None, inputs: list[Pa
         wanted = f"be a folder or to end in {', '.join(WRITABLE)}"
         raise ValueError(f"Expected the output to {wanted}, but got {output.name!r}.")
     if significance is not None:
-        raise ValueError("Expected the output to be a folder, since --significance makes a second table.")
+        raise ValueError(
+            "Expected the output to be a folder, since --significance makes a second table."
+        )
     files.check_writable(output, inputs, overwrite=overwrite, endings=WRITABLE)
 
 
@@ -134,14 +176,18 @@ def _write(output: Path, tables: list[Table], frames: dict[str, DataFrame]) -> N
     tidy = {name: frame.to_csv(index=False, lineterminator="\n") for name, frame in frames.items()}
     ending = output.suffix.lower()
     if ending:
-        files.write_text(output, tidy["agreement"] if ending == ".csv" else FORMATS[ending](tables[0]))
+        files.write_text(
+            output, tidy["agreement"] if ending == ".csv" else FORMATS[ending](tables[0])
+        )
         return
     for table in tables:
         write_table(table, output)
         files.write_text(output / f"{table.name}.csv", tidy[table.name])
 
 
-def _agreement_table(found: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float) -> Table:
+def _agreement_table(
+    found: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float
+) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
     from estime_metric.comparison.tables import Column, Section, Table
     from estime_metric.studies.meta import LEVELS
@@ -149,7 +195,10 @@ def _agreement_table(found: DataFrame, grids: list[Grid], n: int, resample: str,
     levels = list(dict.fromkeys(found["level"]))
     columns = [Column("measure", text=True)]
     for level in levels:
-        columns += [Column("value", group=level), Column(f"{confidence:.0%}", group=level, text=True)]
+        columns += [
+            Column("value", group=level),
+            Column(f"{confidence:.0%}", group=level, text=True),
+        ]
     sections = []
     for names, part in found.groupby(["judgement", "method"], sort=False):
         rows = []
@@ -162,13 +211,19 @@ def _agreement_table(found: DataFrame, grids: list[Grid], n: int, resample: str,
     intervals = f"intervals from {n} resamples of {resampled}"
     notes = [f"{documents} documents, {systems} systems; {intervals}. Higher is better."]
     notes += [f"{level}: {LEVELS[level]}." for level in levels]
-    for row in found.itertuples():  # what rests on fewer documents, systems or resamples than there are
+    for (
+        row
+    ) in found.itertuples():  # what rests on fewer documents, systems or resamples than there are
         name = f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
         if row.left_out:
-            notes.append(f"{name}: {row.left_out} of {row.groups} groups are constant and left out.")
+            notes.append(
+                f"{name}: {row.left_out} of {row.groups} groups are constant and left out."
+            )
         if row.undefined:
             notes.append(f"{name}: {row.undefined} resamples have no value and are left out.")
-    return Table("agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes))
+    return Table(
+        "agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes)
+    )
 
 
 def _difference_table(found: DataFrame, test: str) -> Table:
@@ -189,7 +244,13 @@ def _difference_table(found: DataFrame, test: str) -> Table:
             rows.append((*cells, p_value(row.p_value), p_value(row.p_holm)))
         sections.append(Section(", ".join(names), tuple(rows)))
     notes = ("p is two-sided; Holm: corrected for the pairs of its section.",)
-    return Table("differences", f"Differences between measures, {test} test", tuple(shown), tuple(sections), notes)
+    return Table(
+        "differences",
+        f"Differences between measures, {test} test",
+        tuple(shown),
+        tuple(sections),
+        notes,
+    )
 
 
 def _interval(row: Any) -> str:

@@ -1,7 +1,9 @@
-"""How good is a measure? Scores against judgements, for any measure and any judgements; needs the extra ``meta``.
+"""How good is a measure? Scores against judgements, for any measure and any judgements; needs the
+extra ``meta``.
 
-A bad argument (no numbers, NaN, shapes or names that do not fit, an unknown name, an option out of range) raises
-TypeError or ValueError, whose message names the argument, what was expected and what came.
+A bad argument (no numbers, NaN, shapes or names that do not fit, an unknown name, an option out of
+range) raises TypeError or ValueError, whose message names the argument, what was expected and what
+came.
 """
 
 from __future__ import annotations
@@ -10,44 +12,114 @@ try:
     import pandas as _pandas  # noqa: F401
     import scipy as _scipy  # noqa: F401
 except ImportError as error:
-    raise ImportError("The meta-evaluation needs pandas and scipy: pip install 'estime-metric[meta]'.") from error
+    raise ImportError(
+        "The meta-evaluation needs pandas and scipy: pip install 'estime-metric[meta]'."
+    ) from error
 
-# isort: off
+from estime_metric.comparison.paired import (
+    PairedComparison,
+    PairedTest,
+    approximate_randomization,
+    compare_each,
+    compare_paired,
+    holm,
+    paired_bootstrap,
+)
+from estime_metric.comparison.reading import read_table
+from estime_metric.comparison.resampling import RESAMPLES
 from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.confounders import (
-    break_ties, capitalisation, from_property, mean_over_noise, system_upper_bound,
-)  # fmt: skip
+    break_ties,
+    capitalisation,
+    from_property,
+    mean_over_noise,
+    system_upper_bound,
+)
 from estime_metric.studies.meta.correlations import (
-    LEVELS, Correlation, UndefinedCorrelationError, correlate, correlation, group_values,
-)  # fmt: skip
+    LEVELS,
+    Correlation,
+    UndefinedCorrelationError,
+    correlate,
+    correlation,
+    group_values,
+)
 from estime_metric.studies.meta.grid import Grid, join
 from estime_metric.studies.meta.lengths import (
-    agreement_by_length_difference, correlation_with_length, count_lengths, lengths_by_system,
-)  # fmt: skip
-from estime_metric.comparison.paired import (
-    PairedComparison, PairedTest, approximate_randomization, compare_each, compare_paired, holm, paired_bootstrap,
-)  # fmt: skip
-from estime_metric.comparison.reading import read_table
+    agreement_by_length_difference,
+    correlation_with_length,
+    count_lengths,
+    lengths_by_system,
+)
 from estime_metric.studies.meta.reading import read_grids
-from estime_metric.comparison.resampling import RESAMPLES
 from estime_metric.studies.meta.resampling import bootstrap, bootstrap_groups, evaluate_all
 from estime_metric.studies.meta.shuffle import (
-    LengthCurve, ShuffledText, accuracy_by_length_difference, shuffle_accuracy, shuffle_text, shuffle_texts,
-)  # fmt: skip
+    LengthCurve,
+    ShuffledText,
+    accuracy_by_length_difference,
+    shuffle_accuracy,
+    shuffle_text,
+    shuffle_texts,
+)
 from estime_metric.studies.meta.significance import (
-    ALTERNATIVES, SWAPS, TESTS, Difference, bootstrap_difference, compare_all, permutation_test, williams,
+    ALTERNATIVES,
+    SWAPS,
+    TESTS,
+    Difference,
+    bootstrap_difference,
+    compare_all,
+    permutation_test,
+    williams,
     williams_test,
-)  # fmt: skip
-# isort: on
+)
 
 __all__ = [
-    "ALTERNATIVES", "LEVELS", "METHODS", "RESAMPLES", "SWAPS", "TESTS", "BiasMatrix", "Correlation", "Difference",
-    "Grid", "LengthCurve", "PairedComparison", "PairedTest", "ShuffledText", "UndefinedCorrelationError",
-    "accuracy_by_length_difference", "agreement_by_length_difference", "approximate_randomization", "bias_matrix",
-    "bootstrap", "bootstrap_difference", "bootstrap_groups", "break_ties", "capitalisation", "compare_all",
-    "compare_each", "compare_paired", "correlate", "correlation", "correlation_with_length", "count_lengths",
-    "evaluate_all", "from_property", "group_values", "holm", "join", "lengths_by_system", "mean_over_noise",
-    "paired_bootstrap", "permutation_test", "read_grids", "read_table", "shuffle_accuracy", "shuffle_text",
-    "shuffle_texts", "system_upper_bound", "williams", "williams_test",
-]  # fmt: skip
+    "ALTERNATIVES",
+    "LEVELS",
+    "METHODS",
+    "RESAMPLES",
+    "SWAPS",
+    "TESTS",
+    "BiasMatrix",
+    "Correlation",
+    "Difference",
+    "Grid",
+    "LengthCurve",
+    "PairedComparison",
+    "PairedTest",
+    "ShuffledText",
+    "UndefinedCorrelationError",
+    "accuracy_by_length_difference",
+    "agreement_by_length_difference",
+    "approximate_randomization",
+    "bias_matrix",
+    "bootstrap",
+    "bootstrap_difference",
+    "bootstrap_groups",
+    "break_ties",
+    "capitalisation",
+    "compare_all",
+    "compare_each",
+    "compare_paired",
+    "correlate",
+    "correlation",
+    "correlation_with_length",
+    "count_lengths",
+    "evaluate_all",
+    "from_property",
+    "group_values",
+    "holm",
+    "join",
+    "lengths_by_system",
+    "mean_over_noise",
+    "paired_bootstrap",
+    "permutation_test",
+    "read_grids",
+    "read_table",
+    "shuffle_accuracy",
+    "shuffle_text",
+    "shuffle_texts",
+    "system_upper_bound",
+    "williams",
+    "williams_test",
+]

@@ -1,4 +1,5 @@
-"""Bias matrices: does a measure see when a weak system's summary is the better one? (Steen & Markert 2022, section 6.1)
+"""Bias matrices: does a measure see when a weak system's summary is the better one? (Steen &
+Markert 2022, section 6.1)
 
 Axes: ``d`` documents, ``s`` systems.
 """
@@ -21,19 +22,26 @@ Counts = NDArray[np.int64]
 
 Compared = Literal["same_document", "all_documents"]
 
-BIAS_PAIRS: tuple[Compared, ...] = ("same_document", "all_documents")  # which summaries of two systems are compared
-MEAN_DIGITS = 9  # means of judgements that differ by no more than rounding are one mean: digits that are kept
+BIAS_PAIRS: tuple[Compared, ...] = (
+    "same_document",
+    "all_documents",
+)  # which summaries of two systems are compared
+MEAN_DIGITS = (
+    9  # means of judgements that differ by no more than rounding are one mean: digits that are kept
+)
 
 
 @dataclass(frozen=True, eq=False)
 class BiasMatrix:
-    """How well a measure ranks consistent and inverted pairs of summaries, for each pair of systems.
+    """How well a measure ranks consistent and inverted pairs of summaries, for each pair of
+    systems.
 
-    In a consistent pair the system with the better mean judgement wrote the better summary, in an inverted one the
-    other did. ``systems`` run from the best mean to the worst; tables are (s, s), rows the better system of a pair,
-    columns the worse one: values above the diagonal. ``tau_plus``, ``tau_minus``: share of the consistent, and of the
-    inverted, pairs that are ranked right minus the rest, within -1..1, higher is better, NaN of no pair;
-    ``counts_plus``, ``counts_minus`` their numbers. ``compared`` is ``"same_document"`` or ``"all_documents"``.
+    In a consistent pair the system with the better mean judgement wrote the better summary, in an
+    inverted one the other did. ``systems`` run from the best mean to the worst; tables are (s, s),
+    rows the better system of a pair, columns the worse one: values above the diagonal.
+    ``tau_plus``, ``tau_minus``: share of the consistent, and of the inverted, pairs that are ranked
+    right minus the rest, within -1..1, higher is better, NaN of no pair; ``counts_plus``,
+    ``counts_minus`` their numbers. ``compared`` is ``"same_document"`` or ``"all_documents"``.
     """
 
     systems: tuple[str, ...]
@@ -45,7 +53,9 @@ class BiasMatrix:
 
     @property
     def matrix(self) -> Floats:
-        """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored below it, 0 on it."""
+        """The paper's matrix, (s, s): tau+ above the diagonal, tau- of the same pairs mirrored
+        below it, 0 on it.
+        """
         matrix: Floats = np.triu(self.tau_plus, 1) + np.tril(self.tau_minus.T, -1)
         return matrix
 
@@ -61,10 +71,11 @@ def bias_matrix(
 ) -> BiasMatrix:
     """The bias matrix of a measure; all NaN of no document, empty of no system.
 
-    Pairs that are judged equal are left out; those that the measure ties count as wrong. Systems whose mean judgements
-    are equal (after rounding to 1e-9) keep their order. Scores and judgements are (d, s), higher is better;
-    ``compared`` is ``"same_document"``: two systems' summaries of one document, as in the authors' released code; or
-    ``"all_documents"``: each summary of one with each of the other, as in the paper's formula.
+    Pairs that are judged equal are left out; those that the measure ties count as wrong. Systems
+    whose mean judgements are equal (after rounding to 1e-9) keep their order. Scores and judgements
+    are (d, s), higher is better; ``compared`` is ``"same_document"``: two systems' summaries of one
+    document, as in the authors' released code; or ``"all_documents"``: each summary of one with
+    each of the other, as in the paper's formula.
 
     Example:
         >>> import numpy as np
@@ -84,17 +95,23 @@ def bias_matrix(
     gold, guess = judgements[:, order], scores[:, order]
     right, total = np.zeros((2, 2, len(order), len(order)), dtype=np.int64)
     for i in range(len(order)):
-        gold_sign, guess_sign = (_signs(side[:, i], side[:, i + 1 :], compared) for side in (gold, guess))
+        gold_sign, guess_sign = (
+            _signs(side[:, i], side[:, i + 1 :], compared) for side in (gold, guess)
+        )
         for kind, direction in enumerate((1, -1)):
             asked = gold_sign == direction  # (pairs, worse systems)
             total[kind, i, i + 1 :] = asked.sum(axis=0)
             right[kind, i, i + 1 :] = (asked & (guess_sign == direction)).sum(axis=0)
     tau = ratio(2 * right - total, total)
-    return BiasMatrix(tuple(names[index] for index in order), tau[0], tau[1], total[0], total[1], compared)
+    return BiasMatrix(
+        tuple(names[index] for index in order), tau[0], tau[1], total[0], total[1], compared
+    )
 
 
 def rank_systems(judgements: Floats) -> list[int]:
-    """Columns of (d, s) judgements from the best mean (rounded to 1e-9) to the worst; equal means in their order."""
+    """Columns of (d, s) judgements from the best mean (rounded to 1e-9) to the worst; equal means
+    in their order.
+    """
     if not len(judgements):
         return list(range(judgements.shape[1]))
     means = np.round(judgements.mean(axis=0), MEAN_DIGITS)
@@ -102,6 +119,8 @@ def rank_systems(judgements: Floats) -> list[int]:
 
 
 def _signs(one: Floats, others: Floats, compared: str) -> NDArray[np.int8]:
-    """Signs of one system's values (d,) minus those of others (d, o): of shape (d, o), or (d * d, o) of all pairs."""
+    """Signs of one system's values (d,) minus those of others (d, o): of shape (d, o), or (d * d,
+    o) of all pairs.
+    """
     pairs = one[:, None] - others if compared == "same_document" else one[:, None, None] - others
     return np.sign(pairs).astype(np.int8).reshape(math.prod(pairs.shape[:-1]), others.shape[1])

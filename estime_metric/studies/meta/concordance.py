@@ -1,7 +1,9 @@
-"""Weighted counts of pairs, ranks and moments: every correlation and every resample is computed from them.
+"""Weighted counts of pairs, ranks and moments: every correlation and every resample is computed
+from them.
 
-Axes: n weightings (resamples, permutations), k items (summaries, or systems). A weight says how often an item occurs
-in the sample, so a resample is a row of weights and nothing is copied. Counts of pairs are exact.
+Axes: n weightings (resamples, permutations), k items (summaries, or systems). A weight says how
+often an item occurs in the sample, so a resample is a row of weights and nothing is copied. Counts
+of pairs are exact.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ _EXACT = 2**24  # sums of weights up to here are exact in float32
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What is known of one set of items under each of n weightings; float64 of shape (n,). ``items`` and their
-    ``pairs``; ``balance``: pairs that scores and judgements order alike minus those that they order differently;
-    ``ordered_scores``, ``ordered_judgements``, ``ordered_both``: pairs in which these differ; ``classes``: different
-    scores or different judgements, whichever is fewer; ``ranks``, ``moments``: sums of products of mid-ranks, or
-    values, about their mean: of both, of scores, of judgements."""
+    """What is known of one set of items under each of n weightings; float64 of shape (n,).
+    ``items`` and their ``pairs``; ``balance``: pairs that scores and judgements order alike minus
+    those that they order differently; ``ordered_scores``, ``ordered_judgements``, ``ordered_both``:
+    pairs in which these differ; ``classes``: different scores or different judgements, whichever is
+    fewer; ``ranks``, ``moments``: sums of products of mid-ranks, or values, about their mean: of
+    both, of scores, of judgements."""
 
     pairs: Floats
     balance: Floats
@@ -49,38 +52,57 @@ class Tally:
         return (self.ordered_scores > 0) & (self.ordered_judgements > 0)
 
 
-def tally(weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[float, float] = (0.0, 0.0)) -> Tally:
-    """The counts of k items: ``weights`` are whole numbers of shape (n, k); scores and judgements of shape (k,), or (n,
-    k) if they differ by weighting. Values within their ``tolerance`` are equal."""
+def tally(
+    weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[float, float] = (0.0, 0.0)
+) -> Tally:
+    """The counts of k items: ``weights`` are whole numbers of shape (n, k); scores and judgements
+    of shape (k,), or (n, k) if they differ by weighting. Values within their ``tolerance`` are
+    equal."""
     x, y = dense(scores, tolerance[0]), dense(judgements, tolerance[1])
     of_x, of_y = by_class(weights, x), by_class(weights, y)
     of_both = by_class(weights, dense(x * (int(y.max(initial=-1)) + 1) + y))
-    tied_x, tied_y, tied_both = ((of_class * (of_class - 1)).sum(axis=1) / 2 for of_class in (of_x, of_y, of_both))
+    tied_x, tied_y, tied_both = (
+        (of_class * (of_class - 1)).sum(axis=1) / 2 for of_class in (of_x, of_y, of_both)
+    )
     items = weights.sum(axis=1)
     pairs = items * (items - 1) / 2
     return Tally(
-        pairs=pairs, balance=_balance(weights, x, y), ordered_scores=pairs - tied_x, ordered_judgements=pairs - tied_y,
-        ordered_both=pairs - tied_x - tied_y + tied_both, items=items,
+        pairs=pairs,
+        balance=_balance(weights, x, y),
+        ordered_scores=pairs - tied_x,
+        ordered_judgements=pairs - tied_y,
+        ordered_both=pairs - tied_x - tied_y + tied_both,
+        items=items,
         classes=np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1)).astype(np.float64),
         ranks=_products(weights, mid_ranks(of_x, x), mid_ranks(of_y, y)),
         moments=_products(weights, _centred(weights, scores), _centred(weights, judgements)),
-    )  # fmt: skip
+    )
 
 
 def _centred(weights: Floats, values: Floats) -> Floats:
-    """Values minus their weighted mean, scaled to at most 1 so that no square vanishes; of shape (n, k)."""
+    """Values minus their weighted mean, scaled to at most 1 so that no square vanishes; of shape
+    (n, k).
+    """
     items = weights.sum(axis=1, keepdims=True)
-    centred: Floats = values - (weights * values).sum(axis=1, keepdims=True) / np.where(items > 0, items, 1)
+    centred: Floats = values - (weights * values).sum(axis=1, keepdims=True) / np.where(
+        items > 0, items, 1
+    )
     largest = np.abs(centred).max(axis=1, keepdims=True, initial=0)
     return centred / np.where(largest > 0, largest, 1)
 
 
 def _products(weights: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    return (weights * x * y).sum(axis=1), (weights * x * x).sum(axis=1), (weights * y * y).sum(axis=1)
+    return (
+        (weights * x * y).sum(axis=1),
+        (weights * x * x).sum(axis=1),
+        (weights * y * y).sum(axis=1),
+    )
 
 
 def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Floats:
-    """Concordant minus discordant pairs: half of ``w' S w``, S the products of the signs of all differences."""
+    """Concordant minus discordant pairs: half of ``w' S w``, S the products of the signs of all
+    differences.
+    """
     total = np.zeros(len(weights))
     if x.ndim == 2 or y.ndim == 2:  # each weighting has signs of its own, of few items
         x, y = np.broadcast_to(x, weights.shape), np.broadcast_to(y, weights.shape)
@@ -107,23 +129,32 @@ METHODS: dict[str, Callable[[Tally], Floats]] = {
     "spearman": lambda t: _cosine(t.ranks, t.varied),
     "pearson": lambda t: _cosine(t.moments, t.varied),
     "kendall_a": lambda t: ratio(t.balance, t.pairs, t.ordered_judgements > 0),
-    "kendall_b": lambda t: ratio(t.balance, np.sqrt(t.ordered_scores * t.ordered_judgements), t.varied),
-    "kendall_c": lambda t: ratio(2 * t.balance, t.items**2 * (t.classes - 1) / np.maximum(t.classes, 1), t.varied),
+    "kendall_b": lambda t: ratio(
+        t.balance, np.sqrt(t.ordered_scores * t.ordered_judgements), t.varied
+    ),
+    "kendall_c": lambda t: ratio(
+        2 * t.balance, t.items**2 * (t.classes - 1) / np.maximum(t.classes, 1), t.varied
+    ),
     "accuracy": lambda t: ratio(t.concordant, t.ordered_judgements),
 }
 
 
 def mean_over_groups(tallies: Sequence[Tally], weights: Floats, method: str) -> Floats:
-    """The mean of a correlation over the g groups in which it is defined, for ``accuracy`` the share of all pairs; of
-    shape (n,), NaN where no group has a value. ``tallies`` are under n weightings or one for all; ``weights``, (n, g),
-    says how often each group counts."""
+    """The mean of a correlation over the g groups in which it is defined, for ``accuracy`` the
+    share of all pairs; of shape (n,), NaN where no group has a value. ``tallies`` are under n
+    weightings or one for all; ``weights``, (n, g), says how often each group counts."""
 
     def total(values: Iterable[Floats]) -> Floats:
         columns = [np.broadcast_to(np.nan_to_num(value), len(weights)) for value in values]
-        return (weights * np.stack(columns, axis=1)).sum(axis=1) if columns else np.zeros(len(weights))
+        return (
+            (weights * np.stack(columns, axis=1)).sum(axis=1) if columns else np.zeros(len(weights))
+        )
 
     if method == "accuracy":
-        right, asked = (counts.concordant for counts in tallies), (counts.ordered_judgements for counts in tallies)
+        right, asked = (
+            (counts.concordant for counts in tallies),
+            (counts.ordered_judgements for counts in tallies),
+        )
         return ratio(total(right), total(asked))
     values = [METHODS[method](counts) for counts in tallies]
     return ratio(total(values), total((~np.isnan(value)).astype(np.float64) for value in values))

@@ -1,5 +1,5 @@
-"""Pseudo-measures that know the system and nothing of the summary: the figure to beat (Steen & Markert 2022, section
-4.2, Table 1). Axes: ``d`` documents, ``s`` systems."""
+"""Pseudo-measures that know the system and nothing of the summary: the figure to beat (Steen &
+Markert 2022, section 4.2, Table 1). Axes: ``d`` documents, ``s`` systems."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from estime_metric.inputs import integer
 from estime_metric.studies.meta.bias import MEAN_DIGITS
 from estime_metric.studies.meta.lengths import count_in_texts
 
-#: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding of means.
+#: Width of the noise that breaks ties: below any step of judgements and counts, above the rounding
+#: of means.
 NOISE = 1e-4
 
 
 def from_property(values: ArrayLike, documents: int) -> Floats:
-    """A property of systems as a measure: each of (d, s) summaries gets the value of its system, one of (s,) numbers;
-    whether it is a pretrained transformer (0 or 1) is the paper's confounder "architecture"."""
+    """A property of systems as a measure: each of (d, s) summaries gets the value of its system,
+    one of (s,) numbers; whether it is a pretrained transformer (0 or 1) is the paper's confounder
+    "architecture"."""
     row = finite("values", values, 1)
     integer("documents", documents, 0)
     return np.tile(row, (documents, 1))
 
 
 def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
-    """Number of upper-case letters of each of (d, s) summaries, rows of equal length; of no row: shape (0, 0). A
-    confounder of the paper, where most systems write no capitals.
+    """Number of upper-case letters of each of (d, s) summaries, rows of equal length; of no row:
+    shape (0, 0). A confounder of the paper, where most systems write no capitals.
 
     Example:
         >>> capitalisation([["no capital", "Two in Rome"], ["", "USA"]])
@@ -38,16 +40,20 @@ def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
 
 
 def system_upper_bound(judgements: ArrayLike) -> Floats:
-    """Each of (d, s) summaries gets its system's mean judgement, rounded to 1e-9 so that equal means are equal: systems
-    are ranked perfectly, their summaries not at all."""
+    """Each of (d, s) summaries gets its system's mean judgement, rounded to 1e-9 so that equal
+    means are equal: systems are ranked perfectly, their summaries not at all."""
     table = finite("judgements", judgements, 2)
-    return from_property(np.round(table.mean(axis=0), MEAN_DIGITS), len(table)) if len(table) else table
+    return (
+        from_property(np.round(table.mean(axis=0), MEAN_DIGITS), len(table))
+        if len(table)
+        else table
+    )
 
 
 def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats:
-    """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no order is reversed:
-    ties flatter tau-b and ruin strict accuracy. ValueError: the scale is not below the least step between two
-    scores."""
+    """The (d, s) scores with uniform noise within 0..``scale`` added, so that none are equal and no
+    order is reversed: ties flatter tau-b and ruin strict accuracy. ValueError: the scale is not
+    below the least step between two scores."""
     table = finite("scores", scores, 2)
     if not scale > 0:
         raise ValueError(f"Expected argument `scale` to be positive, but got {scale}.")
@@ -61,10 +67,14 @@ def break_ties(scores: ArrayLike, seed: int = 0, scale: float = NOISE) -> Floats
 
 
 def mean_over_noise(
-    statistic: Callable[[Floats], float], scores: ArrayLike, runs: int = 100, seed: int = 0, scale: float = NOISE
+    statistic: Callable[[Floats], float],
+    scores: ArrayLike,
+    runs: int = 100,
+    seed: int = 0,
+    scale: float = NOISE,
 ) -> float:
-    """A statistic of a pseudo-measure with ties broken at random, averaged over runs (Table 1, columns "(r)").
-    ``statistic`` takes (d, s) scores to a number; ``scores`` and ``scale`` are as in `break_ties`; run ``k`` has the
-    seed ``seed + k``."""
+    """A statistic of a pseudo-measure with ties broken at random, averaged over runs (Table 1,
+    columns "(r)"). ``statistic`` takes (d, s) scores to a number; ``scores`` and ``scale`` are as
+    in `break_ties`; run ``k`` has the seed ``seed + k``."""
     integer("runs", runs, 1)
     return float(np.mean([statistic(break_ties(scores, seed + run, scale)) for run in range(runs)]))

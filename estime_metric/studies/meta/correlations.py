@@ -1,12 +1,13 @@
-"""How well scores agree with judgements: six statistics on four levels (Steen & Markert 2022, section 4).
+"""How well scores agree with judgements: six statistics on four levels (Steen & Markert 2022,
+section 4).
 
-``spearman`` (of mid-ranks), ``pearson``, ``kendall_a`` (ties count neither way), ``kendall_b`` (corrected for ties;
-Steen & Markert) and ``kendall_c`` (Stuart's; Vasilyev & Bohannon 2021) lie within -1..1. ``accuracy``, within 0..1, is
-the share of the pairs of all groups that the judgements order which the scores order alike; a tie of the scores is
-wrong.
+``spearman`` (of mid-ranks), ``pearson``, ``kendall_a`` (ties count neither way), ``kendall_b``
+(corrected for ties; Steen & Markert) and ``kendall_c`` (Stuart's; Vasilyev & Bohannon 2021) lie
+within -1..1. ``accuracy``, within 0..1, is the share of the pairs of all groups that the judgements
+order which the scores order alike; a tie of the scores is wrong.
 
-A group whose judgements are all equal is left out of the mean; so is one whose scores are all equal, but for
-``kendall_a`` and ``accuracy``, which are 0 there.
+A group whose judgements are all equal is left out of the mean; so is one whose scores are all
+equal, but for ``kendall_a`` and ``accuracy``, which are 0 there.
 """
 
 from __future__ import annotations
@@ -38,21 +39,24 @@ class UndefinedCorrelationError(ValueError):
 
 @dataclass(frozen=True)
 class Correlation:
-    """A ``value``, higher is better, of so many ``groups``: documents (``pairwise``), systems (``intra_system``) or 1;
-    ``left_out`` of them are undefined."""
+    """A ``value``, higher is better, of so many ``groups``: documents (``pairwise``), systems
+    (``intra_system``) or 1; ``left_out`` of them are undefined."""
 
     value: float
     groups: int
     left_out: int
 
 
-def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> float:
+def correlate(
+    scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str
+) -> float:
     """Agreement of scores with judgements, higher is better: one of `METHODS` on one of `LEVELS`.
 
     Both are of shape (documents, systems), higher is better.
 
     Raises:
-        UndefinedCorrelationError: there is nothing to compare: no document, one system, or constant values.
+        UndefinedCorrelationError: there is nothing to compare: no document, one system, or constant
+            values.
 
     Example:
         >>> scores = [[1, 2, 4], [3, 5, 6]]
@@ -65,7 +69,9 @@ def correlate(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, m
     return correlation(scores, judgements, level=level, method=method).value
 
 
-def correlation(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Correlation:
+def correlation(
+    scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str
+) -> Correlation:
     """As `correlate`, with the number of groups that it rests on."""
     x, y = _checked(scores, judgements, level, method)
     found = observed(x, y, level, [method])[method]
@@ -77,14 +83,20 @@ def correlation(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str,
     return found
 
 
-def group_values(scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str) -> Floats:
-    """The statistic of each document (``pairwise``) or system (``intra_system``), or the one value; as `correlate`, but
-    NaN where it is undefined."""
+def group_values(
+    scores: npt.ArrayLike, judgements: npt.ArrayLike, *, level: str, method: str
+) -> Floats:
+    """The statistic of each document (``pairwise``) or system (``intra_system``), or the one value;
+    as `correlate`, but NaN where it is undefined."""
     x, y = _checked(scores, judgements, level, method)
-    return np.array([METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64)
+    return np.array(
+        [METHODS[method](counts)[0] for counts in tallies(x, y, level)], dtype=np.float64
+    )
 
 
-def observed(scores: Floats, judgements: Floats, level: str, methods: Iterable[str]) -> dict[str, Correlation]:
+def observed(
+    scores: Floats, judgements: Floats, level: str, methods: Iterable[str]
+) -> dict[str, Correlation]:
     """Each method's `Correlation`, whose value is NaN where it is undefined."""
     counts = list(tallies(scores, judgements, level))
     found = {}
@@ -96,12 +108,16 @@ def observed(scores: Floats, judgements: Floats, level: str, methods: Iterable[s
 
 
 def weighted(
-    scores: Floats, judgements: Floats, level: str, methods: Iterable[str], documents: Floats | None = None,
+    scores: Floats,
+    judgements: Floats,
+    level: str,
+    methods: Iterable[str],
+    documents: Floats | None = None,
     systems: Floats | None = None,
-) -> dict[str, Floats]:  # fmt: skip
-    """method -> its values in n samples, float64 of shape (n,), NaN where it is undefined. Scores and judgements are of
-    shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D) and (n, S), say how often each sample
-    takes each of them, once where left out."""
+) -> dict[str, Floats]:
+    """method -> its values in n samples, float64 of shape (n,), NaN where it is undefined. Scores
+    and judgements are of shape (D, S); ``documents`` and ``systems``, whole numbers of shape (n, D)
+    and (n, S), say how often each sample takes each of them, once where left out."""
     counts = list(tallies(scores, judgements, level, documents, systems))
     groups = {"pairwise": documents, "intra_system": systems}.get(level)
     if groups is None:
@@ -115,7 +131,11 @@ def sample_count(documents: Floats | None, systems: Floats | None) -> int:
 
 
 def tallies(
-    scores: Floats, judgements: Floats, level: str, documents: Floats | None = None, systems: Floats | None = None
+    scores: Floats,
+    judgements: Floats,
+    level: str,
+    documents: Floats | None = None,
+    systems: Floats | None = None,
 ) -> Iterator[Tally]:
     """The counts of each group of a level, under the samples that `weighted` takes."""
     of_documents = np.ones((1, scores.shape[0])) if documents is None else documents
@@ -124,7 +144,9 @@ def tallies(
         items = of_documents[:, :, None] * of_systems[:, None, :]  # (n, D, S)
         yield tally(items.reshape(len(items), scores.size), scores.ravel(), judgements.ravel())
     elif level == "system":
-        samples = np.broadcast_to(of_systems, (sample_count(of_documents, of_systems), scores.shape[1]))
+        samples = np.broadcast_to(
+            of_systems, (sample_count(of_documents, of_systems), scores.shape[1])
+        )
         x, y = _means(scores, of_documents), _means(judgements, of_documents)
         yield tally(samples, x, y, (tolerance(scores), tolerance(judgements)))
     elif level == "pairwise":
@@ -147,7 +169,9 @@ def _means(values: Floats, documents: Floats) -> Floats:
     return found[0] if len(found) == 1 else found
 
 
-def _checked(scores: npt.ArrayLike, judgements: npt.ArrayLike, level: str, method: str) -> list[Floats]:
+def _checked(
+    scores: npt.ArrayLike, judgements: npt.ArrayLike, level: str, method: str
+) -> list[Floats]:
     check_choice("level", level, LEVELS)
     check_choice("method", method, METHODS)
     return alike(2, scores=scores, judgements=judgements)

@@ -17,9 +17,10 @@ _DROP = 'With missing="drop" (--drop-missing)'
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The scores of one ``measure`` beside the judgements of one quality (``judgement``), for every summary.
-    ``documents`` and ``systems`` name the D rows and S columns of ``scores`` and ``judgements``, finite float64 of
-    shape (D, S); higher is better. ``dropped`` says what `join` left out, one sentence each."""
+    """The scores of one ``measure`` beside the judgements of one quality (``judgement``), for every
+    summary. ``documents`` and ``systems`` name the D rows and S columns of ``scores`` and
+    ``judgements``, finite float64 of shape (D, S); higher is better. ``dropped`` says what `join`
+    left out, one sentence each."""
 
     documents: tuple[str, ...]
     systems: tuple[str, ...]
@@ -42,24 +43,35 @@ class Grid:
 
 
 def join(
-    scores: pd.DataFrame, judgements: pd.DataFrame, measure: str, judgement: str, *,
-    document: str | tuple[str, str] = "document", system: str | tuple[str, str] = "system",
-    lower_is_better: bool = False, missing: str = "error",
-) -> Grid:  # fmt: skip
+    scores: pd.DataFrame,
+    judgements: pd.DataFrame,
+    measure: str,
+    judgement: str,
+    *,
+    document: str | tuple[str, str] = "document",
+    system: str | tuple[str, str] = "system",
+    lower_is_better: bool = False,
+    missing: str = "error",
+) -> Grid:
     """Lays scores and judgements side by side: every document with every system, once.
 
     Args:
-        scores, judgements: tidy, one row for each summary. The grid follows the order of the judgements.
-        measure, judgement: columns of numbers in the one and the other; a higher judgement is better.
-        document, system: columns of names, compared as text (7 is ``"7"``); a pair where the two tables differ.
+        scores, judgements: tidy, one row for each summary. The grid follows the order of the
+            judgements.
+        measure, judgement: columns of numbers in the one and the other; a higher judgement is
+            better.
+        document, system: columns of names, compared as text (7 is ``"7"``); a pair where the two
+            tables differ.
         lower_is_better: the scores count errors, say; they are negated.
-        missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are left out, then
-            documents that lack a cell for a system that remains. ``Grid.dropped`` says which.
+        missing: ``"error"``; or ``"drop"``: systems and documents that only one table knows are
+            left out, then documents that lack a cell for a system that remains. ``Grid.dropped``
+            says which.
 
     Raises:
         TypeError: a table is no DataFrame, or a column holds no numbers.
-        ValueError: a column is missing; a name is empty; a cell occurs twice, is infinite, or is missing while
-            ``missing="error"``; nothing remains; all scores or all judgements are equal.
+        ValueError: a column is missing; a name is empty; a cell occurs twice, is infinite, or is
+            missing while ``missing="error"``; nothing remains; all scores or all judgements are
+            equal.
 
     Example:
         >>> scores = pd.DataFrame({"document": ["a", "a", "b", "b"], "system": ["X", "Y"] * 2, "alarms": [3, 0, 2, 1]})
@@ -69,13 +81,18 @@ def join(
         (('a', 'b'), ('X', 'Y'), [[-3.0, 0.0], [-2.0, -1.0]])
     """
     check_choice("missing", missing, MISSING)
-    names = [(column, column) if isinstance(column, str) else column for column in (document, system)]
+    names = [
+        (column, column) if isinstance(column, str) else column for column in (document, system)
+    ]
     drop = missing == "drop"
     x = _wide(scores, "scores", names[0][0], names[1][0], measure, drop)
     y = _wide(judgements, "judgements", names[0][1], names[1][1], judgement, drop)
     left_out = [
         f"{kind} without {lacking}: {', '.join(only) if drop else listed(only)}"
-        for kind, scored, judged in (("system", x.columns, y.columns), ("document", x.index, y.index))
+        for kind, scored, judged in (
+            ("system", x.columns, y.columns),
+            ("document", x.index, y.index),
+        )
         for lacking, one, other in (("judgements", scored, judged), ("scores", judged, scored))
         if (only := [name for name in one if name not in other])
     ]
@@ -83,9 +100,14 @@ def join(
     systems = [name for name in y.columns if name in x.columns]
     x, y = x.loc[documents, systems], y.loc[documents, systems]
     for side, name in ((x, measure), (y, judgement)):
-        gaps = [(side.index[row], side.columns[column]) for row, column in np.argwhere(side.isna().to_numpy())]
+        gaps = [
+            (side.index[row], side.columns[column])
+            for row, column in np.argwhere(side.isna().to_numpy())
+        ]
         if gaps and drop:
-            left_out.append(f"document with a gap in {name!r}: {', '.join(dict.fromkeys(key[0] for key in gaps))}")
+            left_out.append(
+                f"document with a gap in {name!r}: {', '.join(dict.fromkeys(key[0] for key in gaps))}"
+            )
         elif gaps:
             left_out.append(f"{name!r} is missing for {cell_names(gaps)}")
     if left_out and not drop:
@@ -99,34 +121,52 @@ def join(
         raise ValueError("Expected the tables to have summaries in common, but none is left.")
     for side, name in ((x, measure), (y, judgement)):
         if len(np.unique(side.to_numpy())) == 1:
-            raise ValueError(f"Expected column {name!r} to vary, but all {side.size} values are {side.iloc[0, 0]}.")
+            raise ValueError(
+                f"Expected column {name!r} to vary, but all {side.size} values are {side.iloc[0, 0]}."
+            )
     values = x.to_numpy(dtype=np.float64)
     values = 0.0 - values if lower_is_better else values  # no minus zero
     judged = y.to_numpy(dtype=np.float64)
-    return Grid(tuple(x.index), tuple(x.columns), values, judged, measure, judgement, tuple(left_out))
+    return Grid(
+        tuple(x.index), tuple(x.columns), values, judged, measure, judgement, tuple(left_out)
+    )
 
 
-def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool) -> pd.DataFrame:
+def _wide(
+    table: pd.DataFrame, side: str, document: str, system: str, column: str, drop: bool
+) -> pd.DataFrame:
     """One table as documents by systems, in order of appearance; NaN where there is no cell."""
     if not isinstance(table, pd.DataFrame):
-        raise TypeError(f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}.")
+        raise TypeError(
+            f"Expected argument `{side}` to be a DataFrame, but got {type(table).__name__}."
+        )
     for name in (document, system, column):
         if name not in table.columns:
             found = ", ".join(map(str, table.columns)) or "none"
-            raise ValueError(f"Expected argument `{side}` to have a column {name!r}, but its columns are {found}.")
+            raise ValueError(
+                f"Expected argument `{side}` to have a column {name!r}, but its columns are {found}."
+            )
     names = table[[document, system]]
     if len(bad := table.index[(names.isna() | (names == "")).any(axis=1)]):
-        raise ValueError(f"Expected `{side}` to name document and system in each row, but row {listed(bad)} lacks one.")
+        raise ValueError(
+            f"Expected `{side}` to name document and system in each row, but row {listed(bad)} lacks one."
+        )
     keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
     if len(twice := keys[keys.duplicated()].unique()):
-        raise ValueError(f"Expected `{side}` to hold each summary once, but it holds {cell_names(twice)} twice.")
+        raise ValueError(
+            f"Expected `{side}` to hold each summary once, but it holds {cell_names(twice)} twice."
+        )
     cells = table[column].set_axis(keys)
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     where = f"column {column!r} of `{side}`"
     if len(unread := cells[values.isna() & cells.notna()]):
-        raise TypeError(f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}.")
+        raise TypeError(
+            f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
+        )
     if len(infinite := values[np.isinf(values)]):
-        raise ValueError(f"Expected {where} to be finite, but got infinity at {cell_names(infinite.index)}.")
+        raise ValueError(
+            f"Expected {where} to be finite, but got infinity at {cell_names(infinite.index)}."
+        )
     if not drop and values.isna().any():
         raise ValueError(
             f"Expected {where} to be finite, but there is NaN at {cell_names(values.index[values.isna()])}. "
@@ -134,7 +174,9 @@ def _wide(table: pd.DataFrame, side: str, document: str, system: str, column: st
         )
     if values.empty:
         return pd.DataFrame(dtype=np.float64)
-    return values.unstack().loc[keys.get_level_values(0).unique(), keys.get_level_values(1).unique()]
+    return values.unstack().loc[
+        keys.get_level_values(0).unique(), keys.get_level_values(1).unique()
+    ]
 
 
 def cell_names(keys: Iterable[tuple[str, str]]) -> str:

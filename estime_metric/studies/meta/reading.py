@@ -1,4 +1,6 @@
-"""Tables of scores and judgements on disk -> data frames and grids: finds files, columns and measures."""
+"""Tables of scores and judgements on disk -> data frames and grids: finds files, columns and
+measures.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from estime_metric.studies.meta.grid import Grid, join
 DOCUMENT_COLUMNS = ("document", "doc", "doc_id", "document_id")
 SYSTEM_COLUMNS = ("system", "system_id", "summarizer", "model", "model_id")
 
-#: A column's name; or its names in the scores and in the judgements, ``None`` where it is to be found.
+#: A column's name; or its names in the scores and in the judgements, ``None`` where it is to be
+#: found.
 ColumnNames = str | tuple[str | None, str | None] | None
 
 #: A table, the column of a measure in it, and its columns of documents and systems.
@@ -22,34 +25,46 @@ _Measured = tuple[pd.DataFrame, str, tuple[str, str]]
 
 
 def read_grids(
-    scores: str | Path, judgements: str | Path, *, measures: Sequence[str] | None = None,
-    qualities: Sequence[str] | None = None, directions: Mapping[str, bool] | None = None,
-    not_measures: Collection[str] = (), document: ColumnNames = None, system: ColumnNames = None,
+    scores: str | Path,
+    judgements: str | Path,
+    *,
+    measures: Sequence[str] | None = None,
+    qualities: Sequence[str] | None = None,
+    directions: Mapping[str, bool] | None = None,
+    not_measures: Collection[str] = (),
+    document: ColumnNames = None,
+    system: ColumnNames = None,
     missing: str = "error",
-) -> list[Grid]:  # fmt: skip
-    """Reads a grid for each judged quality and measure: the measures of the first quality, then those of the second,
-    and so on.
+) -> list[Grid]:
+    """Reads a grid for each judged quality and measure: the measures of the first quality, then
+    those of the second, and so on.
 
     Args:
-        scores: a table, or a folder of tables, whose measures are called ``FILE``, or ``FILE.COLUMN`` where a file
-            holds several columns of numbers.
+        scores: a table, or a folder of tables, whose measures are called ``FILE``, or
+            ``FILE.COLUMN`` where a file holds several columns of numbers.
         judgements: a table.
-        measures, qualities: columns or measures of the scores, and columns of the judgements; where left out, all that
-            hold numbers, but for ``not_measures``.
-        directions: measure, or column of scores without ``@LAYER`` -> whether higher is better; the others are negated.
-            Where left out, higher is better for all.
+        measures, qualities: columns or measures of the scores, and columns of the judgements; where
+            left out, all that hold numbers, but for ``not_measures``.
+        directions: measure, or column of scores without ``@LAYER`` -> whether higher is better; the
+            others are negated. Where left out, higher is better for all.
         not_measures: columns of numbers that are not taken unasked, such as line numbers.
-        document, system: their columns; a pair where the tables name one differently. Where left out, the first of
-            `DOCUMENT_COLUMNS` or `SYSTEM_COLUMNS` that is there.
+        document, system: their columns; a pair where the tables name one differently. Where left
+            out, the first of `DOCUMENT_COLUMNS` or `SYSTEM_COLUMNS` that is there.
         missing: as in `join`.
 
     Raises:
         TypeError, ValueError: a column or a measure is missing, or the tables do not fit.
         OSError: a file cannot be read.
     """
-    documents, systems = (names if isinstance(names, tuple) else (names, names) for names in (document, system))
+    documents, systems = (
+        names if isinstance(names, tuple) else (names, names) for names in (document, system)
+    )
     judged, judged_ids = _read(Path(judgements), documents[1], systems[1])
-    found_qualities = tuple(qualities) if qualities else _numeric(judged, judged_ids, Path(judgements), not_measures)
+    found_qualities = (
+        tuple(qualities)
+        if qualities
+        else _numeric(judged, judged_ids, Path(judgements), not_measures)
+    )
     found = _measures(Path(scores), measures, not_measures, documents[0], systems[0])
     higher: dict[str, bool | None] = dict.fromkeys(found, True)
     if directions is not None:
@@ -58,12 +73,18 @@ def read_grids(
             higher[name] = next((directions[each] for each in tried if each in directions), None)
     grids = [
         join(
-            table.rename(columns={column: name}), judged, name, quality, document=(ids[0], judged_ids[0]),
-            system=(ids[1], judged_ids[1]), lower_is_better=higher[name] is False, missing=missing,
+            table.rename(columns={column: name}),
+            judged,
+            name,
+            quality,
+            document=(ids[0], judged_ids[0]),
+            system=(ids[1], judged_ids[1]),
+            lower_is_better=higher[name] is False,
+            missing=missing,
         )
         for quality in found_qualities
         for name, (table, column, ids) in found.items()
-    ]  # fmt: skip
+    ]
     if unknown := [name for name, direction in higher.items() if direction is None]:
         raise ValueError(
             f"Expected the direction of each measure, but {', '.join(unknown)} may be better higher or lower: name "
@@ -73,7 +94,11 @@ def read_grids(
 
 
 def _measures(
-    path: Path, asked: Sequence[str] | None, skipped: Collection[str], document: str | None, system: str | None
+    path: Path,
+    asked: Sequence[str] | None,
+    skipped: Collection[str],
+    document: str | None,
+    system: str | None,
 ) -> dict[str, _Measured]:
     """Name -> table, column of scores, and columns of documents and systems."""
     if not path.is_dir():
@@ -84,20 +109,31 @@ def _measures(
         table, ids = _read(file, document, system)
         numeric = _numeric(table, ids, file, skipped)
         for column in numeric:
-            found[file.stem if len(numeric) == 1 else f"{file.stem}.{column}"] = (table, column, ids)
+            found[file.stem if len(numeric) == 1 else f"{file.stem}.{column}"] = (
+                table,
+                column,
+                ids,
+            )
     unknown = [name for name in asked or () if name not in found]
     if unknown or not found:
         known, got = (", ".join(names) or "none" for names in (found, unknown))
-        raise ValueError(f"Expected argument `measures` to name measures in {path} ({known}), but got {got}.")
+        raise ValueError(
+            f"Expected argument `measures` to name measures in {path} ({known}), but got {got}."
+        )
     return {name: found[name] for name in asked or found}
 
 
-def _read(path: Path, document: str | None, system: str | None) -> tuple[pd.DataFrame, tuple[str, str]]:
+def _read(
+    path: Path, document: str | None, system: str | None
+) -> tuple[pd.DataFrame, tuple[str, str]]:
     """A table, and its columns of documents and systems."""
     given = [name for name in (document, system) if name is not None]
     table = read_table(path, (*DOCUMENT_COLUMNS, *SYSTEM_COLUMNS, *given))
     found = []
-    for kind, name, known in (("document", document, DOCUMENT_COLUMNS), ("system", system, SYSTEM_COLUMNS)):
+    for kind, name, known in (
+        ("document", document, DOCUMENT_COLUMNS),
+        ("system", system, SYSTEM_COLUMNS),
+    ):
         name = name or next((each for each in known if each in table.columns), None)
         if name is None or name not in table.columns:
             listed = ", ".join(map(str, table.columns)) or "none"
@@ -109,8 +145,12 @@ def _read(path: Path, document: str | None, system: str | None) -> tuple[pd.Data
     return table, (found[0], found[1])
 
 
-def _numeric(table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]) -> tuple[str, ...]:
-    """The columns that hold mostly numbers: a stray word is an error; ``NAME@LAYER`` is skipped where ``NAME`` is."""
+def _numeric(
+    table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]
+) -> tuple[str, ...]:
+    """The columns that hold mostly numbers: a stray word is an error; ``NAME@LAYER`` is skipped
+    where ``NAME`` is.
+    """
     numbers = tuple(
         str(name)
         for name in table.columns
@@ -119,5 +159,7 @@ def _numeric(table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Col
         and pd.to_numeric(table[name], errors="coerce").notna().mean() >= 0.5
     )
     if not numbers:
-        raise ValueError(f"Expected {path.name!r} to have a column of numbers to be compared, but it has none.")
+        raise ValueError(
+            f"Expected {path.name!r} to have a column of numbers to be compared, but it has none."
+        )
     return numbers

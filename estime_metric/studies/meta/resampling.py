@@ -1,8 +1,10 @@
-"""Bootstrap intervals of the correlations: which value would another choice of documents or systems have given?
+"""Bootstrap intervals of the correlations: which value would another choice of documents or systems
+have given?
 
-A resample draws documents, systems, or both with replacement; ``both`` is crossed: every drawn system with every drawn
-document (BOOT-BOTH of Deutsch, Dror & Roth 2021; Steen & Markert 2022, Table 3), which ``scipy.stats.bootstrap`` cannot
-do. What is drawn twice counts twice, and its copies are tied. A resample is a row of weights, see `concordance`.
+A resample draws documents, systems, or both with replacement; ``both`` is crossed: every drawn
+system with every drawn document (BOOT-BOTH of Deutsch, Dror & Roth 2021; Steen & Markert 2022,
+Table 3), which ``scipy.stats.bootstrap`` cannot do. What is drawn twice counts twice, and its
+copies are tied. A resample is a row of weights, see `concordance`.
 """
 
 from __future__ import annotations
@@ -17,17 +19,39 @@ from estime_metric.comparison.checks import Floats, check_share
 from estime_metric.comparison.resampling import Samples, draw, interval
 from estime_metric.inputs import check_choice
 from estime_metric.studies.meta.concordance import METHODS
-from estime_metric.studies.meta.correlations import LEVELS, group_values, observed, sample_count, tallies, weighted
+from estime_metric.studies.meta.correlations import (
+    LEVELS,
+    group_values,
+    observed,
+    sample_count,
+    tallies,
+    weighted,
+)
 from estime_metric.studies.meta.grid import Grid
 
-_TOGETHER = 1_000_000  # numbers in the weights of the resamples that are computed together: 8 MB of float64
+_TOGETHER = (
+    1_000_000  # numbers in the weights of the resamples that are computed together: 8 MB of float64
+)
 
-_AGREEMENT = ["measure", "judgement", "level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
+_AGREEMENT = [
+    "measure",
+    "judgement",
+    "level",
+    "method",
+    "value",
+    "low",
+    "high",
+    "groups",
+    "left_out",
+    "undefined",
+]
 
 
-def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iterable[str]) -> dict[str, Floats]:
-    """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples), NaN where there is
-    none; in chunks, so that memory does not grow with their number."""
+def resampled(
+    grid: Grid, samples: Samples, levels: Iterable[str], methods: Iterable[str]
+) -> dict[str, Floats]:
+    """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples),
+    NaN where there is none; in chunks, so that memory does not grow with their number."""
     methods, rows = list(methods), sample_count(*samples)
     found = {level: np.empty((len(methods), rows)) for level in levels}
     step = max(1, _TOGETHER // max(1, grid.scores.size))
@@ -42,9 +66,15 @@ def resampled(grid: Grid, samples: Samples, levels: Iterable[str], methods: Iter
 
 
 def bootstrap(
-    grid: Grid, *, levels: Iterable[str] = tuple(LEVELS), methods: Iterable[str] = tuple(METHODS),
-    resample: str = "both", n: int = 1000, confidence: float = 0.95, seed: int = 0,
-) -> pd.DataFrame:  # fmt: skip
+    grid: Grid,
+    *,
+    levels: Iterable[str] = tuple(LEVELS),
+    methods: Iterable[str] = tuple(METHODS),
+    resample: str = "both",
+    n: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
     """Correlations with percentile intervals, for some of `LEVELS` and of `METHODS`.
 
     Args:
@@ -53,8 +83,9 @@ def bootstrap(
         seed: the same seed draws the same documents and systems for every measure.
 
     Returns:
-        One row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high`` (NaN where undefined);
-        ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples without a value, not in the interval.
+        One row for each level and method: ``level``, ``method``, ``value``, ``low``, ``high`` (NaN
+        where undefined); ``groups``, ``left_out`` as in `Correlation`; ``undefined``, resamples
+        without a value, not in the interval.
     """
     levels, methods = list(levels), list(methods)
     for level in levels:
@@ -74,25 +105,40 @@ def bootstrap(
 
 
 def evaluate_all(
-    grids: Iterable[Grid], *, levels: Iterable[str] = tuple(LEVELS), methods: Iterable[str] = tuple(METHODS),
+    grids: Iterable[Grid],
+    *,
+    levels: Iterable[str] = tuple(LEVELS),
+    methods: Iterable[str] = tuple(METHODS),
     **options: Any,
-) -> pd.DataFrame:  # fmt: skip
-    """`bootstrap` of every grid in one table: ``measure`` and ``judgement``, which grids have, then its columns."""
+) -> pd.DataFrame:
+    """`bootstrap` of every grid in one table: ``measure`` and ``judgement``, which grids have, then
+    its columns.
+    """
     options |= {"levels": list(levels), "methods": list(methods)}
-    parts = [bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement) for grid in grids]
-    return pd.concat(parts)[_AGREEMENT].reset_index(drop=True) if parts else pd.DataFrame(columns=_AGREEMENT)
+    parts = [
+        bootstrap(grid, **options).assign(measure=grid.measure, judgement=grid.judgement)
+        for grid in grids
+    ]
+    return (
+        pd.concat(parts)[_AGREEMENT].reset_index(drop=True)
+        if parts
+        else pd.DataFrame(columns=_AGREEMENT)
+    )
 
 
 def bootstrap_groups(
     grid: Grid, *, level: str, method: str, n: int = 1000, confidence: float = 0.95, seed: int = 0
 ) -> pd.DataFrame:
-    """The correlation of each group with its interval: systems over resampled documents (``"intra_system"``; Steen &
-    Markert 2022, Figure 5), or documents over resampled systems (``"pairwise"``), all over the same resamples: a row
-    for each, ``group``, ``value`` (NaN where it is undefined), ``low``, ``high``, ``undefined``."""
+    """The correlation of each group with its interval: systems over resampled documents
+    (``"intra_system"``; Steen & Markert 2022, Figure 5), or documents over resampled systems
+    (``"pairwise"``), all over the same resamples: a row for each, ``group``, ``value`` (NaN where
+    it is undefined), ``low``, ``high``, ``undefined``."""
     check_choice("level", level, ("intra_system", "pairwise"))
     check_choice("method", method, METHODS)
     check_share("confidence", confidence)
-    within, names = ("documents", grid.systems) if level == "intra_system" else ("systems", grid.documents)
+    within, names = (
+        ("documents", grid.systems) if level == "intra_system" else ("systems", grid.documents)
+    )
     samples = draw(grid.scores.shape, within, n, seed)
     values = group_values(grid.scores, grid.judgements, level=level, method=method)
     counts = tallies(grid.scores, grid.judgements, level, *samples)

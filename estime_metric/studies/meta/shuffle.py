@@ -1,6 +1,8 @@
-"""The shuffle test: does a measure prefer a text to the same text with its sentences in another order?
+"""The shuffle test: does a measure prefer a text to the same text with its sentences in another
+order?
 
-Steen & Markert 2022, section 7.1 (accuracy on pairs, Table 4) and 7.4 (by difference in length, Figure 4).
+Steen & Markert 2022, section 7.1 (accuracy on pairs, Table 4) and 7.4 (by difference in length,
+Figure 4).
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ from estime_metric.inputs import check_texts, integer
 SentenceSplitter = Callable[[str], Sequence[str]]  # text -> its sentences in order
 
 #: An end mark with its closing quotes and brackets, white space, and then no lower-case letter.
-_BREAK = re.compile(r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\"'`(\[\u2018\u201c]+\s?)?[^\Wa-z])")
+_BREAK = re.compile(
+    r"(?<=[.!?])((?:\s?(?:''|[\"')\]\u2019\u201d]))*)\s+(?=(?:[\"'`(\[\u2018\u201c]+\s?)?[^\Wa-z])"
+)
 
 
 @dataclass(frozen=True)
 class ShuffledText:
-    """A text whose sentences are in another order: the sentence at ``k`` is that at ``order[k]`` in the original."""
+    """A text whose sentences are in another order: the sentence at ``k`` is that at ``order[k]`` in
+    the original.
+    """
 
     text: str
     order: tuple[int, ...]
@@ -35,10 +41,12 @@ class ShuffledText:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Sentences of a text, without blank ones: its lines where it has several, else its parts by end marks.
+    """Sentences of a text, without blank ones: its lines where it has several, else its parts by
+    end marks.
 
-    A part ends with ``.``, ``!`` or ``?`` and closing quotes and brackets, where white space and then no lower-case
-    letter follow ("v. stiviano" is whole). It knows no abbreviations: "Mr. Smith" is cut.
+    A part ends with ``.``, ``!`` or ``?`` and closing quotes and brackets, where white space and
+    then no lower-case letter follow ("v. stiviano" is whole). It knows no abbreviations: "Mr.
+    Smith" is cut.
 
     Example:
         >>> split_sentences("It rained . Nobody came , said v. jones . 'Why ?' Nobody knows .")
@@ -53,10 +61,12 @@ def split_sentences(text: str) -> list[str]:
 def shuffle_text(
     text: str, seed: int | Sequence[int] = 0, splitter: SentenceSplitter = split_sentences
 ) -> ShuffledText:
-    """The text with its sentences in a random order that reads differently; all such orders are equally likely.
+    """The text with its sentences in a random order that reads differently; all such orders are
+    equally likely.
 
-    Sentences are joined by a newline if the text has lines, else by a space. A text without two different sentences
-    comes back unchanged: leave such pairs out of an accuracy. The seed is as ``numpy.random.default_rng`` takes it.
+    Sentences are joined by a newline if the text has lines, else by a space. A text without two
+    different sentences comes back unchanged: leave such pairs out of an accuracy. The seed is as
+    ``numpy.random.default_rng`` takes it.
     """
     sentences = list(splitter(text))
     order = list(range(len(sentences)))
@@ -64,7 +74,9 @@ def shuffle_text(
         return ShuffledText(text, tuple(order))
     rng = np.random.default_rng(seed)
     shuffled = sentences
-    while shuffled == sentences:  # two sentences that differ are swapped with a chance of one half at least
+    while (
+        shuffled == sentences
+    ):  # two sentences that differ are swapped with a chance of one half at least
         order = [int(index) for index in rng.permutation(len(sentences))]
         shuffled = [sentences[index] for index in order]
     return ShuffledText(("\n" if "\n" in text.strip() else " ").join(shuffled), tuple(order))
@@ -73,7 +85,8 @@ def shuffle_text(
 def shuffle_texts(
     texts: Sequence[str], seed: int = 0, splitter: SentenceSplitter = split_sentences
 ) -> list[ShuffledText]:
-    """Each text shuffled by `shuffle_text`; the order of one depends on ``seed``, its index and its sentences only.
+    """Each text shuffled by `shuffle_text`; the order of one depends on ``seed``, its index and its
+    sentences only.
 
     Example:
         >>> made = shuffle_texts(["One came. Two left. Three stayed.", "One sentence."])
@@ -82,12 +95,16 @@ def shuffle_texts(
         >>> sorted(made[0].text.split(". "))
         ['One came', 'Three stayed', 'Two left.']
     """
-    return [shuffle_text(text, (seed, index), splitter) for index, text in enumerate(check_texts("texts", texts))]
+    return [
+        shuffle_text(text, (seed, index), splitter)
+        for index, text in enumerate(check_texts("texts", texts))
+    ]
 
 
 def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
-    """Share of pairs whose original is scored higher, within 0..1, 0.5 by chance; a tie counts one half; NaN of no
-    pair. Takes (n,) scores of originals, higher is better, and of the same texts shuffled.
+    """Share of pairs whose original is scored higher, within 0..1, 0.5 by chance; a tie counts one
+    half; NaN of no pair. Takes (n,) scores of originals, higher is better, and of the same texts
+    shuffled.
 
     Example:
         >>> shuffle_accuracy([2.0, 1.0, 3.0, 0.0], [1.0, 1.0, 2.0, 4.0])
@@ -99,9 +116,10 @@ def shuffle_accuracy(originals: ArrayLike, shuffled: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class LengthCurve:
-    """Means by a length; the last bucket at either end takes all that lies beyond the limit. ``lengths``: (b,) lower
-    edges of the buckets that hold a pair, rising, each ``width`` wide; ``means``: (b,) share of the pairs ranked right,
-    a tie counting one half, within 0..1; ``counts``: (b,) number of pairs."""
+    """Means by a length; the last bucket at either end takes all that lies beyond the limit.
+    ``lengths``: (b,) lower edges of the buckets that hold a pair, rising, each ``width`` wide;
+    ``means``: (b,) share of the pairs ranked right, a tie counting one half, within 0..1;
+    ``counts``: (b,) number of pairs."""
 
     lengths: Floats
     means: Floats
@@ -110,18 +128,28 @@ class LengthCurve:
 
 
 def accuracy_by_length_difference(
-    originals: ArrayLike, shuffled: ArrayLike, lengths: ArrayLike, shuffled_lengths: ArrayLike | None = None, *,
-    pairs: int = 10_000, width: float = 20.0, limit: float = 200.0, seed: int = 0,
-) -> LengthCurve:  # fmt: skip
-    """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of their lengths.
+    originals: ArrayLike,
+    shuffled: ArrayLike,
+    lengths: ArrayLike,
+    shuffled_lengths: ArrayLike | None = None,
+    *,
+    pairs: int = 10_000,
+    width: float = 20.0,
+    limit: float = 200.0,
+    seed: int = 0,
+) -> LengthCurve:
+    """Accuracy on pairs of a text and the shuffled form of *another* text, by the difference of
+    their lengths.
 
-    The curve of a measure that sees coherence alone is flat; one that prefers long texts rises, since the difference is
-    the original's length minus the shuffled text's (section 7.4, Figure 4; the defaults are the paper's). A tie counts
-    one half; in the authors' released code it is wrong.
+    The curve of a measure that sees coherence alone is flat; one that prefers long texts rises,
+    since the difference is the original's length minus the shuffled text's (section 7.4, Figure 4;
+    the defaults are the paper's). A tie counts one half; in the authors' released code it is wrong.
 
     Args:
-        originals, shuffled: (n,) scores of the originals, higher is better, and of the same texts shuffled.
-        lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first where left out.
+        originals, shuffled: (n,) scores of the originals, higher is better, and of the same texts
+            shuffled.
+        lengths, shuffled_lengths: (n,) lengths of both, in any unit; the second are the first where
+            left out.
         pairs, seed: most pairs, drawn at random without repetition.
         width, limit: of a bucket; differences beyond ``-limit`` and ``limit`` are counted there.
     """
@@ -136,7 +164,9 @@ def accuracy_by_length_difference(
         drawn = np.random.default_rng(seed).choice(every, size=pairs, replace=False)
     one, step = np.divmod(drawn, max(len(better) - 1, 1))
     other = step + (step >= one)  # all texts but `one`
-    return length_curve(sizes[one] - other_sizes[other], wins(better[one], worse[other]), width, limit)
+    return length_curve(
+        sizes[one] - other_sizes[other], wins(better[one], worse[other]), width, limit
+    )
 
 
 def length_curve(lengths: Floats, values: Floats, width: float, limit: float) -> LengthCurve:

@@ -1,9 +1,11 @@
-"""Does one measure agree better with the judgements than another does? Paired tests on the same summaries.
+"""Does one measure agree better with the judgements than another does? Paired tests on the same
+summaries.
 
-`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system (PERM-BOTH,
-PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights; ``scipy.stats.permutation_test``
-would copy the table for each. `williams_test` takes the items as independent draws from a normal distribution, which
-summaries of one document are not (Williams 1959; Graham & Baldwin 2014).
+`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system
+(PERM-BOTH, PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights;
+``scipy.stats.permutation_test`` would copy the table for each. `williams_test` takes the items as
+independent draws from a normal distribution, which summaries of one document are not (Williams
+1959; Graham & Baldwin 2014).
 """
 
 from __future__ import annotations
@@ -23,7 +25,12 @@ from estime_metric.comparison.paired import holm, p_of_sign
 from estime_metric.comparison.resampling import draw, interval
 from estime_metric.inputs import check_choice, integer
 from estime_metric.studies.meta.concordance import METHODS, Tally, mean_over_groups, tally
-from estime_metric.studies.meta.correlations import LEVELS, UndefinedCorrelationError, correlate, tolerance
+from estime_metric.studies.meta.correlations import (
+    LEVELS,
+    UndefinedCorrelationError,
+    correlate,
+    tolerance,
+)
 from estime_metric.studies.meta.grid import Grid
 from estime_metric.studies.meta.resampling import resampled
 
@@ -36,16 +43,27 @@ _ROUNDING = 1e-12  # differences of correlations below this are rounding
 _TOGETHER = 500_000  # swaps of summaries that are computed together: weights of 16 MB
 
 _DIFFERENCES = [
-    "first", "second", "judgement", "level", "method", "first_value", "second_value", "difference", "low", "high",
-    "p_value", "p_holm", "note",
-]  # fmt: skip
+    "first",
+    "second",
+    "judgement",
+    "level",
+    "method",
+    "first_value",
+    "second_value",
+    "difference",
+    "low",
+    "high",
+    "p_value",
+    "p_holm",
+    "note",
+]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two measures' correlations with the same judgements, ``first`` and ``second``, with the ``p_value`` of the
-    alternative; the interval of their difference, ``None`` where the test gives none; and the samples left out as
-    ``undefined``."""
+    """Two measures' correlations with the same judgements, ``first`` and ``second``, with the
+    ``p_value`` of the alternative; the interval of their difference, ``None`` where the test gives
+    none; and the samples left out as ``undefined``."""
 
     first: float
     second: float
@@ -61,12 +79,19 @@ class Difference:
 
 
 def bootstrap_difference(
-    first: Grid, second: Grid, *, level: str, method: str, resample: str = "both", n: int = 1000,
-    confidence: float = 0.95, seed: int = 0,
-) -> Difference:  # fmt: skip
-    """Interval of the difference of two measures' correlations, first minus second, and its two-sided p-value: twice
-    the share of resamples whose difference has the other sign or none. Arguments and errors: `permutation_test`,
-    `bootstrap`."""
+    first: Grid,
+    second: Grid,
+    *,
+    level: str,
+    method: str,
+    resample: str = "both",
+    n: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Difference:
+    """Interval of the difference of two measures' correlations, first minus second, and its
+    two-sided p-value: twice the share of resamples whose difference has the other sign or none.
+    Arguments and errors: `permutation_test`, `bootstrap`."""
     _check_same(first, second, level, method)
     samples = draw(first.scores.shape, resample, n, seed)
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
@@ -77,9 +102,16 @@ def bootstrap_difference(
 
 
 def permutation_test(
-    first: Grid, second: Grid, *, level: str, method: str, swap: str = "summaries", alternative: str = "two-sided",
-    n: int = 1000, seed: int = 0,
-) -> Difference:  # fmt: skip
+    first: Grid,
+    second: Grid,
+    *,
+    level: str,
+    method: str,
+    swap: str = "summaries",
+    alternative: str = "two-sided",
+    n: int = 1000,
+    seed: int = 0,
+) -> Difference:
     """Paired permutation test of two measures' correlations.
 
     The p-value is (1 + permutations with as large a difference) / (1 + permutations).
@@ -87,7 +119,8 @@ def permutation_test(
     Args:
         first, second: two measures, with the same judgements of the same summaries.
         level, method: one of `LEVELS` and of `METHODS`.
-        swap: what keeps together: each of the ``summaries`` alone, those of one of the ``documents`` or ``systems``.
+        swap: what keeps together: each of the ``summaries`` alone, those of one of the
+            ``documents`` or ``systems``.
         alternative: ``"two-sided"``, ``"greater"`` (the first agrees better) or ``"less"``.
         n, seed: number of permutations, and seed.
 
@@ -115,10 +148,16 @@ def permutation_test(
 
 
 def williams_test(
-    first: Grid, second: Grid, *, level: str = "system", method: str = "pearson", alternative: str = "two-sided"
+    first: Grid,
+    second: Grid,
+    *,
+    level: str = "system",
+    method: str = "pearson",
+    alternative: str = "two-sided",
 ) -> Difference:
-    """Williams test of two measures' correlations with the judgements; grids and errors as in `permutation_test`. The
-    level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or ``"spearman"`` as an approximation."""
+    """Williams test of two measures' correlations with the judgements; grids and errors as in
+    `permutation_test`. The level is ``"system"`` or ``"summary"``, the method ``"pearson"``, or
+    ``"spearman"`` as an approximation."""
     _check_same(first, second, level, method)
     check_choice("level", level, ("system", "summary"))
     check_choice("method", method, ("pearson", "spearman"))
@@ -131,11 +170,12 @@ def williams_test(
 def williams(
     first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
 ) -> tuple[float, float]:
-    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014): t with n - 3 degrees of freedom,
-    positive where the first is higher, 0 of equal correlations; and the p-value.
+    """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014): t with n - 3
+    degrees of freedom, positive where the first is higher, 0 of equal correlations; and the
+    p-value.
 
-    ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each other; they rest on ``n``
-    items, at least four. The alternative is as in `permutation_test`.
+    ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each
+    other; they rest on ``n`` items, at least four. The alternative is as in `permutation_test`.
 
     Example:
         >>> t, p = williams(0.4, 0.5, 0.1, 103)
@@ -146,11 +186,18 @@ def williams(
     integer("n", n, 4)
     for name, value in (("first", first), ("second", second), ("between", between)):
         if not -1 - _ROUNDING <= value <= 1 + _ROUNDING:
-            raise ValueError(f"Expected argument `{name}` to be a correlation within -1..1, but got {value}.")
+            raise ValueError(
+                f"Expected argument `{name}` to be a correlation within -1..1, but got {value}."
+            )
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     if determinant < -1e-9:
-        raise ValueError(f"Expected three correlations of one table, but {first}, {second}, {between} cannot be.")
-    below = 2 * max(determinant, 0.0) * (n - 1) / (n - 3) + ((first + second) / 2) ** 2 * (1 - between) ** 3
+        raise ValueError(
+            f"Expected three correlations of one table, but {first}, {second}, {between} cannot be."
+        )
+    below = (
+        2 * max(determinant, 0.0) * (n - 1) / (n - 3)
+        + ((first + second) / 2) ** 2 * (1 - between) ** 3
+    )
     difference = 0.0 if abs(first - second) <= _ROUNDING else first - second
     above = difference * math.sqrt((n - 1) * max(1 + between, 0.0))
     if difference and not above and not below:
@@ -158,22 +205,39 @@ def williams(
             f"Expected measures that are not each other's opposite, but got {first}, {second}, {between}, "
             "for which the Williams test has no value."
         )
-    t = above / math.sqrt(below) if above and below else math.copysign(math.inf, above) if above else 0.0
-    tails = {"greater": stats.t.sf(t, n - 3), "less": stats.t.cdf(t, n - 3), "two-sided": 2 * stats.t.sf(abs(t), n - 3)}
+    t = (
+        above / math.sqrt(below)
+        if above and below
+        else math.copysign(math.inf, above)
+        if above
+        else 0.0
+    )
+    tails = {
+        "greater": stats.t.sf(t, n - 3),
+        "less": stats.t.cdf(t, n - 3),
+        "two-sided": 2 * stats.t.sf(abs(t), n - 3),
+    }
     return t, float(tails[alternative])
 
 
 #: Paired tests of `compare_all`.
 TESTS: dict[str, Callable[..., Difference]] = {
-    "permutation": permutation_test, "bootstrap": bootstrap_difference, "williams": williams_test,
-}  # fmt: skip
+    "permutation": permutation_test,
+    "bootstrap": bootstrap_difference,
+    "williams": williams_test,
+}
 
 
 def compare_all(
-    grids: Sequence[Grid], *, test: str = "permutation", levels: Sequence[str] = tuple(LEVELS),
-    methods: Sequence[str] = ("kendall_b",), **options: Any,
-) -> pd.DataFrame:  # fmt: skip
-    """A paired test of every two measures with the same judgements; a grid for each measure and judgement.
+    grids: Sequence[Grid],
+    *,
+    test: str = "permutation",
+    levels: Sequence[str] = tuple(LEVELS),
+    methods: Sequence[str] = ("kendall_b",),
+    **options: Any,
+) -> pd.DataFrame:
+    """A paired test of every two measures with the same judgements; a grid for each measure and
+    judgement.
 
     Args:
         test: ``"permutation"``, ``"bootstrap"`` or ``"williams"``.
@@ -181,20 +245,32 @@ def compare_all(
         options: of the test.
 
     Returns:
-        One row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``, ``level``, ``method``,
-        ``first_value``, ``second_value``, ``difference``, ``low``, ``high`` (bootstrap only), ``p_value``, and
-        ``p_holm``, corrected by Holm's method for the pairs of that judgement, level and method. Where one of the two
-        has no value, ``note`` says so and the numbers are NaN.
+        One row for each judgement, level, method and pair: ``first``, ``second``, ``judgement``,
+        ``level``, ``method``, ``first_value``, ``second_value``, ``difference``, ``low``, ``high``
+        (bootstrap only), ``p_value``, and ``p_holm``, corrected by Holm's method for the pairs of
+        that judgement, level and method. Where one of the two has no value, ``note`` says so and
+        the numbers are NaN.
     """
     check_choice("test", test, TESTS)
     rows = []
     for judgement in dict.fromkeys(grid.judgement for grid in grids):
         rivals = [grid for grid in grids if grid.judgement == judgement]
-        for level, method, (first, second) in itertools.product(levels, methods, itertools.combinations(rivals, 2)):
+        for level, method, (first, second) in itertools.product(
+            levels, methods, itertools.combinations(rivals, 2)
+        ):
             row: list[Any] = [first.measure, second.measure, judgement, level, method]
             try:
                 found = TESTS[test](first, second, level=level, method=method, **options)
-                row += [found.first, found.second, found.difference, found.low, found.high, found.p_value, np.nan, ""]
+                row += [
+                    found.first,
+                    found.second,
+                    found.difference,
+                    found.low,
+                    found.high,
+                    found.p_value,
+                    np.nan,
+                    "",
+                ]
             except UndefinedCorrelationError:
                 row += [np.nan] * 7 + ["one of the two has no value"]
             rows.append(row)
@@ -221,12 +297,17 @@ def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
 
 
 def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, float]:
-    one, other = (correlate(grid.scores, grid.judgements, level=level, method=method) for grid in (first, second))
+    one, other = (
+        correlate(grid.scores, grid.judgements, level=level, method=method)
+        for grid in (first, second)
+    )
     return one, other
 
 
 def _standardised(scores: Floats) -> Floats:
-    """Mean 0 and standard deviation 1 over all summaries, so that scores of two measures can be exchanged."""
+    """Mean 0 and standard deviation 1 over all summaries, so that scores of two measures can be
+    exchanged.
+    """
     centred = scores - scores.mean()
     scaled: Floats = centred / (np.abs(centred).max() or 1)
     return scaled / (scaled.std() or 1)
@@ -238,12 +319,16 @@ def _coins(shape: tuple[int, ...], swap: str, n: int, seed: int) -> Iterator[Flo
     size = {"summaries": shape, "documents": (shape[0], 1), "systems": (1, shape[1])}[swap]
     for first in range(0, n, step):
         rows = min(step, n - first)
-        yield np.broadcast_to(rng.integers(2, size=(rows, *size)), (rows, *shape)).astype(np.float64)
+        yield np.broadcast_to(rng.integers(2, size=(rows, *size)), (rows, *shape)).astype(
+            np.float64
+        )
 
 
-def _after_swaps(first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats) -> Iterator[Tally]:
-    """The counts of each group, of the first measure after each of n swaps, then of the second: the scores of both are
-    items side by side, of which a swap takes one or the other by its weight."""
+def _after_swaps(
+    first: Floats, second: Floats, judgements: Floats, level: str, swapped: Floats
+) -> Iterator[Tally]:
+    """The counts of each group, of the first measure after each of n swaps, then of the second: the
+    scores of both are items side by side, of which a swap takes one or the other by its weight."""
     rows, documents, systems = swapped.shape
     if level == "system":
         moved = (swapped * (second - first)).mean(axis=1)  # (n, S)

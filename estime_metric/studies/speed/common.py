@@ -1,4 +1,6 @@
-"""What the benchmarks share: texts, encoders, clocks, memory, the machine's matrix peak, options, tables."""
+"""What the benchmarks share: texts, encoders, clocks, memory, the machine's matrix peak, options,
+tables.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,12 @@ T = TypeVar("T")
 # Texts
 
 
-def read_summeval(folder: Path, sources: int | None = None) -> tuple[list[Pair], list[dict[str, Any]]]:
-    """Pairs (summary, source) of the first so many sources, of all 1,600 by default, and the record of each."""
+def read_summeval(
+    folder: Path, sources: int | None = None
+) -> tuple[list[Pair], list[dict[str, Any]]]:
+    """Pairs (summary, source) of the first so many sources, of all 1,600 by default, and the record
+    of each.
+    """
     documents, records = (
         [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
         for name in ("documents.jsonl", "summeval.jsonl")
@@ -57,17 +63,25 @@ def read_summeval(folder: Path, sources: int | None = None) -> tuple[list[Pair],
 
 
 def pairs_of(folder: Path, sources: int, each: int = PER_SOURCE) -> tuple[list[Pair], str]:
-    """(summary, source) pairs, source by source, and what they are: SummEval if you have it, else made up."""
+    """(summary, source) pairs, source by source, and what they are: SummEval if you have it, else
+    made up.
+    """
     if not (folder / "summeval.jsonl").is_file():
         return made_up(sources, each), "made-up texts of SummEval's lengths"
     by_source: dict[str, list[Pair]] = {}
     for pair in read_summeval(folder)[0]:
         by_source.setdefault(pair[1], []).append(pair)
-    return [pair for pairs in list(by_source.values())[:sources] for pair in pairs[:each]], "SummEval"
+    return [
+        pair for pairs in list(by_source.values())[:sources] for pair in pairs[:each]
+    ], "SummEval"
 
 
-def made_up(sources: int, each: int = PER_SOURCE, words: int = 360, summary_words: int = 60) -> list[Pair]:
-    """Pairs of words at random, give or take a third of their length; summaries draw theirs from the source."""
+def made_up(
+    sources: int, each: int = PER_SOURCE, words: int = 360, summary_words: int = 60
+) -> list[Pair]:
+    """Pairs of words at random, give or take a third of their length; summaries draw theirs from
+    the source.
+    """
     rng = random.Random(0)
 
     def text(choices: Sequence[str], length: int) -> str:
@@ -92,9 +106,12 @@ def make_encoder(folder: str | Path, blocks: int = 24, width: int = 1024) -> Non
     """Saves a random BERT, at first of bert-large's size, with the embedded encoder's tokenizer."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     config = transformers.BertConfig(
-        vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=blocks,
-        num_attention_heads=max(1, width // 64), intermediate_size=4 * width,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=blocks,
+        num_attention_heads=max(1, width // 64),
+        intermediate_size=4 * width,
+    )
     transformers.BertForMaskedLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
@@ -115,7 +132,9 @@ def clock(name: str) -> Callable[[], float]:
 def alternate(
     runs: dict[str, Callable[[], Any]], rounds: int, now: Callable[[], float]
 ) -> dict[str, tuple[float, Any]]:
-    """Runs everything in turn, ``rounds`` times: the median of each one's seconds, and what it last returned."""
+    """Runs everything in turn, ``rounds`` times: the median of each one's seconds, and what it last
+    returned.
+    """
     taken: dict[str, list[float]] = {name: [] for name in runs}
     returned = {}
     for _ in range(rounds):
@@ -132,8 +151,12 @@ def apart(run: Callable[..., T], *arguments: Any) -> T:
         return pool.submit(run, *arguments).result()
 
 
-def matrix_peak(dtype: str, device: str = "cpu", now: Callable[[], float] = time.perf_counter) -> float:
-    """Most GFLOP/s of a matrix product of 2048, on a GPU 8192, in 20 runs: what the machine can do at best."""
+def matrix_peak(
+    dtype: str, device: str = "cpu", now: Callable[[], float] = time.perf_counter
+) -> float:
+    """Most GFLOP/s of a matrix product of 2048, on a GPU 8192, in 20 runs: what the machine can do
+    at best.
+    """
     size = 2048 if device == "cpu" else 8192
     with torch.inference_mode():
         states = torch.randn(size, size, device=device).to(getattr(torch, dtype))
@@ -161,7 +184,9 @@ def resident() -> int:
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except OSError:  # not Linux: the peak so far is the best there is
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+            1 if sys.platform == "darwin" else 1024
+        )
 
 
 class Peak:
@@ -187,14 +212,24 @@ class Peak:
 
 
 def arguments(description: str | None, **defaults: Any) -> argparse.ArgumentParser:
-    """A parser with what all benchmarks take, and an option for each default: a value, or a value and its help."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, default=None, help="threads of PyTorch (default: all cores)")
-    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: where others use the machine")
+    """A parser with what all benchmarks take, and an option for each default: a value, or a value
+    and its help.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--threads", type=int, default=None, help="threads of PyTorch (default: all cores)"
+    )
+    parser.add_argument(
+        "--clock", choices=("wall", "cpu"), default="wall", help="cpu: where others use the machine"
+    )
     for name, value in defaults.items():
         default, text = value if isinstance(value, tuple) else (value, None)
         flag = f"--{name.replace('_', '-')}"
-        parser.add_argument(flag, type=int if default is None else type(default), default=default, help=text)
+        parser.add_argument(
+            flag, type=int if default is None else type(default), default=default, help=text
+        )
     return parser
 
 
@@ -205,7 +240,9 @@ def add_summeval(parser: argparse.ArgumentParser, *name: str, **more: Any) -> No
 
 
 def start(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The options that were given; sets the threads, silences the toolkits, and says on what this runs."""
+    """The options that were given; sets the threads, silences the toolkits, and says on what this
+    runs.
+    """
     options = parser.parse_args()
     if options.threads is not None:
         torch.set_num_threads(options.threads)

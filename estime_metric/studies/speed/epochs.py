@@ -1,9 +1,11 @@
-"""What validation costs: the second epoch with a cache against the first, and two processes against one.
+"""What validation costs: the second epoch with a cache against the first, and two processes against
+one.
 
     python -m estime_metric.studies.speed.epochs --model embedded-small --sources 20
 
-Prints two tables. The texts are SummEval's if you have it, else made up of words at random in lengths like
-theirs (sources of about 360 words, summaries of about 60). Loading the encoder is not counted.
+Prints two tables. The texts are SummEval's if you have it, else made up of words at random in
+lengths like theirs (sources of about 360 words, summaries of about 60). Loading the encoder is not
+counted.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def seconds(metric: ESTIME, pairs: list[common.Pair]) -> float:
     return taken
 
 
-def epochs(options: argparse.Namespace, per_source: int, pairs: list[common.Pair]) -> list[tuple[object, ...]]:
+def epochs(
+    options: argparse.Namespace, per_source: int, pairs: list[common.Pair]
+) -> list[tuple[object, ...]]:
     """The first and the second epoch."""
     rows: list[tuple[object, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -43,11 +47,27 @@ def epochs(options: argparse.Namespace, per_source: int, pairs: list[common.Pair
             metric = ESTIME(model=options.model, cache=cache)
             _ = metric.signature
             first, second = seconds(metric, pairs), seconds(metric, pairs)
-            rows.append((per_source, len(pairs), name, f"{first:.2f}", f"{second:.2f}", f"{second / first:.3f}"))
+            rows.append(
+                (
+                    per_source,
+                    len(pairs),
+                    name,
+                    f"{first:.2f}",
+                    f"{second:.2f}",
+                    f"{second / first:.3f}",
+                )
+            )
     return rows
 
 
-def worker(rank: int, processes: int, threads: int, model: str, shares: list[list[common.Pair]], folder: str) -> None:
+def worker(
+    rank: int,
+    processes: int,
+    threads: int,
+    model: str,
+    shares: list[list[common.Pair]],
+    folder: str,
+) -> None:
     """One of several processes; the slowest counts."""
     torch.set_num_threads(threads)
     meeting = f"file://{Path(folder) / f'meeting-{processes}-{threads}'}"
@@ -61,7 +81,9 @@ def worker(rank: int, processes: int, threads: int, model: str, shares: list[lis
     distributed.destroy_process_group()
 
 
-def processes(options: argparse.Namespace, per_source: int, pairs: list[common.Pair]) -> list[tuple[object, ...]]:
+def processes(
+    options: argparse.Namespace, per_source: int, pairs: list[common.Pair]
+) -> list[tuple[object, ...]]:
     """One process and two. Two that share the summaries of a source both encode that source."""
     rows: list[tuple[object, ...]] = []
     half = len(pairs) // (2 * per_source) * per_source
@@ -73,18 +95,27 @@ def processes(options: argparse.Namespace, per_source: int, pairs: list[common.P
         (2, 1, "by turns", [pairs[0::2], pairs[1::2]]),
     ):
         with tempfile.TemporaryDirectory() as folder:
-            torch.multiprocessing.spawn(worker, (count, threads, options.model, shares, folder), nprocs=count)
+            torch.multiprocessing.spawn(
+                worker, (count, threads, options.model, shares, folder), nprocs=count
+            )
             taken = float((Path(folder) / "seconds").read_text())
         one = one or taken
-        rows.append((per_source, f"{count} x {threads}", split, f"{taken:.2f}", f"{taken / one:.3f}"))
+        rows.append(
+            (per_source, f"{count} x {threads}", split, f"{taken:.2f}", f"{taken / one:.3f}")
+        )
     return rows
 
 
 def main() -> None:
-    parser = common.arguments(__doc__, model="embedded-small", sources=20, cache=(4 * 10**9, "bytes of memory"))
+    parser = common.arguments(
+        __doc__, model="embedded-small", sources=20, cache=(4 * 10**9, "bytes of memory")
+    )
     common.add_summeval(parser)
     options = common.start(parser)
-    some = {each: common.pairs_of(options.summeval, options.sources, each) for each in (common.PER_SOURCE, 1)}
+    some = {
+        each: common.pairs_of(options.summeval, options.sources, each)
+        for each in (common.PER_SOURCE, 1)
+    }
     title = f"{some[1][1]}, {options.sources} sources, model {options.model}"
     for table, columns in (
         (epochs, ("pairs", "cache", "first epoch, s", "second epoch, s", "second / first")),

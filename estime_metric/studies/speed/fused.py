@@ -1,10 +1,12 @@
-"""Speed of an encoder's blocks run by their parts, beside `transformers`' own path and the matrix product.
+"""Speed of an encoder's blocks run by their parts, beside `transformers`' own path and the matrix
+product.
 
     python -m estime_metric.studies.speed.fused FOLDER --depth 5
     python -m estime_metric.studies.speed.fused FOLDER --depth 5 --batch 28 --length 70 --distance 2
 
-Random tokens; every ``--distance``-th position is read at the layer ``--depth``. The ways run in turn; the share is of
-the product that the same rounds measured. The floating-point operations are those that each way does.
+Random tokens; every ``--distance``-th position is read at the layer ``--depth``. The ways run in
+turn; the share is of the product that the same rounds measured. The floating-point operations are
+those that each way does.
 """
 
 from __future__ import annotations
@@ -33,32 +35,60 @@ def taps_of(folder: str, dtype: torch.dtype, depth: int, fused: bool) -> BlockTa
 
 def main() -> None:
     parser = common.arguments(
-        __doc__, depth=(5, "the layer that is read"), dtype="float32", batch=(4, "windows"),
-        length=(452, "positions of a window"), distance=8, rounds=5,
-    )  # fmt: skip
+        __doc__,
+        depth=(5, "the layer that is read"),
+        dtype="float32",
+        batch=(4, "windows"),
+        length=(452, "positions of a window"),
+        distance=8,
+        rounds=5,
+    )
     parser.add_argument("folder")
     options = common.start(parser)
-    dtype, windows, length, depth = getattr(torch, options.dtype), options.batch, options.length, options.depth
+    dtype, windows, length, depth = (
+        getattr(torch, options.dtype),
+        options.batch,
+        options.length,
+        options.depth,
+    )
     column, now = torch.arange(1, length - 1, options.distance), common.clock(options.clock)
     each = len(column)
     only = ReadPositions(
-        torch.arange(windows).repeat_interleave(each), column.repeat(windows), torch.arange(each).repeat(windows), each
+        torch.arange(windows).repeat_interleave(each),
+        column.repeat(windows),
+        torch.arange(each).repeat(windows),
+        each,
     )
     ids = torch.randint(1000, 20000, (windows, length))
     with inference_context(torch.device("cpu")):
-        ways = {name: taps_of(options.folder, dtype, depth, name == "fused") for name in ("transformers", "fused")}
+        ways = {
+            name: taps_of(options.folder, dtype, depth, name == "fused")
+            for name in ("transformers", "fused")
+        }
         runs = {
-            name: lambda taps=taps: taps.read(ids, None, [depth], lambda hidden: hidden[only.row, only.column], only)[0]
+            name: lambda taps=taps: taps.read(
+                ids, None, [depth], lambda hidden: hidden[only.row, only.column], only
+            )[0]
             for name, taps in ways.items()
         }
         states = {name: run() for name, run in runs.items()}
         runs["product"] = lambda: common.matrix_peak(options.dtype, now=now)
         taken = common.alternate(runs, options.rounds, now)
     config = ways["fused"]._model.config
-    width, wide, positions, read = config.hidden_size, config.intermediate_size, windows * length, windows * each
-    block = 8 * width**2 + 4 * width * wide + 4 * length * width  # a position: maps, feed-forward, attention
+    width, wide, positions, read = (
+        config.hidden_size,
+        config.intermediate_size,
+        windows * length,
+        windows * each,
+    )
+    block = (
+        8 * width**2 + 4 * width * wide + 4 * length * width
+    )  # a position: maps, feed-forward, attention
     last = positions * 4 * width**2 + read * (block - 4 * width**2)
-    work = {"transformers": depth * positions * block, "fused": (depth - 1) * positions * block + last}
+    work = {
+        "transformers": depth * positions * block,
+        "fused": (depth - 1) * positions * block + last,
+    }
     peak = taken["product"][1]
     rows = []
     for name, flop in work.items():

@@ -2,9 +2,10 @@
 
     python -m estime_metric.studies.speed.gathering --clock cpu
 
-Prints a table for pairs that share sources and one for pairs that do not: one call a pair without and with kept
-sources, gathered by `MicroBatcher`, and, where inspect-ai is installed, whole evaluations of Inspect with one sample at
-a time and with all at once. Without explanations; loading the encoder is not counted.
+Prints a table for pairs that share sources and one for pairs that do not: one call a pair without
+and with kept sources, gathered by `MicroBatcher`, and, where inspect-ai is installed, whole
+evaluations of Inspect with one sample at a time and with all at once. Without explanations; loading
+the encoder is not counted.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def one_by_one(judge: Judge, pairs: list[common.Pair]) -> list[float]:
 def gathered(judge: Judge, pairs: list[common.Pair]) -> list[float]:
     """The alarms of each pair, all submitted before the first is scored."""
     batcher = MicroBatcher(judge)
-    return [future.result().measures["alarms"] for future in [batcher.submit(*pair) for pair in pairs]]
+    return [
+        future.result().measures["alarms"] for future in [batcher.submit(*pair) for pair in pairs]
+    ]
 
 
 def with_inspect(model: str, pairs: list[common.Pair], at_once: int) -> list[float]:
@@ -39,15 +42,26 @@ def with_inspect(model: str, pairs: list[common.Pair], at_once: int) -> list[flo
 
     def answer(messages: list[object], *_: object) -> ModelOutput:
         output = ModelOutput.from_content("mockllm/model", pairs[int(messages[-1].text)][0])  # type: ignore[attr-defined]
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else counted with a download
+        output.usage = ModelUsage(
+            input_tokens=1, output_tokens=1, total_tokens=2
+        )  # else counted with a download
         return output
 
-    samples = [Sample(input=str(row), metadata={"source": source}, id=row) for row, (_, source) in enumerate(pairs)]
-    task = inspect_ai.Task(dataset=samples, scorer=estime(source="source", explain=False, model=model))
+    samples = [
+        Sample(input=str(row), metadata={"source": source}, id=row)
+        for row, (_, source) in enumerate(pairs)
+    ]
+    task = inspect_ai.Task(
+        dataset=samples, scorer=estime(source="source", explain=False, model=model)
+    )
     llm = get_model("mockllm/model", custom_outputs=answer, memoize=False)
     with tempfile.TemporaryDirectory() as folder:
-        (log,) = inspect_ai.eval(task, model=llm, log_dir=folder, display="none", max_samples=at_once)
-        by_id = {sample.id: sample.scores["estime"].value["alarms"] for sample in log.samples}  # read from the folder
+        (log,) = inspect_ai.eval(
+            task, model=llm, log_dir=folder, display="none", max_samples=at_once
+        )
+        by_id = {
+            sample.id: sample.scores["estime"].value["alarms"] for sample in log.samples
+        }  # read from the folder
     return [by_id[row] for row in range(len(pairs))]
 
 
@@ -72,14 +86,18 @@ def main() -> None:
     _ = holder.signature
     for sources, each in ((options.pairs // 8, 8), (options.pairs, 1)):
         pairs, texts = common.pairs_of(options.summeval, sources, each)
-        found = common.alternate(ways(options.model, pairs), options.rounds, common.clock(options.clock))
+        found = common.alternate(
+            ways(options.model, pairs), options.rounds, common.clock(options.clock)
+        )
         first, alarms = found["one by one, nothing kept"]
         rows = [
             (way, f"{seconds:.1f}", f"{seconds / first:.2f}", "yes" if values == alarms else "no")
             for way, (seconds, values) in found.items()
         ]
         title = f"{len(pairs)} pairs, {each} of each source ({texts})"
-        common.print_table(title, ("way", f"{options.clock} seconds", "share of the first", "alarms equal"), rows)
+        common.print_table(
+            title, ("way", f"{options.clock} seconds", "share of the first", "alarms equal"), rows
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Large jobs: memory as rows grow, pairs per second, what a dry run says against what a run takes, grouping with Ray.
+"""Large jobs: memory as rows grow, pairs per second, what a dry run says against what a run takes,
+grouping with Ray.
 
     python -m estime_metric.studies.speed.jobs memory             peak memory of the command at 10,000 and 200,000 rows
     python -m estime_metric.studies.speed.jobs rate               pairs per CPU second, by summaries of each source
@@ -6,8 +7,8 @@
     python -m estime_metric.studies.speed.jobs reading            pairs per CPU second of the process that hands out chunks
     python -m estime_metric.studies.speed.jobs grouping           CPU seconds of a Ray run with and without grouped sources
 
-Each run is a process of its own with one thread; what loads the encoder is in it but for ``rate``. Texts are SummEval's
-if you have it, else made up; those of ``memory`` are made up and short.
+Each run is a process of its own with one thread; what loads the encoder is in it but for ``rate``.
+Texts are SummEval's if you have it, else made up; those of ``memory`` are made up and short.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ from estime_metric.studies.speed import common
 _MADE = {"large": (24, 1024), "tiny": (1, 64)}
 
 #: A step in the statistics of Ray Data: its name, and the CPU time of all its tasks.
-_STEP = re.compile(r"^Operator \d+ ([^:]+):.*\n(?:\*.*\n)*?\* Remote cpu time: .* ([\d.]+)(us|ms|s) total", re.M)
+_STEP = re.compile(
+    r"^Operator \d+ ([^:]+):.*\n(?:\*.*\n)*?\* Remote cpu time: .* ([\d.]+)(us|ms|s) total", re.M
+)
 
 #: Summaries of each short source.
 _EACH = 4
@@ -71,7 +74,9 @@ def memory(options: argparse.Namespace, folder: Path) -> None:
     for count in options.rows:
         pairs = common.made_up(count // _EACH, _EACH, options.words, max(options.words // 3, 3))
         path, out = write_pairs(folder / "pairs.jsonl", pairs), folder / "scores.jsonl"
-        used = run_score(path, "-o", out, "--overwrite", "-m", options.model, "-l", options.layer or 1)
+        used = run_score(
+            path, "-o", out, "--overwrite", "-m", options.model, "-l", options.layer or 1
+        )
         assert len(out.read_bytes().splitlines()) == len(pairs)
         rows.append((f"{len(pairs):,}", *(f"{number:.0f}" for number in used)))
     title = f"estime score, sources of about {options.words} words, {_EACH} summaries each, layer {options.layer or 1}"
@@ -95,16 +100,32 @@ def rate(options: argparse.Namespace, folder: Path) -> None:
         scorer.score(summaries, sources)
         cpu, wall = time.process_time() - start, time.perf_counter() - began
         per_second = f"{len(pairs) / cpu:.3g}", f"{positions / cpu:,.0f}"
-        rows.append((each, len(pairs), f"{cpu:.1f}", f"{wall:.1f}", *per_second, f"{positions / len(pairs):,.0f}"))
+        rows.append(
+            (
+                each,
+                len(pairs),
+                f"{cpu:.1f}",
+                f"{wall:.1f}",
+                *per_second,
+                f"{positions / len(pairs):,.0f}",
+            )
+        )
     columns = (
-        "summaries of each source", "pairs", "CPU seconds", "seconds", "pairs per CPU second",
-        "positions per CPU second", "positions per pair",
-    )  # fmt: skip
+        "summaries of each source",
+        "pairs",
+        "CPU seconds",
+        "seconds",
+        "pairs per CPU second",
+        "positions per CPU second",
+        "positions per pair",
+    )
     common.print_table(f"Scoring on one thread: {options.model}, {texts}", columns, rows)
 
 
 def estimate(options: argparse.Namespace, folder: Path) -> None:
-    """What a dry run says, and what the run takes; in CPU seconds of one thread, which other programs do not change."""
+    """What a dry run says, and what the run takes; in CPU seconds of one thread, which other
+    programs do not change.
+    """
     torch.set_num_threads(1)
     scorer = EstimeScorer(model=options.model)
     alone, texts = common.pairs_of(options.summeval, 2 * options.sources, 1)
@@ -115,7 +136,10 @@ def estimate(options: argparse.Namespace, folder: Path) -> None:
         "sources of 250 characters": short,
         "articles, one summary each": alone[: options.sources],
         "articles, 16 summaries each": together,
-        "short ones, and one source of 2,500 words": [(alone[0][0], " ".join(words[:2500])), *short[: options.sources]],
+        "short ones, and one source of 2,500 words": [
+            (alone[0][0], " ".join(words[:2500])),
+            *short[: options.sources],
+        ],
     }
     rows = []
     for name, pairs in cases.items():
@@ -125,7 +149,12 @@ def estimate(options: argparse.Namespace, folder: Path) -> None:
         start = time.process_time()
         score_files(job, scorer)
         took = time.process_time() - start
-        numbers = f"{said.seconds:.1f}", f"{took:.1f}", f"{said.seconds / took:.2f}", f"{said.longest_seconds:.1f}"
+        numbers = (
+            f"{said.seconds:.1f}",
+            f"{took:.1f}",
+            f"{said.seconds / took:.2f}",
+            f"{said.longest_seconds:.1f}",
+        )
         rows.append((name, len(pairs), said.calibrated, *numbers))
     columns = ("input", "pairs", "pairs timed", "dry run", "CPU seconds", "ratio", "longest source")
     common.print_table(f"Dry run against run: {options.model}, {texts}", columns, rows)
@@ -140,7 +169,9 @@ def reading(options: argparse.Namespace, folder: Path) -> None:
     for chunk in chunks(read_lines(job), job, (256, 10**9), digest):
         count += len(pickle.loads(pickle.dumps(chunk)))
     row = f"{count:,}", f"{count / (time.process_time() - start):,.0f}"
-    common.print_table(f"Reading, comparing and passing on: {texts}", ("pairs", "pairs per CPU second"), [row])
+    common.print_table(
+        f"Reading, comparing and passing on: {texts}", ("pairs", "pairs per CPU second"), [row]
+    )
 
 
 def grouping(options: argparse.Namespace, folder: Path) -> None:
@@ -153,15 +184,20 @@ def grouping(options: argparse.Namespace, folder: Path) -> None:
     pairs, texts = common.pairs_of(options.summeval, options.sources, options.each[-1])
     random.Random(0).shuffle(pairs)
     table = [{"source": source, "summary": summary} for summary, source in pairs]
-    ray.init(num_cpus=2, object_store_memory=200_000_000, include_dashboard=False, log_to_driver=False)
+    ray.init(
+        num_cpus=2, object_store_memory=200_000_000, include_dashboard=False, log_to_driver=False
+    )
     ray.data.DataContext.get_current().enable_progress_bars = False
     rows = []
     for group in (True, False):
         start = time.perf_counter()
         scored = score_dataset(
             ray.data.from_items(table, override_num_blocks=options.blocks),
-            model=options.model, group_sources=group, concurrency=1, num_cpus=1,
-        ).materialize()  # fmt: skip
+            model=options.model,
+            group_sources=group,
+            concurrency=1,
+            num_cpus=1,
+        ).materialize()
         wall = time.perf_counter() - start
         assert scored.count() == len(pairs)
         unit = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -176,13 +212,18 @@ def grouping(options: argparse.Namespace, folder: Path) -> None:
 def main() -> None:
     parts = {part.__name__: part for part in (memory, rate, estimate, reading, grouping)}
     parser = common.arguments(
-        __doc__, model=("embedded-small", "encoder; for rate also random ones, large and tiny"),
-        layer=(None, "layer (default: by model; for memory 1)"), words=(12, "words of a source, for memory"),
-        sources=(20, "sources, for the others"), blocks=(8, "blocks of the data set, for grouping"),
-    )  # fmt: skip
+        __doc__,
+        model=("embedded-small", "encoder; for rate also random ones, large and tiny"),
+        layer=(None, "layer (default: by model; for memory 1)"),
+        words=(12, "words of a source, for memory"),
+        sources=(20, "sources, for the others"),
+        blocks=(8, "blocks of the data set, for grouping"),
+    )
     parser.add_argument("part", choices=parts)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 200_000], help="for memory")
-    parser.add_argument("--each", type=int, nargs="+", default=[1, 4, 16], help="summaries of each source")
+    parser.add_argument(
+        "--each", type=int, nargs="+", default=[1, 4, 16], help="summaries of each source"
+    )
     common.add_summeval(parser)
     options = common.start(parser)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,10 @@
-"""Time and memory of scoring all of SummEval: float32 beside bfloat16 and the fast preset, with the alarms that differ.
+"""Time and memory of scoring all of SummEval: float32 beside bfloat16 and the fast preset, with the
+alarms that differ.
 
     python -m estime_metric.studies.speed.summeval_speed ../shared/data/summeval
 
-Each precision runs in a process of its own, so that its peak memory is its own. Loading the encoder is not counted in
-the seconds.
+Each precision runs in a process of its own, so that its peak memory is its own. Loading the encoder
+is not counted in the seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,11 @@ from estime_metric.studies.speed import common
 
 def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, Any]:
     summaries, sources = common.unzip(common.read_summeval(folder)[0][:pairs])
-    config = EstimeConfig.fast(model=model) if dtype == "fast" else EstimeConfig(model=model, dtype=dtype)
+    config = (
+        EstimeConfig.fast(model=model)
+        if dtype == "fast"
+        else EstimeConfig(model=model, dtype=dtype)
+    )
     scorer = EstimeScorer(config)
     scorer.score(summaries[:1], sources[:1])
     start = time.perf_counter()
@@ -36,7 +41,10 @@ def measure(folder: Path, model: str, dtype: str, pairs: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = common.arguments(
-        __doc__, model="embedded-small", dtypes=("float32,bfloat16,fast", "'fast' is the preset"), pairs=1600
+        __doc__,
+        model="embedded-small",
+        dtypes=("float32,bfloat16,fast", "'fast' is the preset"),
+        pairs=1600,
     )
     common.add_summeval(parser, "folder", nargs="?")
     options = common.start(parser)
@@ -49,9 +57,21 @@ def main() -> None:
     for dtype, run in runs.items():
         alarms, differ = run["alarms"], int((run["alarms"] != first["alarms"]).sum())
         speed = f"{run['seconds']:.1f}", f"{len(alarms) / run['seconds']:.1f}", f"{run['peak']:.0f}"
-        rows.append((dtype, *speed, f"{alarms.mean():.3f}", differ, run["ties"], f"{run['matrix']:.0f}"))
-    columns = ("seconds", "pairs/s", "peak MB", "mean alarms", "summaries that differ", "ties", "matrix GFLOP/s")
-    common.print_table(f"{len(first['alarms'])} pairs; {first['signature']}", ("dtype", *columns), rows)
+        rows.append(
+            (dtype, *speed, f"{alarms.mean():.3f}", differ, run["ties"], f"{run['matrix']:.0f}")
+        )
+    columns = (
+        "seconds",
+        "pairs/s",
+        "peak MB",
+        "mean alarms",
+        "summaries that differ",
+        "ties",
+        "matrix GFLOP/s",
+    )
+    common.print_table(
+        f"{len(first['alarms'])} pairs; {first['signature']}", ("dtype", *columns), rows
+    )
 
 
 if __name__ == "__main__":

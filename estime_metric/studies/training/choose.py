@@ -1,4 +1,5 @@
-"""Choose weights and layer of an embedded encoder by several sets of judgements, by a rule written down beforehand.
+"""Choose weights and layer of an embedded encoder by several sets of judgements, by a rule written
+down beforehand.
 
     python -m estime_metric.studies.training.choose make CORPUS MAKER injected.jsonl
     python -m estime_metric.studies.training.choose score FOLDER injected.jsonl DATA -o scores/NAME
@@ -6,11 +7,12 @@
     python -m estime_metric.studies.training.choose score FOLDER injected.jsonl DATA --half test -o test/NAME
     python -m estime_metric.studies.training.choose report test/A test/B ...
 
-`make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a prediction head, finds
-the wrong words. `score` measures one candidate at all layers; `DATA` holds ``frank``, ``cliff`` and ``summeval``.
-`rank` prints six figures of each layer, their mean, and for the best layer of each candidate the difference from the
-first one's best with its standard error (paired bootstrap over documents). The rule stands in docs/training.md.
-`report` prints what the other halves give, with intervals; nothing is chosen by it.
+`make` puts errors into documents set aside, once for all candidates: `MAKER`, an encoder with a
+prediction head, finds the wrong words. `score` measures one candidate at all layers; `DATA` holds
+``frank``, ``cliff`` and ``summeval``. `rank` prints six figures of each layer, their mean, and for
+the best layer of each candidate the difference from the first one's best with its standard error
+(paired bootstrap over documents). The rule stands in docs/training.md. `report` prints what the
+other halves give, with intervals; nothing is chosen by it.
 """
 
 from __future__ import annotations
@@ -42,12 +44,19 @@ Floats = npt.NDArray[np.float64]
 SOURCE_WORDS = 400  # documents are cut at the paragraph in which this many words are reached
 LEADING_SENTENCES = 15  # sentences from which those of a pseudo-summary are drawn
 SUMMARIES = 4  # pseudo-summaries of each document
-KINDS = ("clean", "document word", "model word", "consecutive", "scattered")  # texts made from a document
+KINDS = (
+    "clean",
+    "document word",
+    "model word",
+    "consecutive",
+    "scattered",
+)  # texts made from a document
 JUDGED = ("consistency", "relevance", "coherence", "fluency")  # of SummEval
 FIRST_DOCUMENTS = 50  # of SummEval, for choosing; the other documents are kept for the report
 RESAMPLES = 500
 
-#: One figure for each set of judgements, higher is better; docs/training.md says what each is made of.
+#: One figure for each set of judgements, higher is better; docs/training.md says what each is made
+#: of.
 FIGURES = ("injected", "extracts", "frank", "cliff", "words", "summeval")
 
 
@@ -63,7 +72,9 @@ def shorten(text: str) -> str:
 
 def sentences_of(source: str) -> list[list[str]]:
     """Words of the sentences of the first part that are neither short nor long."""
-    sentences = [s.split() for s in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'])", source)[:LEADING_SENTENCES]]
+    sentences = [
+        s.split() for s in re.split(r"(?<=[.!?])\s+(?=[A-Z\"'])", source)[:LEADING_SENTENCES]
+    ]
     return [words for words in sentences if 8 <= len(words) <= 40]
 
 
@@ -76,12 +87,18 @@ def pseudo_summary(sentences: Sequence[list[str]], rng: random.Random) -> list[s
         if commas and rng.random() < 0.5:
             end = rng.choice(commas)
             sentence = [*sentence[:end], sentence[end].rstrip(",") + "."]
-        words += [word for k, word in enumerate(sentence) if k in (0, len(sentence) - 1) or rng.random() > 1 / 15]
+        words += [
+            word
+            for k, word in enumerate(sentence)
+            if k in (0, len(sentence) - 1) or rng.random() > 1 / 15
+        ]
     return words
 
 
 class WordReplacer:
-    """Replaces words of a summary: by words of its document, or by predictions of a masked language model."""
+    """Replaces words of a summary: by words of its document, or by predictions of a masked language
+    model.
+    """
 
     def __init__(self, folder: str) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -95,12 +112,16 @@ class WordReplacer:
         return sorted(rng.sample(plain, min(len(plain), rng.randint(1, 3))))
 
     @staticmethod
-    def with_document_words(words: list[str], positions: list[int], source: str, rng: random.Random) -> str:
+    def with_document_words(
+        words: list[str], positions: list[int], source: str, rng: random.Random
+    ) -> str:
         """The summary with other words of the document at `positions`."""
         pool = sorted({word for word in source.split() if word.isalpha() and len(word) >= 4})
         corrupted = list(words)
         for index in positions:
-            corrupted[index] = rng.choice([word for word in pool if word.lower() != words[index].lower()])
+            corrupted[index] = rng.choice(
+                [word for word in pool if word.lower() != words[index].lower()]
+            )
         return " ".join(corrupted)
 
     @torch.inference_mode()
@@ -111,7 +132,9 @@ class WordReplacer:
             masked = [*corrupted[:index], self.tokenizer.mask_token, *corrupted[index + 1 :]]
             inputs = self.tokenizer(" ".join(masked), return_tensors="pt", truncation=True)
             position = int((inputs["input_ids"][0] == self.tokenizer.mask_token_id).nonzero()[0])
-            for best in self.model(**inputs).logits[0, position].argsort(descending=True)[:50].tolist():
+            for best in (
+                self.model(**inputs).logits[0, position].argsort(descending=True)[:50].tolist()
+            ):
                 word = self.vocabulary[best]
                 if word.isalpha() and word != words[index].lower():
                     corrupted[index] = word
@@ -123,7 +146,9 @@ def make(corpus: Path, maker: str, out: Path, count: int, seed: int) -> None:
     """Write the texts made from documents set aside: `KINDS`, and the words that were replaced."""
     rng, replacer = random.Random(seed), WordReplacer(maker)
     with out.open("w") as stream:
-        for text in islice((t for t in documents(corpus, aside=True) if len(sentences_of(shorten(t))) >= 6), count):
+        for text in islice(
+            (t for t in documents(corpus, aside=True) if len(sentences_of(shorten(t))) >= 6), count
+        ):
             source = shorten(text)
             sentences = sentences_of(source)
             first = rng.randrange(len(sentences) - 2)
@@ -139,7 +164,9 @@ def make(corpus: Path, maker: str, out: Path, count: int, seed: int) -> None:
                     "model word": replacer.with_model_words(words, positions),
                 }
                 if not number:
-                    row["consecutive"] = " ".join(word for s in sentences[first : first + 3] for word in s)
+                    row["consecutive"] = " ".join(
+                        word for s in sentences[first : first + 3] for word in s
+                    )
                     row["scattered"] = " ".join(word for s in scattered for word in s)
                 stream.write(json.dumps(row) + "\n")
 
@@ -152,7 +179,8 @@ def read(path: Path) -> list[dict[str, object]]:
 def rows_of(injected: Path, data: Path, half: str = "valid") -> list[dict[str, object]]:
     """Every pair that is scored: set, document, source, summary, and its label or judgements.
 
-    The half ``test`` is what the rule does not see; it has no injected errors, and SummEval's other documents.
+    The half ``test`` is what the rule does not see; it has no injected errors, and SummEval's other
+    documents.
     """
     rows: list[dict[str, object]] = []
     for record in read(injected) if half == "valid" else []:
@@ -164,17 +192,34 @@ def rows_of(injected: Path, data: Path, half: str = "valid") -> list[dict[str, o
         if r["split"] == half:
             source = texts[r["doc_id"]]
             system = f"{r['dataset']} {r['system']}"
-            rows.append({"set": "frank", "source": source, "system": system, "judged": [r["factuality"]], **_text(r)})
+            rows.append(
+                {
+                    "set": "frank",
+                    "source": source,
+                    "system": system,
+                    "judged": [r["factuality"]],
+                    **_text(r),
+                }
+            )
     for r in read(data / "cliff" / "cliff.jsonl"):
         if r["split"] == {"valid": "val"}.get(half, half):
-            rows.append({"set": f"cliff {r['dataset']}", "source": r["source"], "judged": [r["label"]], **_text(r)})
+            rows.append(
+                {
+                    "set": f"cliff {r['dataset']}",
+                    "source": r["source"],
+                    "judged": [r["label"]],
+                    **_text(r),
+                }
+            )
             rows[-1]["spans"] = r["spans"]
     part = slice(FIRST_DOCUMENTS) if half == "valid" else slice(FIRST_DOCUMENTS, None)
     texts = {r["doc_id"]: r["source"] for r in read(data / "summeval" / "documents.jsonl")[part]}
     for r in read(data / "summeval" / "summeval.jsonl"):
         if r["doc_id"] in texts:
             judged = [r[name] for name in JUDGED]
-            rows.append({"set": "summeval", "source": texts[r["doc_id"]], "judged": judged, **_text(r)})
+            rows.append(
+                {"set": "summeval", "source": texts[r["doc_id"]], "judged": judged, **_text(r)}
+            )
     return rows
 
 
@@ -190,7 +235,9 @@ def marked_tokens(explanation: Explanation, spans: Sequence[str]) -> tuple[int, 
             marked[found.start() : found.end()] = True
     checked = [unit for unit in explanation.units if unit.verdict != "absent"]
     alarms = [unit for unit in checked if unit.verdict == "alarm"]
-    counts = [sum(bool(marked[u.start : u.end].any()) for u in units) for units in (checked, alarms)]
+    counts = [
+        sum(bool(marked[u.start : u.end].any()) for u in units) for units in (checked, alarms)
+    ]
     return len(checked), len(alarms), counts[0], counts[1]
 
 
@@ -201,12 +248,15 @@ def score(rows: list[dict[str, object]], out: Path, config: EstimeConfig) -> Non
     result = scorer.score(predictions, sources, progress=True)
     layers = result.layers
     counts = {
-        name: np.stack([result.values(name, k).numpy() for k in layers]) for name in ("alarms", "overlap", "tokens")
+        name: np.stack([result.values(name, k).numpy() for k in layers])
+        for name in ("alarms", "overlap", "tokens")
     }
     of_cliff = [i for i, row in enumerate(rows) if str(row["set"]).startswith("cliff")]
     words = np.zeros((len(layers), len(rows), 4))
     for number, layer in enumerate(layers):
-        shown = scorer.explain_pairs([predictions[i] for i in of_cliff], [sources[i] for i in of_cliff], layer=layer)
+        shown = scorer.explain_pairs(
+            [predictions[i] for i in of_cliff], [sources[i] for i in of_cliff], layer=layer
+        )
         for i, explanation in zip(of_cliff, shown, strict=True):
             words[number, i] = marked_tokens(explanation, rows[i]["spans"])  # type: ignore[arg-type]
     out.mkdir(parents=True, exist_ok=True)
@@ -230,17 +280,22 @@ class Candidate:
         self.name = folder.name
         stored = np.load(folder / "counts.npz")
         self.layers: list[int] = stored["layers"].tolist()
-        self.alarms, self.overlap, self.tokens = (stored[name] for name in ("alarms", "overlap", "tokens"))
+        self.alarms, self.overlap, self.tokens = (
+            stored[name] for name in ("alarms", "overlap", "tokens")
+        )
         self.words = stored["words"]
         self.rows = json.loads((folder / "rows.json").read_text())["rows"]
         self.sets = np.array([row["set"] for row in self.rows])
         self.documents = {
-            name: np.unique([row["source"] for row in self.rows if row["set"] == name], return_inverse=True)[1]
+            name: np.unique(
+                [row["source"] for row in self.rows if row["set"] == name], return_inverse=True
+            )[1]
             for name in dict.fromkeys(self.sets)
         }
 
     def figures(self, layer: int, rng: np.random.Generator | None = None) -> dict[str, float]:
-        """The figures of a layer; with `rng` of documents drawn with replacement, the same for every candidate.
+        """The figures of a layer; with `rng` of documents drawn with replacement, the same for
+        every candidate.
 
         Injected errors and extracts are left out where none were scored.
         """
@@ -250,13 +305,19 @@ class Candidate:
         share = unsupported / np.maximum(self.tokens[k], 1)
         picks = {name: self._drawn(name, rng) for name in self.documents}
 
-        def area(positive: npt.NDArray[np.int64], negative: npt.NDArray[np.int64], values: Floats) -> float:
+        def area(
+            positive: npt.NDArray[np.int64], negative: npt.NDArray[np.int64], values: Floats
+        ) -> float:
             return 2 * roc_area(values[negative], values[positive]) - 1
 
         made = {}
         if "clean" in picks:
-            extracts = [alarms[picks[kind]].sum() / self.tokens[k][picks[kind]].sum() for kind in KINDS[3:]]
-            made["injected"] = float(np.mean([area(picks[kind], picks["clean"], alarms) for kind in KINDS[1:3]]))
+            extracts = [
+                alarms[picks[kind]].sum() / self.tokens[k][picks[kind]].sum() for kind in KINDS[3:]
+            ]
+            made["injected"] = float(
+                np.mean([area(picks[kind], picks["clean"], alarms) for kind in KINDS[1:3]])
+            )
             made["extracts"] = float(-10 * np.mean(extracts))
         frank = picks["frank"]
         factuality = -np.array([self.rows[i]["judged"][0] for i in frank])
@@ -269,7 +330,10 @@ class Candidate:
         cliff, words = [], np.zeros(4)
         for name in ("cliff cnndm", "cliff xsum"):
             label = np.array([self.rows[i]["judged"][0] for i in picks[name]])
-            cliff += [area(picks[name][label == 0], picks[name][label == 1], values) for values in (alarms, share)]
+            cliff += [
+                area(picks[name][label == 0], picks[name][label == 1], values)
+                for values in (alarms, share)
+            ]
             words += self.words[k][picks[name]].sum(0)
         checked, alarmed, marked, both = words
         judged = np.array([self.rows[i]["judged"] for i in picks["summeval"]])
@@ -293,7 +357,11 @@ class Candidate:
 
 def rank(candidates: Sequence[Candidate]) -> None:
     """Print the figures, and the difference of each candidate's best layer from the first one's."""
-    print(f"{'candidate':<24}{'layer':>6}" + "".join(f"{name:>10}" for name in FIGURES) + f"{'mean':>9}")
+    print(
+        f"{'candidate':<24}{'layer':>6}"
+        + "".join(f"{name:>10}" for name in FIGURES)
+        + f"{'mean':>9}"
+    )
     best: list[Callable[[np.random.Generator], float]] = []
     for candidate in candidates:
         means = {}
@@ -306,10 +374,14 @@ def rank(candidates: Sequence[Candidate]) -> None:
         best.append(partial(_mean, candidate, chosen))
         print(f"{candidate.name}: layer {chosen}, mean {means[chosen]:.4f}")
     if len(candidates) > 1:
-        drawn = np.array([[mean(np.random.default_rng(seed)) for mean in best] for seed in range(RESAMPLES)])
+        drawn = np.array(
+            [[mean(np.random.default_rng(seed)) for mean in best] for seed in range(RESAMPLES)]
+        )
         for candidate, column in zip(candidates[1:], drawn.T[1:], strict=True):
             gain = column - drawn[:, 0]
-            defined = gain[~np.isnan(gain)]  # where few documents are measured, a resample may lack a class of labels
+            defined = gain[
+                ~np.isnan(gain)
+            ]  # where few documents are measured, a resample may lack a class of labels
             print(
                 f"{candidate.name} less {candidates[0].name}: {defined.mean():+.4f}, "
                 f"standard error {defined.std(ddof=1):.4f}, {len(defined)} resamples"
@@ -317,17 +389,23 @@ def rank(candidates: Sequence[Candidate]) -> None:
 
 
 def report(candidates: Sequence[Candidate]) -> None:
-    """Print the figures of the half that the rule does not see with 95 % intervals, and what the means differ by.
+    """Print the figures of the half that the rule does not see with 95 % intervals, and what the
+    means differ by.
 
     One layer of each candidate; the first one is compared with.
     """
     first: list[float] = []
     for candidate in candidates:
         layer = candidate.layers[0]
-        drawn = [candidate.figures(layer, rng) for rng in (None, *map(np.random.default_rng, range(RESAMPLES)))]
+        drawn = [
+            candidate.figures(layer, rng)
+            for rng in (None, *map(np.random.default_rng, range(RESAMPLES)))
+        ]
         means = [float(np.mean(list(figures.values()))) for figures in drawn]
         first = first or means
-        columns = {name: [figures[name] for figures in drawn] for name in drawn[0]} | {"mean": means}
+        columns = {name: [figures[name] for figures in drawn] for name in drawn[0]} | {
+            "mean": means
+        }
         columns |= {"difference": [mean - other for mean, other in zip(means, first, strict=True)]}
         print(f"{candidate.name}, layer {layer}")
         for name, values in columns.items():
@@ -341,7 +419,9 @@ def _mean(candidate: Candidate, layer: int, rng: np.random.Generator) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line; ``arguments`` in place of those of the process."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     making = commands.add_parser("make", help="put errors into documents set aside")
     making.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files, as for train.py")
@@ -358,17 +438,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scoring.add_argument("--distance", type=int, default=2)
     scoring.add_argument("--dtype", default="float32")
     scoring.add_argument("--every", type=int, default=1, help="take one source in so many")
-    scoring.add_argument("--half", choices=["valid", "test"], default="valid", help="what is chosen by, or the rest")
+    scoring.add_argument(
+        "--half", choices=["valid", "test"], default="valid", help="what is chosen by, or the rest"
+    )
     ranking = commands.add_parser("rank", help="apply the rule")
-    ranking.add_argument("folders", type=Path, nargs="+", help="what `score` wrote; the first is compared with")
-    reporting = commands.add_parser("report", help="print the figures of the half that the rule does not see")
+    ranking.add_argument(
+        "folders", type=Path, nargs="+", help="what `score` wrote; the first is compared with"
+    )
+    reporting = commands.add_parser(
+        "report", help="print the figures of the half that the rule does not see"
+    )
     reporting.add_argument("folders", type=Path, nargs="+", help="what `score --half test` wrote")
     args = parser.parse_args(arguments)
     if args.command == "make":
         make(args.corpus, args.maker, args.out, args.documents, args.seed)
     elif args.command == "score":
         layers = tuple(args.layers) if args.layers else "all"
-        config = EstimeConfig(model=args.folder, layers=layers, distance=args.distance, dtype=args.dtype)
+        config = EstimeConfig(
+            model=args.folder, layers=layers, distance=args.distance, dtype=args.dtype
+        )
         rows = rows_of(args.injected, args.data, args.half)
         kept = [row for row in rows if zlib.crc32(str(row["source"]).encode()) % args.every == 0]
         score(kept, args.out, config)

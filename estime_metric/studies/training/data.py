@@ -1,4 +1,6 @@
-"""Data of the masked language model: documents of the corpus, token ids, blocks, and what is masked in them."""
+"""Data of the masked language model: documents of the corpus, token ids, blocks, and what is masked
+in them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from torch import Tensor
 # Axes: b blocks of a batch, t positions of a block, m masked positions, v vocabulary.
 
 DISTANCES = (2, 2, 2, 3, 4)  # between masked tokens, one drawn for each block
-LEFT_OUT = frozenset({"zach-porter/NLP", "mlschmitt/classic-books-markdown"})  # licence not stated or not verified
+LEFT_OUT = frozenset(
+    {"zach-porter/NLP", "mlschmitt/classic-books-markdown"}
+)  # licence not stated or not verified
 
 
 def held_out(text: str) -> bool:
@@ -27,7 +31,9 @@ def held_out(text: str) -> bool:
 
 
 def documents(corpus: Path, *, aside: bool) -> Iterator[str]:
-    """Texts of the corpus in file order: those to train on, or those set aside; sources in `LEFT_OUT` are skipped."""
+    """Texts of the corpus in file order: those to train on, or those set aside; sources in
+    `LEFT_OUT` are skipped.
+    """
     for path in sorted(corpus.glob("*.jsonl.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for record in map(json.loads, lines):
@@ -67,7 +73,9 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> Vocabulary:
-        """That of a tokenizer that puts one special token before a text and one behind it, as BERT's and MPNet's do."""
+        """That of a tokenizer that puts one special token before a text and one behind it, as
+        BERT's and MPNet's do.
+        """
         vocabulary = tokenizer.get_vocab()
         continues = np.zeros(max(vocabulary.values()) + 1, bool)
         continues[[i for token, i in vocabulary.items() if token.startswith("##")]] = True
@@ -81,7 +89,10 @@ def tokenize(texts: Iterator[str], tokenizer: Tokenizer, limit: int = 10**12) ->
     """Token ids of each text, without special tokens, until `limit` tokens are reached."""
     ids: list[np.ndarray] = []
     while sum(map(len, ids)) < limit and (batch := list(islice(texts, 500))):
-        ids += [np.array(e.ids, np.uint16) for e in tokenizer.encode_batch_fast(batch, add_special_tokens=False)]
+        ids += [
+            np.array(e.ids, np.uint16)
+            for e in tokenizer.encode_batch_fast(batch, add_special_tokens=False)
+        ]
     return ids
 
 
@@ -91,7 +102,8 @@ class Corpus:
 
     Attributes:
         ids: uint16 of shape (t,).
-        bounds: where each document begins, and the end of the last; int64 of shape (documents + 1,).
+        bounds: where each document begins, and the end of the last; int64 of shape (documents +
+            1,).
     """
 
     ids: np.ndarray
@@ -100,14 +112,18 @@ class Corpus:
     @classmethod
     def of(cls, texts: list[np.ndarray]) -> Corpus:
         """The corpus of documents given by their token ids."""
-        return cls(np.concatenate(texts), np.concatenate([[0], np.cumsum([len(ids) for ids in texts])]))
+        return cls(
+            np.concatenate(texts), np.concatenate([[0], np.cumsum([len(ids) for ids in texts])])
+        )
 
 
 class BlockStream:
-    """Blocks of one length without end: each epoch cuts the documents again and shuffles the blocks.
+    """Blocks of one length without end: each epoch cuts the documents again and shuffles the
+    blocks.
 
-    A block lies within one document; what is left at a document's ends is dropped. The stream depends on nothing but
-    its arguments and `position`, the number of blocks drawn so far, so it resumes exactly where it was left.
+    A block lies within one document; what is left at a document's ends is dropped. The stream
+    depends on nothing but its arguments and `position`, the number of blocks drawn so far, so it
+    resumes exactly where it was left.
     """
 
     def __init__(self, corpus: Corpus, length: int, seed: int, position: int = 0) -> None:
@@ -136,15 +152,21 @@ class BlockStream:
         for begin, end in zip(self._corpus.bounds[:-1], self._corpus.bounds[1:], strict=True):
             slack = (end - begin) % self._length
             if end - begin >= self._length:
-                starts.append(np.arange(begin + rng.integers(slack + 1), end - self._length + 1, self._length))
+                starts.append(
+                    np.arange(begin + rng.integers(slack + 1), end - self._length + 1, self._length)
+                )
         if not starts:
-            raise ValueError(f"Expected documents of at least {self._length} tokens, but the corpus has none.")
+            raise ValueError(
+                f"Expected documents of at least {self._length} tokens, but the corpus has none."
+            )
         self._starts = rng.permutation(np.concatenate(starts))
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch: ids (b, t) with [MASK] in place, flat positions (m,) that are masked, their true ids (m,)."""
+    """One batch: ids (b, t) with [MASK] in place, flat positions (m,) that are masked, their true
+    ids (m,).
+    """
 
     ids: Tensor
     positions: Tensor
@@ -157,11 +179,18 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The batch on a device."""
-        return Batch(*(values.to(device, non_blocking=True) for values in (self.ids, self.positions, self.targets)))
+        return Batch(
+            *(
+                values.to(device, non_blocking=True)
+                for values in (self.ids, self.positions, self.targets)
+            )
+        )
 
 
 def hide(blocks: np.ndarray, masked: np.ndarray, vocabulary: Vocabulary) -> Batch:
-    """The batch of blocks (b, t) between their special tokens, with the mask token where `masked` (b, t) says so."""
+    """The batch of blocks (b, t) between their special tokens, with the mask token where `masked`
+    (b, t) says so.
+    """
     ids = np.pad(blocks.astype(np.int64), ((0, 0), (1, 1)))
     ids[:, 0], ids[:, -1] = vocabulary.cls, vocabulary.sep
     flags = np.pad(masked, ((0, 0), (1, 1)))
@@ -172,12 +201,16 @@ def hide(blocks: np.ndarray, masked: np.ndarray, vocabulary: Vocabulary) -> Batc
 
 
 def random_masks(
-    blocks: np.ndarray, continues: np.ndarray, rates: tuple[float, float], whole: float, rng: np.random.Generator
+    blocks: np.ndarray,
+    continues: np.ndarray,
+    rates: tuple[float, float],
+    whole: float,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Random masks of blocks (b, t), (b, t) bool.
 
-    `continues` (v,) says which ids continue a word. Each block masks a share drawn from `rates` of its tokens, by
-    whole words with probability `whole`, else by single tokens.
+    `continues` (v,) says which ids continue a word. Each block masks a share drawn from `rates` of
+    its tokens, by whole words with probability `whole`, else by single tokens.
     """
     masked = np.zeros(blocks.shape, bool)
     for row, flags in zip(blocks, masked, strict=True):
@@ -192,9 +225,11 @@ def random_masks(
 
 
 def spaced_masks(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """Masks as ESTIME makes them, bool of `shape` (b, t): in each row every second to fourth token, from any phase on.
+    """Masks as ESTIME makes them, bool of `shape` (b, t): in each row every second to fourth token,
+    from any phase on.
 
-    In a third of the rows up to half of them are left out, as where ESTIME wants only tokens of the source.
+    In a third of the rows up to half of them are left out, as where ESTIME wants only tokens of the
+    source.
     """
     rows, length = shape
     distances = rng.choice(DISTANCES, rows)

@@ -1,10 +1,11 @@
-"""Write a training checkpoint as a folder that ships: configuration, tokenizer, and weights stored as int8.
+"""Write a training checkpoint as a folder that ships: configuration, tokenizer, and weights stored
+as int8.
 
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --blocks 7 --layer 7
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --layer 5 --head
 
-``model="OUT"`` scores with it. Matrices are stored as int8 with one float16 scale for each row, a quarter of their size
-in float32; all else in float32.
+``model="OUT"`` scores with it. Matrices are stored as int8 with one float16 scale for each row, a
+quarter of their size in float32; all else in float32.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ def export(
 
     Args:
         weights: of the base model, named as in `transformers` without the family's prefix
-            (``embeddings.word_embeddings.weight``); with `head` those of the prediction head too, under their whole
-            names (``cls.predictions.bias``). Poolers and blocks that are left out may be among them.
+            (``embeddings.word_embeddings.weight``); with `head` those of the prediction head too,
+            under their whole names (``cls.predictions.bias``). Poolers and blocks that are left out
+            may be among them.
         config: its configuration.
         tokenizer_folder: folder of ``tokenizer.json`` and ``tokenizer_config.json``.
         out: where to; each file is written beside its final place and moved.
@@ -67,39 +69,58 @@ def export(
     """
     blocks = blocks or config.num_hidden_layers
     if not 0 <= layer <= blocks:
-        raise ValueError(f"Expected argument `layer` to lie within 0..{blocks}, the blocks kept, but got {layer}.")
+        raise ValueError(
+            f"Expected argument `layer` to lie within 0..{blocks}, the blocks kept, but got {layer}."
+        )
     family = MODEL_FOR_MASKED_LM_MAPPING[type(config)]
     kept = {}
     for name, weight in weights.items():
         of_head = name.startswith(("cls.", "lm_head."))
         block = re.match(r"encoder\.layer\.(\d+)\.", name)
-        if name.startswith("pooler.") or (of_head and not head) or (block and int(block[1]) >= blocks):
+        if (
+            name.startswith("pooler.")
+            or (of_head and not head)
+            or (block and int(block[1]) >= blocks)
+        ):
             continue
         kept[name if of_head else f"{family.base_model_prefix}.{name}"] = weight
     settings = {
-        **config.to_diff_dict(), "num_hidden_layers": blocks, "estime_layer": layer, "dtype": "float32",
+        **config.to_diff_dict(),
+        "num_hidden_layers": blocks,
+        "estime_layer": layer,
+        "dtype": "float32",
         "architectures": [family.__name__],
-    }  # fmt: skip
+    }
     tokenizer = json.loads((tokenizer_folder / "tokenizer_config.json").read_text(encoding="utf-8"))
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out) as name:
         folder = Path(name)
         write_int8(kept, folder / "model.safetensors")
         for file, content in (
-            ("config.json", {key: value for key, value in settings.items() if key != "_name_or_path"}),
-            ("tokenizer_config.json", {key: value for key, value in tokenizer.items() if key not in _LOCAL}),
+            (
+                "config.json",
+                {key: value for key, value in settings.items() if key != "_name_or_path"},
+            ),
+            (
+                "tokenizer_config.json",
+                {key: value for key, value in tokenizer.items() if key not in _LOCAL},
+            ),
         ):
             (folder / file).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
         load_tokenizer(tokenizer_folder).save(str(folder / "tokenizer.json"), pretty=False)
         if load_pretrained(name, None, torch.float32).headed is None and head:
-            raise ValueError("Expected argument `weights` to hold the prediction head, but part of it is missing.")
+            raise ValueError(
+                "Expected argument `weights` to hold the prediction head, but part of it is missing."
+            )
         for path in list(folder.iterdir()):
             path.chmod(0o644)
             shutil.move(path, out / path.name)
 
 
 def quantize(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """int8 of shape (n, d) and float16 scales of shape (n,): of the scales tried, those of least squared error."""
+    """int8 of shape (n, d) and float16 scales of shape (n,): of the scales tried, those of least
+    squared error.
+    """
     weight = weight.detach().float()
     largest = weight.abs().amax(dim=1)
     least = torch.full_like(largest, torch.inf)
@@ -117,7 +138,9 @@ def _codes(weight: Tensor, scale: Tensor) -> Tensor:
 
 
 def write_int8(weights: Mapping[str, Tensor], file: Path) -> None:
-    """Writes matrices as int8, all else (norms, biases) in float32; `estime_metric.engine.encoder.loading` reads it."""
+    """Writes matrices as int8, all else (norms, biases) in float32;
+    `estime_metric.engine.encoder.loading` reads it.
+    """
     stored = {}
     for name, weight in weights.items():
         if weight.ndim == 2 and weight.shape[1] >= _LEAST_ROW:
@@ -128,30 +151,47 @@ def write_int8(weights: Mapping[str, Tensor], file: Path) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Tensor]:
-    """The weights of a checkpoint of `train`, named as `export` takes them; the head is taken for BERT's."""
+    """The weights of a checkpoint of `train`, named as `export` takes them; the head is taken for
+    BERT's.
+    """
     named = {}
     for name, weight in torch.load(path, map_location="cpu", weights_only=True)["model"].items():
         part = next((part for part in _HEAD if name.startswith(part)), None)
-        named[name.removeprefix("body.") if part is None else _HEAD[part] + name.removeprefix(part)] = weight
+        named[
+            name.removeprefix("body.") if part is None else _HEAD[part] + name.removeprefix(part)
+        ] = weight
     return named
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line; ``arguments`` in place of those of the process."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("checkpoint", type=Path, help="checkpoint.pt of train.py")
     parser.add_argument("start", type=Path, help="folder the training started from")
     parser.add_argument("out", type=Path, help="folder to write")
-    parser.add_argument("--blocks", type=int, help="lowest blocks to keep; left out: all that were trained")
-    parser.add_argument("--layer", type=int, required=True, help="the layer that is read by default")
+    parser.add_argument(
+        "--blocks", type=int, help="lowest blocks to keep; left out: all that were trained"
+    )
+    parser.add_argument(
+        "--layer", type=int, required=True, help="the layer that is read by default"
+    )
     parser.add_argument("--head", action="store_true", help="keep the prediction head (BERT only)")
     given = parser.parse_args(arguments)
     weights = read_checkpoint(given.checkpoint)
-    trained = 1 + max(int(found[1]) for name in weights if (found := re.match(r"encoder\.layer\.(\d+)\.", name)))
+    trained = 1 + max(
+        int(found[1]) for name in weights if (found := re.match(r"encoder\.layer\.(\d+)\.", name))
+    )
     export(
-        weights, AutoConfig.from_pretrained(given.start), given.start, given.out,
-        layer=given.layer, blocks=given.blocks or trained, head=given.head,
-    )  # fmt: skip
+        weights,
+        AutoConfig.from_pretrained(given.start),
+        given.start,
+        given.out,
+        layer=given.layer,
+        blocks=given.blocks or trained,
+        head=given.head,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""What is trained: the lowest blocks of an encoder, BERT's or MPNet's, with a prediction head on the topmost."""
+"""What is trained: the lowest blocks of an encoder, BERT's or MPNet's, with a prediction head on
+the topmost.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ class NormHead(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.dense, self.norm, self.scale = nn.Linear(width, width), nn.LayerNorm(width), nn.Parameter(torch.ones(()))
+        self.dense, self.norm, self.scale = (
+            nn.Linear(width, width),
+            nn.LayerNorm(width),
+            nn.Parameter(torch.ones(())),
+        )
         nn.init.eye_(self.dense.weight)
         nn.init.zeros_(self.dense.bias)
 
@@ -36,7 +42,8 @@ class NormHead(nn.Module):
 
 
 class Trainee(nn.Module):
-    """An encoder without dropout, cut to its lowest blocks, and a head tied to its input embeddings.
+    """An encoder without dropout, cut to its lowest blocks, and a head tied to its input
+    embeddings.
 
     Attributes:
         body: the base model of `transformers`.
@@ -50,15 +57,20 @@ class Trainee(nn.Module):
 
     @classmethod
     def start(cls, folder: Path, blocks: int | None, counts: np.ndarray | None = None) -> Trainee:
-        """The lowest `blocks` of the encoder in `folder` (all by default), random where it has no weights.
+        """The lowest `blocks` of the encoder in `folder` (all by default), random where it has no
+        weights.
 
-        A BERT keeps its own head; another encoder begins with a `NormHead`. `counts` (v,) of the tokens in the corpus
-        set the bias of a head that `folder` lacks.
+        A BERT keeps its own head; another encoder begins with a `NormHead`. `counts` (v,) of the
+        tokens in the corpus set the bias of a head that `folder` lacks.
         """
-        config = AutoConfig.from_pretrained(folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+        config = AutoConfig.from_pretrained(
+            folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+        )
         missing = {"all"}
         if (folder / "model.safetensors").exists():
-            model, info = AutoModelForMaskedLM.from_pretrained(folder, config=config, output_loading_info=True)
+            model, info = AutoModelForMaskedLM.from_pretrained(
+                folder, config=config, output_loading_info=True
+            )
             missing = set(info["missing_keys"])
         else:
             model = AutoModelForMaskedLM.from_config(config)
@@ -66,7 +78,11 @@ class Trainee(nn.Module):
         del body.encoder.layer[blocks or config.num_hidden_layers :]
         body.config.num_hidden_layers = len(body.encoder.layer)
         body.pooler = None
-        head = model.cls.predictions.transform if config.model_type == "bert" else NormHead(config.hidden_size)
+        head = (
+            model.cls.predictions.transform
+            if config.model_type == "bert"
+            else NormHead(config.hidden_size)
+        )
         bias = own.bias
         if counts is not None and (missing or config.model_type != "bert"):
             bias = torch.from_numpy(np.log((counts + 0.1) / (counts + 0.1).sum())).float()
@@ -103,7 +119,8 @@ class Trainee(nn.Module):
 
 
 def fuse_attention(body: Any) -> None:
-    """Gives an MPNet PyTorch's fused attention, with the position bias as its mask, made once for each length.
+    """Gives an MPNet PyTorch's fused attention, with the position bias as its mask, made once for
+    each length.
 
     The bias is not trained then; inputs have no padding.
     """
@@ -114,7 +131,9 @@ def fuse_attention(body: Any) -> None:
         key = (hidden.shape[1], hidden.dtype)
         if key not in kept:
             with torch.no_grad():
-                kept[key] = type(encoder).compute_position_bias(encoder, hidden[:1]).to(hidden.dtype)
+                kept[key] = (
+                    type(encoder).compute_position_bias(encoder, hidden[:1]).to(hidden.dtype)
+                )
         return kept[key]
 
     encoder.compute_position_bias = bias
@@ -124,9 +143,14 @@ def fuse_attention(body: Any) -> None:
 
 
 def _fused(attention: Any) -> Callable[..., tuple[Tensor]]:
-    def forward(hidden: Tensor, mask: Tensor | None, position_bias: Tensor, **_: Any) -> tuple[Tensor]:
+    def forward(
+        hidden: Tensor, mask: Tensor | None, position_bias: Tensor, **_: Any
+    ) -> tuple[Tensor]:
         shape = (*hidden.shape[:2], attention.num_attention_heads, attention.attention_head_size)
-        q, k, v = (project(hidden).view(shape).transpose(1, 2) for project in (attention.q, attention.k, attention.v))
+        q, k, v = (
+            project(hidden).view(shape).transpose(1, 2)
+            for project in (attention.q, attention.k, attention.v)
+        )
         mixed = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=position_bias)
         return (attention.o(mixed.transpose(1, 2).flatten(2)),)
 

@@ -1,9 +1,10 @@
 """Pairs of a source and pseudo-summaries of it, and the loss that matches their masked tokens.
 
-ESTIME asks of a masked summary token which masked source token is most similar, and raises an alarm where that is
-another token. The loss asks the same of a block of a document and of sentences cut out of it: each masked token of a
-pseudo-summary should have a larger dot product with the same token of its source than with any other. No judgement and
-no summary written by anyone is needed for it.
+ESTIME asks of a masked summary token which masked source token is most similar, and raises an alarm
+where that is another token. The loss asks the same of a block of a document and of sentences cut
+out of it: each masked token of a pseudo-summary should have a larger dot product with the same
+token of its source than with any other. No judgement and no summary written by anyone is needed for
+it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from torch import Tensor
 
 from estime_metric.studies.training.data import Batch, Vocabulary, hide, spaced_masks
 
-# Axes: b source blocks, t positions of a block, m masked positions of the summaries, s of the sources, d width.
+# Axes: b source blocks, t positions of a block, m masked positions of the summaries, s of the
+# sources, d width.
 
 SUMMARIES = 2  # pseudo-summaries of each source
 SUMMARY_LENGTH = 126  # tokens of one, without [CLS] and [SEP]
@@ -28,13 +30,17 @@ CUT = 0.5  # share of the sentences that are cut at a comma
 TOKENS_LEFT_OUT = (0.0, 1 / 15, 0.2)  # shares of a sentence's tokens, one drawn for each sentence
 PHASES = 2  # masked copies of a source: each masks every second token, together they mask all
 TEMPERATURE = 0.03  # of the dot products, in mean squared lengths of the embeddings
-ACROSS = 0.5  # weight of the loss in which all sources of the batch compete, not the summary's own alone
+ACROSS = (
+    0.5  # weight of the loss in which all sources of the batch compete, not the summary's own alone
+)
 IMPOSSIBLE = -1e4  # stands for minus infinity among logits
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Masked sources, (b * PHASES, t), and pseudo-summaries, (b * SUMMARIES, SUMMARY_LENGTH + 2), in the same order."""
+    """Masked sources, (b * PHASES, t), and pseudo-summaries, (b * SUMMARIES, SUMMARY_LENGTH + 2),
+    in the same order.
+    """
 
     summaries: Batch
     sources: Batch
@@ -60,14 +66,18 @@ class Pairs:
 
 
 def _owners(batch: Batch, rows: int) -> Tensor:
-    """Which source each masked position belongs to, (m,), where so many rows of the batch belong to one source."""
+    """Which source each masked position belongs to, (m,), where so many rows of the batch belong to
+    one source.
+    """
     return batch.positions // (rows * batch.ids.shape[1])
 
 
 def pseudo_summary(
     source: np.ndarray, following: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator
 ) -> np.ndarray:
-    """Up to `SENTENCES` sentences of `source` in their order, cut and thinned, then as much of `following` as fits."""
+    """Up to `SENTENCES` sentences of `source` in their order, cut and thinned, then as much of
+    `following` as fits.
+    """
     bounds = [0, *(np.flatnonzero(np.isin(source, vocabulary.ends)) + 1), len(source)]
     sentences = [source[a:b] for a, b in pairwise(bounds) if b - a >= SHORTEST]
     taken: list[np.ndarray] = []
@@ -78,7 +88,9 @@ def pseudo_summary(
             commas = np.flatnonzero(sentence == vocabulary.comma)
             commas = commas[commas >= SHORTEST - 1]
             if len(commas) and rng.random() < CUT:
-                sentence = np.append(sentence[: rng.choice(commas)], vocabulary.stop).astype(source.dtype)
+                sentence = np.append(sentence[: rng.choice(commas)], vocabulary.stop).astype(
+                    source.dtype
+                )
             taken.append(sentence[rng.random(len(sentence)) >= rng.choice(TOKENS_LEFT_OUT)])
     return np.concatenate([*taken, following])[: len(following)]
 
@@ -96,15 +108,20 @@ def make_pairs(blocks: np.ndarray, vocabulary: Vocabulary, rng: np.random.Genera
     copies = np.repeat(sources, PHASES, axis=0)
     phases = np.tile(np.arange(PHASES), len(sources))
     masked = (np.arange(copies.shape[1]) - phases[:, None]) % PHASES == 0
-    return Pairs(hide(summaries, spaced_masks(summaries.shape, rng), vocabulary), hide(copies, masked, vocabulary))
+    return Pairs(
+        hide(summaries, spaced_masks(summaries.shape, rng), vocabulary),
+        hide(copies, masked, vocabulary),
+    )
 
 
 def matching_loss(summaries: Tensor, sources: Tensor, pairs: Pairs) -> Tensor:
-    """Mean over the summaries' masked tokens of -log of the share that the same token has among masked source tokens.
+    """Mean over the summaries' masked tokens of -log of the share that the same token has among
+    masked source tokens.
 
-    `summaries` (m, d) and `sources` (s, d) are the embeddings at the masked positions of `pairs`. The share is a
-    softmax of dot products; tokens that no masked source token equals are left out. Once the tokens of the summary's
-    own source compete, and once those of all sources; the two are weighted by `ACROSS`.
+    `summaries` (m, d) and `sources` (s, d) are the embeddings at the masked positions of `pairs`.
+    The share is a softmax of dot products; tokens that no masked source token equals are left out.
+    Once the tokens of the summary's own source compete, and once those of all sources; the two are
+    weighted by `ACROSS`.
     """
     length = torch.cat([summaries, sources]).detach().float().pow(2).sum(1).mean()
     logits = (summaries @ sources.T).float() / (length * TEMPERATURE)  # (m, s)

@@ -1,7 +1,9 @@
-"""What the package knows of an encoder that ships: its operating point, and how many words of each kind were marked.
+"""What the package knows of an encoder that ships: its operating point, and how many words of each
+kind were marked.
 
-``python -m estime_metric.studies.training.record DATA -m embedded`` reads the folders ``cliff`` and ``frank`` of DATA
-and writes the encoder's entries of ``operating_points.json`` and ``explain/marked.json``.
+``python -m estime_metric.studies.training.record DATA -m embedded`` reads the folders ``cliff`` and
+``frank`` of DATA and writes the encoder's entries of ``operating_points.json`` and
+``explain/marked.json``.
 """
 
 from __future__ import annotations
@@ -42,20 +44,26 @@ def operating_point(
         resamples, seed: of the intervals.
 
     Returns:
-        ``threshold``, from which on a summary is flagged: the one with the highest mean of the balanced accuracies on
-        the ``val`` halves of the cells. ``balanced_accuracy``: cell -> value, lower and upper end of the 95% interval
-        of a bootstrap over summaries, number of summaries.
+        ``threshold``, from which on a summary is flagged: the one with the highest mean of the
+        balanced accuracies on the ``val`` halves of the cells. ``balanced_accuracy``: cell ->
+        value, lower and upper end of the 95% interval of a bootstrap over summaries, number of
+        summaries.
     """
     labels = data.table["label"].to_numpy(dtype=np.int64)
     cells = dict(data.cells())
     halves = {
-        place: {split: table.index[table["split"] == split].to_numpy() for split in aggrefact.SPLITS}
+        place: {
+            split: table.index[table["split"] == split].to_numpy() for split in aggrefact.SPLITS
+        }
         for place, table in cells.items()
     }
     kinds = np.unique(scores[data.table["split"] == "val"])
     tried = np.unique(np.round((kinds[1:] + kinds[:-1]) / 2, DIGITS))
     reached = np.mean(
-        [balanced_accuracies(labels[half["val"]], scores[half["val"]] < tried[:, None]) for half in halves.values()],
+        [
+            balanced_accuracies(labels[half["val"]], scores[half["val"]] < tried[:, None])
+            for half in halves.values()
+        ],
         axis=0,
     )
     threshold = float(tried[int(np.argmax(reached))])
@@ -67,13 +75,16 @@ def operating_point(
         weights = np.concatenate([np.ones((1, len(rows))), drawn])
         values = balanced_accuracies(labels[rows], scores[rows] < threshold, weights)
         ends = interval(values[1:], 0.95)[:2]
-        found[aggrefact.place_name(*place)] = [round(float(value), 3) for value in (values[0], *ends)] + [len(rows)]
+        found[aggrefact.place_name(*place)] = [
+            round(float(value), 3) for value in (values[0], *ends)
+        ] + [len(rows)]
     return {"threshold": threshold, "balanced_accuracy": found}
 
 
 def shares(words: pd.DataFrame) -> dict[str, Any]:
-    """How many words of each kind are marked, as ``explain/marked.json`` holds it: ``absent``, ``matches``, and
-    ``alarms`` from each of `EDGES` on. Neighbouring ranges of margins of which the wider has no larger share are one.
+    """How many words of each kind are marked, as ``explain/marked.json`` holds it: ``absent``,
+    ``matches``, and ``alarms`` from each of `EDGES` on. Neighbouring ranges of margins of which the
+    wider has no larger share are one.
     """
     size = np.abs(np.nan_to_num(words.margin))
     alarms: list[tuple[float, int, int]] = []
@@ -107,9 +118,13 @@ def put(path: Path, name: str, entry: dict[str, Any]) -> None:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, help="folder with cliff and frank")
-    parser.add_argument("-m", "--model", default="embedded", help="the name of an encoder that ships")
+    parser.add_argument(
+        "-m", "--model", default="embedded", help="the name of an encoder that ships"
+    )
     parser.add_argument("--distance", type=int, default=8)
     parser.add_argument("--dtype", default="float32")
     args = parser.parse_args()
@@ -123,7 +138,10 @@ def main() -> None:
     half = aggrefact.with_spans(aggrefact.of_split(data, "val"))
     explained = scorer.explain_pairs(list(half.summaries), half.source_of_each, progress=True)
     words = judged_words(explained, list(half.table["spans"]))
-    about = {"data": f"CLIFF, validation half, {len(half)} summaries", "signature": scorer.signature}
+    about = {
+        "data": f"CLIFF, validation half, {len(half)} summaries",
+        "signature": scorer.signature,
+    }
     put(marked.PATH, args.model, about | shares(words))
 
 

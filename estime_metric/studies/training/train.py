@@ -1,20 +1,23 @@
-"""Train the embedded encoders: masked language modelling and matching, resumable, on a CPU or a GPU.
+"""Train the embedded encoders: masked language modelling and matching, resumable, on a CPU or a
+GPU.
 
     python -m estime_metric.studies.training.train CORPUS START WORK --blocks 8 --minutes 50
     python -m estime_metric.studies.training.export WORK/checkpoint.pt START OUT --blocks 7
 
-`CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``) per line, `START` the
-folder of a BERT or an MPNet with its tokenizer (without weights: random ones), `WORK` keeps token ids and checkpoint,
-and is all that another machine needs beside `START`; `export` makes the folder that ships.
+`CORPUS` is a folder of ``*.jsonl.gz`` files with one document (``{"text": ..., "source": ...}``)
+per line, `START` the folder of a BERT or an MPNet with its tokenizer (without weights: random
+ones), `WORK` keeps token ids and checkpoint, and is all that another machine needs beside `START`;
+`export` makes the folder that ships.
 
-Most blocks are masked as ESTIME masks them, the others at random. With ``--matching`` every other batch holds sources
-with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked summary token be most similar to the same
-token of its source (`pairs`).
+Most blocks are masked as ESTIME masks them, the others at random. With ``--matching`` every other
+batch holds sources with pseudo-summaries, and a second loss asks what ESTIME asks: that a masked
+summary token be most similar to the same token of its source (`pairs`).
 
-At its start the script times forward and backward in float32 and in bfloat16, and takes the faster. Short blocks come
-first, long ones at the end. The learning rate falls with the larger of ``steps / --steps`` and ``time / --minutes``;
-time counts only while the script runs. Started again with the same `WORK`, it resumes exactly where its last checkpoint
-was made: weights, optimizer, and the position in each stream of blocks. A run that ends by steps is repeatable.
+At its start the script times forward and backward in float32 and in bfloat16, and takes the faster.
+Short blocks come first, long ones at the end. The learning rate falls with the larger of ``steps /
+--steps`` and ``time / --minutes``; time counts only while the script runs. Started again with the
+same `WORK`, it resumes exactly where its last checkpoint was made: weights, optimizer, and the
+position in each stream of blocks. A run that ends by steps is repeatable.
 """
 
 from __future__ import annotations
@@ -42,7 +45,14 @@ from estime_metric.studies.training.data import (
     tokenize,
 )
 from estime_metric.studies.training.model import Trainee
-from estime_metric.studies.training.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs, matching_loss
+from estime_metric.studies.training.pairs import (
+    PHASES,
+    SUMMARIES,
+    SUMMARY_LENGTH,
+    Pairs,
+    make_pairs,
+    matching_loss,
+)
 
 # Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
 
@@ -56,7 +66,9 @@ LONG_SOURCES = (382,)  # at the end
 
 
 class _SumCrossEntropy(torch.autograd.Function):
-    """Cross-entropy summed over (m, d) inputs of a tied decoder; the gradient is made in the forward, in slices."""
+    """Cross-entropy summed over (m, d) inputs of a tied decoder; the gradient is made in the
+    forward, in slices.
+    """
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:
@@ -81,14 +93,18 @@ class _SumCrossEntropy(torch.autograd.Function):
 
 
 def cross_entropy(model: Trainee, states: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy of the prediction head, summed over the masked positions whose states (m, d) these are."""
+    """Cross-entropy of the prediction head, summed over the masked positions whose states (m, d)
+    these are.
+    """
     sum_cross_entropy: Any = _SumCrossEntropy.apply
     loss: Tensor = sum_cross_entropy(model.head(states), model.table, model.bias, targets)
     return loss
 
 
 def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace) -> Tensor:
-    """Mean cross-entropy of a sample of the masked positions; for pairs, the matching loss is added, weighted."""
+    """Mean cross-entropy of a sample of the masked positions; for pairs, the matching loss is
+    added, weighted.
+    """
     if isinstance(group, Batch):
         (states,) = model.states(group, -1)
         return _sampled(model, states, group.targets, args.heads)
@@ -105,13 +121,20 @@ def _sampled(model: Trainee, states: Tensor, targets: Tensor, heads: int) -> Ten
 
     Always as many, since a CPU keeps a kernel, and its memory, for every size of a product.
     """
-    chosen = torch.linspace(0, len(targets) - 1, min(heads, len(targets)), device=targets.device).round().long()
+    chosen = (
+        torch.linspace(0, len(targets) - 1, min(heads, len(targets)), device=targets.device)
+        .round()
+        .long()
+    )
     return cross_entropy(model, states[chosen], targets[chosen]) / len(chosen)
 
 
 @torch.inference_mode()
-def measure(model: Trainee, texts: list[np.ndarray], vocabulary: Vocabulary) -> tuple[float, float, float]:
-    """Held-out loss per masked token, share of masked tokens and of masked words (all pieces) that are predicted.
+def measure(
+    model: Trainee, texts: list[np.ndarray], vocabulary: Vocabulary
+) -> tuple[float, float, float]:
+    """Held-out loss per masked token, share of masked tokens and of masked words (all pieces) that
+    are predicted.
 
     The first 254 tokens of each text, 15% masked by whole words, always the same ones.
     """
@@ -120,7 +143,9 @@ def measure(model: Trainee, texts: list[np.ndarray], vocabulary: Vocabulary) -> 
     total, hits, tokens, words_hit, words = 0.0, 0, 0, 0, 0
     for start in range(0, len(rows), 8):
         blocks = rows[start : start + 8]
-        batch = hide(blocks, random_masks(blocks, vocabulary.continues, (0.15, 0.15), 1.0, rng), vocabulary)
+        batch = hide(
+            blocks, random_masks(blocks, vocabulary.continues, (0.15, 0.15), 1.0, rng), vocabulary
+        )
         (states,) = model.states(batch.to(model.device), -1)
         logits = model.logits(states).float().cpu()  # (m, v)
         total += float(nn.functional.cross_entropy(logits, batch.targets, reduction="sum"))
@@ -135,7 +160,9 @@ def measure(model: Trainee, texts: list[np.ndarray], vocabulary: Vocabulary) -> 
 
 def make_optimizer(model: Trainee, args: argparse.Namespace) -> torch.optim.Optimizer:
     """AdamW; the head has ten times the learning rate of the body."""
-    groups: list[dict[str, Any]] = [{"params": [*model.head.parameters(), model.bias], "peak": 10 * args.lr}]
+    groups: list[dict[str, Any]] = [
+        {"params": [*model.head.parameters(), model.bias], "peak": 10 * args.lr}
+    ]
     groups += [{"params": [], "peak": args.lr, "weight_decay": decay} for decay in (0.01, 0.0)]
     for weight in model.body.parameters():
         if weight.requires_grad:
@@ -144,7 +171,9 @@ def make_optimizer(model: Trainee, args: argparse.Namespace) -> torch.optim.Opti
 
 
 def rate(step: int, progress: float, warmup: int, decay: float) -> float:
-    """Share of the peak learning rate: warm-up, stable, then linear to 0 over the last share `decay` of the run."""
+    """Share of the peak learning rate: warm-up, stable, then linear to 0 over the last share
+    `decay` of the run.
+    """
     return min(1.0, (step + 1) / warmup, (1.0 - progress) / decay)
 
 
@@ -162,11 +191,17 @@ def read_tokens(args: argparse.Namespace) -> tuple[Corpus, list[np.ndarray], Voc
     tokenizer = load_tokenizer(args.start)
     kept = args.work / "tokens.npz"
     if not kept.exists():
-        train = Corpus.of(tokenize(documents(args.corpus, aside=False), tokenizer, args.corpus_tokens))
+        train = Corpus.of(
+            tokenize(documents(args.corpus, aside=False), tokenizer, args.corpus_tokens)
+        )
         others = Corpus.of(tokenize(documents(args.corpus, aside=True), tokenizer))
         with kept.with_suffix(".tmp").open("wb") as stream:
             np.savez_compressed(
-                stream, ids=train.ids, bounds=train.bounds, aside=others.ids, aside_bounds=others.bounds
+                stream,
+                ids=train.ids,
+                bounds=train.bounds,
+                aside=others.ids,
+                aside_bounds=others.bounds,
             )
         kept.with_suffix(".tmp").rename(kept)
     with np.load(kept) as stored:
@@ -176,14 +211,25 @@ def read_tokens(args: argparse.Namespace) -> tuple[Corpus, list[np.ndarray], Voc
 
 
 class Batches:
-    """Masked batches without end, from one stream of blocks for each length; resumes exactly from `positions`."""
+    """Masked batches without end, from one stream of blocks for each length; resumes exactly from
+    `positions`.
+    """
 
-    def __init__(self, corpus: Corpus, vocabulary: Vocabulary, args: argparse.Namespace, positions: dict[int, int]):
+    def __init__(
+        self,
+        corpus: Corpus,
+        vocabulary: Vocabulary,
+        args: argparse.Namespace,
+        positions: dict[int, int],
+    ):
         self._vocabulary, self._args = vocabulary, args
         lengths = {SHORT, *LONG}
         if args.matching:  # tokens drawn behind each source fill its pseudo-summaries
             lengths |= {length + SUMMARY_LENGTH for length in (SOURCE, *LONG_SOURCES)}
-        self._streams = {length: BlockStream(corpus, length, args.seed, positions.get(length, 0)) for length in lengths}
+        self._streams = {
+            length: BlockStream(corpus, length, args.seed, positions.get(length, 0))
+            for length in lengths
+        }
 
     @property
     def positions(self) -> dict[int, int]:
@@ -191,8 +237,13 @@ class Batches:
         return {length: stream.position for length, stream in self._streams.items()}
 
     def step(self, step: int, progress: float) -> list[Batch | Pairs]:
-        """The batches of a step: short blocks at first, long ones in the last share ``--long`` of the run."""
-        return [self._batch(step * self._args.batches + number, progress) for number in range(self._args.batches)]
+        """The batches of a step: short blocks at first, long ones in the last share ``--long`` of
+        the run.
+        """
+        return [
+            self._batch(step * self._args.batches + number, progress)
+            for number in range(self._args.batches)
+        ]
 
     def _batch(self, number: int, progress: float) -> Batch | Pairs:
         short, pairs = progress < 1.0 - self._args.long, self._args.matching and number % 2
@@ -222,7 +273,9 @@ def choose_dtype(model: Trainee, batch: Batch, args: argparse.Namespace) -> torc
             if copy.device.type == "cuda":
                 torch.cuda.synchronize()
             speeds[dtype] = batch.ids.numel() / (time.monotonic() - begun)
-    print(", ".join(f"{dtype}: {speed:.0f} tokens/s" for dtype, speed in speeds.items()), flush=True)
+    print(
+        ", ".join(f"{dtype}: {speed:.0f} tokens/s" for dtype, speed in speeds.items()), flush=True
+    )
     return max(speeds, key=lambda dtype: speeds[dtype])
 
 
@@ -262,11 +315,17 @@ def train(args: argparse.Namespace) -> None:
         state = torch.load(checkpoint, weights_only=True, map_location=args.device)
         master.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
-        step, spent, tokens, positions = (state[name] for name in ("step", "spent", "tokens", "positions"))
+        step, spent, tokens, positions = (
+            state[name] for name in ("step", "spent", "tokens", "positions")
+        )
     batches = Batches(corpus, vocabulary, args, positions)
     rows = corpus.ids[: 32 * SHORT].reshape(-1, SHORT)
     trial = hide(rows, spaced_masks(rows.shape, np.random.default_rng()), vocabulary)
-    dtype = getattr(torch, args.dtype) if args.dtype else choose_dtype(master, trial.to(args.device), args)
+    dtype = (
+        getattr(torch, args.dtype)
+        if args.dtype
+        else choose_dtype(master, trial.to(args.device), args)
+    )
     model, refresh = working_copy(master, dtype)
     resumed, begun = spent, time.monotonic() - spent
     logged = saved = spent
@@ -296,7 +355,10 @@ def train(args: argparse.Namespace) -> None:
         step += 1
         spent = time.monotonic() - begun
         if step % 25 == 0:
-            print(f"{step} {spent:.0f}s tokens {tokens} loss {np.mean(running):.4f} norm {norm:.2f}", flush=True)
+            print(
+                f"{step} {spent:.0f}s tokens {tokens} loss {np.mean(running):.4f} norm {norm:.2f}",
+                flush=True,
+            )
             running = []
         if spent - logged > 60 * args.log_minutes:
             report(model, aside, vocabulary, spent)
@@ -312,37 +374,85 @@ def train(args: argparse.Namespace) -> None:
 def report(model: Trainee, aside: list[np.ndarray], vocabulary: Vocabulary, spent: float) -> None:
     """Print the held-out measurements."""
     loss, hit, word_hit = measure(model, aside, vocabulary)
-    print(f"held-out {spent:.0f}s loss {loss:.4f} tokens {hit:.4f} words {word_hit:.4f}", flush=True)
+    print(
+        f"held-out {spent:.0f}s loss {loss:.4f} tokens {hit:.4f} words {word_hit:.4f}", flush=True
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Command line; ``arguments`` in place of those of the process."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz")
-    parser.add_argument("start", type=Path, help="folder of the starting encoder: config, safetensors, tokenizer.json")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "corpus", type=Path, help="folder of *.jsonl.gz files; not read where WORK has tokens.npz"
+    )
+    parser.add_argument(
+        "start",
+        type=Path,
+        help="folder of the starting encoder: config, safetensors, tokenizer.json",
+    )
     parser.add_argument("work", type=Path, help="folder for tokens and checkpoint")
     parser.add_argument(
-        "--weights", type=Path, help="checkpoint of another run to start from, with as many blocks or more"
+        "--weights",
+        type=Path,
+        help="checkpoint of another run to start from, with as many blocks or more",
     )
-    parser.add_argument("--blocks", type=int, help="lowest blocks of the encoder to keep; left out: all")
-    parser.add_argument("--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus")
-    parser.add_argument("--minutes", type=float, default=120.0, help="end by the clock, restarts included")
-    parser.add_argument("--pause-after", type=float, default=10**9, help="minutes after which to stop, to be resumed")
-    parser.add_argument("--steps", type=int, default=10**9, help="end by steps")
-    parser.add_argument("--batch", type=int, default=4096, help="tokens of a batch, special tokens included")
-    parser.add_argument("--batches", type=int, default=2, help="batches of a step")
-    parser.add_argument("--long", type=float, default=0.2, help="share of the run, at its end, with long blocks")
-    parser.add_argument("--heads", type=int, default=600, help="masked positions of a batch that the head sees")
-    parser.add_argument("--matching", type=float, default=0.0, help="weight of the loss that matches pairs; 0: none")
     parser.add_argument(
-        "--matching-layer", type=int, nargs="+", default=[-1], help="layers that are matched; left out: the topmost"
+        "--blocks", type=int, help="lowest blocks of the encoder to keep; left out: all"
     )
-    parser.add_argument("--lr", type=float, default=1e-4, help="peak learning rate of the body; the head has ten times")
+    parser.add_argument(
+        "--corpus-tokens", type=int, default=10**12, help="tokens to read from the corpus"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=120.0, help="end by the clock, restarts included"
+    )
+    parser.add_argument(
+        "--pause-after",
+        type=float,
+        default=10**9,
+        help="minutes after which to stop, to be resumed",
+    )
+    parser.add_argument("--steps", type=int, default=10**9, help="end by steps")
+    parser.add_argument(
+        "--batch", type=int, default=4096, help="tokens of a batch, special tokens included"
+    )
+    parser.add_argument("--batches", type=int, default=2, help="batches of a step")
+    parser.add_argument(
+        "--long", type=float, default=0.2, help="share of the run, at its end, with long blocks"
+    )
+    parser.add_argument(
+        "--heads", type=int, default=600, help="masked positions of a batch that the head sees"
+    )
+    parser.add_argument(
+        "--matching", type=float, default=0.0, help="weight of the loss that matches pairs; 0: none"
+    )
+    parser.add_argument(
+        "--matching-layer",
+        type=int,
+        nargs="+",
+        default=[-1],
+        help="layers that are matched; left out: the topmost",
+    )
+    parser.add_argument(
+        "--lr",
+        type=float,
+        default=1e-4,
+        help="peak learning rate of the body; the head has ten times",
+    )
     parser.add_argument("--warmup", type=int, default=20, help="steps of warm-up")
-    parser.add_argument("--decay", type=float, default=0.7, help="share of the run in which the learning rate falls")
-    parser.add_argument("--log-minutes", type=float, default=5.0, help="minutes between held-out measurements")
-    parser.add_argument("--save-minutes", type=float, default=5.0, help="minutes between checkpoints")
-    parser.add_argument("--dtype", choices=("float32", "bfloat16"), help="of the products; left out: the faster one")
+    parser.add_argument(
+        "--decay", type=float, default=0.7, help="share of the run in which the learning rate falls"
+    )
+    parser.add_argument(
+        "--log-minutes", type=float, default=5.0, help="minutes between held-out measurements"
+    )
+    parser.add_argument(
+        "--save-minutes", type=float, default=5.0, help="minutes between checkpoints"
+    )
+    parser.add_argument(
+        "--dtype", choices=("float32", "bfloat16"), help="of the products; left out: the faster one"
+    )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,8 +1,10 @@
-"""What an alarm weighs in ``inconsistency``, (absent + w * alarms) / tokens: the table, and the choice of w.
+"""What an alarm weighs in ``inconsistency``, (absent + w * alarms) / tokens: the table, and the
+choice of w.
 
-``python -m estime_metric.studies.training.weight DATA -m embedded --split val`` reads the folders ``frank``, ``cliff``
-and ``summeval`` of DATA, prints the table of the halves for choices, and applies the rule of ``docs/aggrefact.md``.
-``--split test`` prints the table of the other halves, with intervals.
+``python -m estime_metric.studies.training.weight DATA -m embedded --split val`` reads the folders
+``frank``, ``cliff`` and ``summeval`` of DATA, prints the table of the halves for choices, and
+applies the rule of ``docs/aggrefact.md``. ``--split test`` prints the table of the other halves,
+with intervals.
 """
 
 from __future__ import annotations
@@ -24,7 +26,14 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.frank.partial import METHODS, codes_of, weighted_partial
-from estime_metric.studies.benchmarks.shared.scoring import REFERENCE_FREE, Block, Columns, Measure, Summaries, measure
+from estime_metric.studies.benchmarks.shared.scoring import (
+    REFERENCE_FREE,
+    Block,
+    Columns,
+    Measure,
+    Summaries,
+    measure,
+)
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
 #: Weights to choose from, in this order.
@@ -52,7 +61,8 @@ class Figure:
     Attributes:
         group: the set it is of: ``FRANK``, ``CLIFF``, ``SummEval``.
         name: what it is.
-        values: float64 of shape (weights, 1 + resamples), the sample itself first; higher is better.
+        values: float64 of shape (weights, 1 + resamples), the sample itself first; higher is
+            better.
         counts: whether the rule counts it.
     """
 
@@ -64,7 +74,9 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A set: the counts of its summaries, float64 of shape (3, k), their documents, and what they were judged by."""
+    """A set: the counts of its summaries, float64 of shape (3, k), their documents, and what they
+    were judged by.
+    """
 
     counts: Floats
     documents: Sequence[str]
@@ -72,13 +84,16 @@ class Judged:
 
 
 def weighted_rate(counts: Floats, weight: float) -> Floats:
-    """``(absent + weight * alarms) / tokens``, 1 for a blank summary; ``counts`` as `COUNTS`, of shape (3, k).
+    """``(absent + weight * alarms) / tokens``, 1 for a blank summary; ``counts`` as `COUNTS`, of
+    shape (3, k).
 
     >>> weighted_rate(np.array([[1.0, 0.0], [3.0, 0.0], [4.0, 0.0]]), 0.5).tolist()
     [0.375, 1.0]
     """
     alarms, overlap, tokens = counts
-    rate: Floats = np.divide(tokens - overlap + weight * alarms, tokens, out=np.ones_like(tokens), where=tokens > 0)
+    rate: Floats = np.divide(
+        tokens - overlap + weight * alarms, tokens, out=np.ones_like(tokens), where=tokens > 0
+    )
     return rate
 
 
@@ -95,12 +110,16 @@ def counts_block(scorer: EstimeScorer, *, progress: bool = False) -> Block:
 
 
 def counts(block: Block, data: Any, folder: Path | None) -> Floats:
-    """The counts of a set, taken from a folder of an earlier run where they are there; of shape (3, k)."""
+    """The counts of a set, taken from a folder of an earlier run where they are there; of shape (3,
+    k).
+    """
     scores = measure(data, [block], folder=folder, resume=folder is not None)
     return np.stack([scores.values[name] for name in COUNTS])
 
 
-def read_judged(block: Block, folder: Path, split: str, output: Path | None = None) -> dict[str, Judged]:
+def read_judged(
+    block: Block, folder: Path, split: str, output: Path | None = None
+) -> dict[str, Judged]:
     """The three sets, scored.
 
     Args:
@@ -113,10 +132,16 @@ def read_judged(block: Block, folder: Path, split: str, output: Path | None = No
     def counted(data: Any, name: str) -> Floats:
         return counts(block, data, None if output is None else output / name)
 
-    of_frank = frank.read(folder / "frank", dict(zip(aggrefact.SPLITS, frank.SPLITS, strict=True))[split])
+    of_frank = frank.read(
+        folder / "frank", dict(zip(aggrefact.SPLITS, frank.SPLITS, strict=True))[split]
+    )
     of_cliff = aggrefact.with_spans(aggrefact.of_split(aggrefact.read(folder), split))
     of_summeval = summeval.read_folder(folder / "summeval")
-    half = set(of_summeval.documents[:SUMMEVAL_HALF] if split == "val" else of_summeval.documents[SUMMEVAL_HALF:])
+    half = set(
+        of_summeval.documents[:SUMMEVAL_HALF]
+        if split == "val"
+        else of_summeval.documents[SUMMEVAL_HALF:]
+    )
     rows = [row for row, (document, _) in enumerate(of_summeval.keys) if document in half]
     return {
         "FRANK": Judged(
@@ -131,18 +156,26 @@ def read_judged(block: Block, folder: Path, split: str, output: Path | None = No
         "CLIFF": Judged(
             counted(of_cliff, f"cliff-{split}"),
             list(of_cliff.table["document"]),
-            {"label": of_cliff.table["label"].to_numpy(dtype=np.int64), "part": list(of_cliff.table["origin"])},
+            {
+                "label": of_cliff.table["label"].to_numpy(dtype=np.int64),
+                "part": list(of_cliff.table["origin"]),
+            },
         ),
         "SummEval": Judged(
             counted(of_summeval, "summeval")[:, rows],
             [of_summeval.keys[row][0] for row in rows],
-            {name: of_summeval.judgements[name].ravel()[rows] for name in ("consistency", "relevance")},
+            {
+                name: of_summeval.judgements[name].ravel()[rows]
+                for name in ("consistency", "relevance")
+            },
         ),
     }
 
 
 def figures(judged: Mapping[str, Judged], *, resamples: int = 1000, seed: int = 0) -> list[Figure]:
-    """What each weight reaches on each set, also in resamples of its documents, the same for every weight."""
+    """What each weight reaches on each set, also in resamples of its documents, the same for every
+    weight.
+    """
     found = []
     for name, one in judged.items():
         documents = codes_of(one.documents)
@@ -158,13 +191,16 @@ def choose(found: Sequence[Figure]) -> tuple[float, Floats, Floats]:
     """Applies the rule of ``docs/aggrefact.md``.
 
     Returns:
-        the weight; for each of `CANDIDATES` its value, and the standard error of its difference to the best one.
+        the weight; for each of `CANDIDATES` its value, and the standard error of its difference to
+        the best one.
     """
     places = [WEIGHTS.index(weight) for weight in CANDIDATES]
     groups = dict.fromkeys(one.group for one in found if one.counts)
     means = np.mean(
         [
-            np.mean([one.values[places] for one in found if one.counts and one.group == group], axis=0)
+            np.mean(
+                [one.values[places] for one in found if one.counts and one.group == group], axis=0
+            )
             for group in groups
         ],
         axis=0,
@@ -173,20 +209,25 @@ def choose(found: Sequence[Figure]) -> tuple[float, Floats, Floats]:
     best = int(np.argmax(values))
     errors = np.std(means[best, 1:] - means[:, 1:], axis=1, ddof=1)
     near = [
-        weight for weight, value, error in zip(CANDIDATES, values, errors, strict=True) if values[best] - value <= error
+        weight
+        for weight, value, error in zip(CANDIDATES, values, errors, strict=True)
+        if values[best] - value <= error
     ]
     return min(near, key=lambda weight: (abs(weight - PREFERRED), weight)), values, errors
 
 
 def tables(found: Sequence[Figure], split: str, signature: str) -> list[Table]:
-    """``weight``: a row for each weight; ``weight-intervals``: the same, each value with its 95% interval."""
+    """``weight``: a row for each weight; ``weight-intervals``: the same, each value with its 95%
+    interval.
+    """
     notes = (
         "FRANK: partial correlation with factuality, the system held constant; CLIFF: area under the ROC curve; "
         f"SummEval: Spearman's ρ with experts. w = 0: absent tokens alone; 1: unsupported_rate. {signature}",
     )
     columns = [Column("w", text=True), *(Column(one.name, one.group) for one in found)]
     values: list[tuple[Cell, ...]] = [
-        (f"{weight:g}", *(float(one.values[row, 0]) for one in found)) for row, weight in enumerate(WEIGHTS)
+        (f"{weight:g}", *(float(one.values[row, 0]) for one in found))
+        for row, weight in enumerate(WEIGHTS)
     ]
     title = f"(absent + w * alarms) / tokens on the {split} halves"
     with_intervals: list[tuple[Cell, ...]] = []
@@ -197,26 +238,38 @@ def tables(found: Sequence[Figure], split: str, signature: str) -> list[Table]:
     return [
         Table("weight", f"{title}.", tuple(columns), (Section("", tuple(values)),), notes),
         Table(
-            "weight-intervals", f"{title}: 95% intervals.", tuple(text), (Section("", tuple(with_intervals)),), notes
+            "weight-intervals",
+            f"{title}: 95% intervals.",
+            tuple(text),
+            (Section("", tuple(with_intervals)),),
+            notes,
         ),
     ]
 
 
-def _of_frank(group: str, judged: Mapping[str, Any], rates: list[Floats], samples: Floats) -> list[Figure]:
+def _of_frank(
+    group: str, judged: Mapping[str, Any], rates: list[Floats], samples: Floats
+) -> list[Figure]:
     systems, part = codes_of(judged["systems"]), np.array(judged["part"])
     found = []
     for name in ("all", *frank.DATASETS):
         rows = np.flatnonzero((part == name) | (name == "all"))
         for method, symbol in _SYMBOLS.items():
             values = [
-                weighted_partial(samples[:, rows], rate[rows], judged["factuality"][rows], systems[rows], method)
+                weighted_partial(
+                    samples[:, rows], rate[rows], judged["factuality"][rows], systems[rows], method
+                )
                 for rate in rates
             ]
-            found.append(Figure(group, f"{frank.DATASETS.get(name, name)} {symbol}", np.stack(values)))
+            found.append(
+                Figure(group, f"{frank.DATASETS.get(name, name)} {symbol}", np.stack(values))
+            )
     return found
 
 
-def _of_cliff(group: str, judged: Mapping[str, Any], rates: list[Floats], samples: Floats) -> list[Figure]:
+def _of_cliff(
+    group: str, judged: Mapping[str, Any], rates: list[Floats], samples: Floats
+) -> list[Figure]:
     part = np.array(judged["part"])
     found = []
     for origin, name in aggrefact.ORIGINS.items():
@@ -226,13 +279,17 @@ def _of_cliff(group: str, judged: Mapping[str, Any], rates: list[Floats], sample
     return found
 
 
-def _of_summeval(group: str, judged: Mapping[str, Any], rates: list[Floats], samples: Floats) -> list[Figure]:
+def _of_summeval(
+    group: str, judged: Mapping[str, Any], rates: list[Floats], samples: Floats
+) -> list[Figure]:
     nothing = np.zeros(samples.shape[1], dtype=np.int64)
     return [
         Figure(
             group,
             name,
-            np.stack([weighted_partial(samples, rate, values, nothing, "spearman") for rate in rates]),
+            np.stack(
+                [weighted_partial(samples, rate, values, nothing, "spearman") for rate in rates]
+            ),
             counts=name == "consistency",
         )
         for name, values in judged.items()
@@ -244,17 +301,22 @@ _SETS = {"FRANK": _of_frank, "CLIFF": _of_cliff, "SummEval": _of_summeval}
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, help="folder with frank, cliff and summeval")
     parser.add_argument("-m", "--model", default="embedded")
     parser.add_argument("--distance", type=int, default=2)
     parser.add_argument("--split", choices=aggrefact.SPLITS, default="val")
     parser.add_argument("--resamples", type=int, default=1000)
-    parser.add_argument("-o", "--output", type=Path, help="folder that keeps the counts, for the next run")
+    parser.add_argument(
+        "-o", "--output", type=Path, help="folder that keeps the counts, for the next run"
+    )
     args = parser.parse_args()
     scorer = EstimeScorer(model=args.model, distance=args.distance)
     found = figures(
-        read_judged(counts_block(scorer, progress=True), args.data, args.split, args.output), resamples=args.resamples
+        read_judged(counts_block(scorer, progress=True), args.data, args.split, args.output),
+        resamples=args.resamples,
     )
     for table in tables(found, args.split, scorer.signature):
         print(to_markdown(table))
@@ -262,7 +324,9 @@ def main() -> None:
         chosen, values, errors = choose(found)
         for weight, value, error in zip(CANDIDATES, values, errors, strict=True):
             behind = values.max() - value
-            print(f"w {weight:g}: value {value:.4f}, behind the best by {behind:.4f} (standard error {error:.4f})")
+            print(
+                f"w {weight:g}: value {value:.4f}, behind the best by {behind:.4f} (standard error {error:.4f})"
+            )
         print(f"chosen: {chosen:g}")
 
 

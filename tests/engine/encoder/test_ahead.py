@@ -1,4 +1,6 @@
-"""Work that runs ahead in a thread: the same items and errors, one ahead at most, and no thread that stays."""
+"""Work that runs ahead in a thread: the same items and errors, one ahead at most, and no thread
+that stays.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ META = torch.device("meta")  # any but the CPU
 
 
 def threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("estime-ahead")]
+    return [
+        thread.name for thread in threading.enumerate() if thread.name.startswith("estime-ahead")
+    ]
 
 
 def count(made: list[int], most: int = 100, fail_at: int = 100) -> Generator[int]:
@@ -37,7 +41,9 @@ def count(made: list[int], most: int = 100, fail_at: int = 100) -> Generator[int
 def test_the_items_are_the_same_and_an_error_comes_behind_them(most: int) -> None:
     variable = contextvars.ContextVar("variable", default=-1)
     variable.set(7)  # the thread has the context of the caller
-    assert list(ahead_of(META, (number + variable.get() for number in count([], most)))) == list(range(7, 7 + most))
+    assert list(ahead_of(META, (number + variable.get() for number in count([], most)))) == list(
+        range(7, 7 + most)
+    )
     assert not threads()
     items = ahead_of(META, count([], fail_at=most))
     assert [next(items) for _ in range(most)] == list(range(most))
@@ -73,7 +79,9 @@ def test_one_item_is_made_ahead_and_no_more() -> None:
 
 @pytest.fixture
 def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Runs ahead on every device, in chunks of a few pairs; returns what ran, for each thread that was begun."""
+    """Runs ahead on every device, in chunks of a few pairs; returns what ran, for each thread that
+    was begun.
+    """
     begun: list[str] = []
 
     def ahead(device: torch.device, items: Generator[Any]) -> Generator[Any]:
@@ -99,18 +107,25 @@ def plain(bert_folder: str) -> list[float]:
     return scorer(bert_folder).score(SUMMARIES, SOURCES).values().tolist()
 
 
-def test_scores_are_the_same_with_a_cache_and_threads(bert_folder: str, plain: list[float], forced: list[str]) -> None:
+def test_scores_are_the_same_with_a_cache_and_threads(
+    bert_folder: str, plain: list[float], forced: list[str]
+) -> None:
     cached = scorer(bert_folder, cache=10**8)
     assert cached.cache is not None
     for hits in (0, 3):
         assert cached.score(SUMMARIES, SOURCES).values().tolist() == plain
-        assert (cached.cache.hits, cached.cache.misses) == (hits, 3)  # two are compared with nothing
+        assert (cached.cache.hits, cached.cache.misses) == (
+            hits,
+            3,
+        )  # two are compared with nothing
     assert sum(plain) > 0
     assert forced.count("<genexpr>") == 2
     assert forced.count("_assembled") > 6  # once a chunk
     shared = scorer(bert_folder)
     with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda _: shared.score(SUMMARIES, SOURCES).values().tolist(), range(2)))
+        results = list(
+            pool.map(lambda _: shared.score(SUMMARIES, SOURCES).values().tolist(), range(2))
+        )
     assert results == [plain] * 2
     assert not threads()
 
@@ -137,7 +152,9 @@ def test_an_error_tells_the_pair_and_leaves_no_thread(bert_folder: str, forced: 
 
 
 @pytest.mark.slow
-def test_workers_of_a_data_loader_score(bert_folder: str, plain: list[float], forced: list[str]) -> None:
+def test_workers_of_a_data_loader_score(
+    bert_folder: str, plain: list[float], forced: list[str]
+) -> None:
     """In worker processes, forked after the parent has scored."""
     shared = scorer(bert_folder)
 

@@ -43,7 +43,9 @@ def batch(length: int = 40) -> tuple[torch.Tensor, torch.Tensor]:
 
 def assert_reads(taps: BlockTaps, model: nn.Module, depth: int) -> None:
     ids, attended = batch()
-    expected = model(input_ids=ids, attention_mask=attended.long(), output_hidden_states=True).hidden_states
+    expected = model(
+        input_ids=ids, attention_mask=attended.long(), output_hidden_states=True
+    ).hidden_states
     layers = list(range(depth + 1))
     for order in (layers, layers[::-1], layers[-1:], layers[:1]):
         found = taps.read(ids, attended, order, lambda hidden: hidden[attended])
@@ -67,7 +69,9 @@ def scattered(attended: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", range(BLOCKS + 1))
 @torch.no_grad()
-def test_every_layer_is_read_and_the_blocks_above_are_gone(family: str, folder: str, depth: int) -> None:
+def test_every_layer_is_read_and_the_blocks_above_are_gone(
+    family: str, folder: str, depth: int
+) -> None:
     model, kept = whole(folder), max(depth, 1)
     before = sum(weight.numel() for weight in model.parameters())
     blocks = next(module for module in model.modules() if isinstance(module, nn.ModuleList))
@@ -76,14 +80,18 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(family: str, folder: 
     taps = BlockTaps(model, BLOCKS, depth, PROBE)
     assert taps.kept == kept
     gone = before - sum(weight.numel() for weight in model.parameters())
-    assert gone == (0 if family in SHARED_WEIGHTS else (BLOCKS - kept) * a_block)  # one block's weights serve for all
+    assert gone == (
+        0 if family in SHARED_WEIGHTS else (BLOCKS - kept) * a_block
+    )  # one block's weights serve for all
     model = whole(folder)
     assert_reads(taps, model, depth)
     ids, attended = batch()
     for given in (attended, None):  # at some positions alone
         only = scattered(torch.ones_like(attended) if given is None else given)
         mask = None if given is None else given.long()
-        expected = model(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
+        expected = model(
+            input_ids=ids, attention_mask=mask, output_hidden_states=True
+        ).hidden_states
         found = taps.read(ids, given, [depth, 0], lambda hidden, only=only: hidden[only], at(only))
         assert_close(found, [expected[layer][only] for layer in (depth, 0)])
     fits = family in ("bert", "roberta", "electra", "mpnet")  # blocks like BERT's or MPNet's
@@ -99,11 +107,15 @@ def test_every_layer_is_read_and_the_blocks_above_are_gone(family: str, folder: 
 def test_no_hook_is_left_behind(bert_folder: str) -> None:
     model = whole(bert_folder)
     taps = BlockTaps(model, BLOCKS, 3, PROBE)
-    before = [(len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()]
+    before = [
+        (len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()
+    ]
     taps.read(PROBE, None, [0, 3], lambda hidden: hidden)
     with pytest.raises(IndexError):
         taps.read(torch.tensor([[10**6]]), None, [3], lambda hidden: hidden)
-    assert before == [(len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()]
+    assert before == [
+        (len(module._forward_hooks), len(module._forward_pre_hooks)) for module in model.modules()
+    ]
 
 
 @torch.no_grad()
@@ -131,7 +143,9 @@ def test_a_model_without_a_list_of_blocks_is_refused() -> None:
         def forward(self, input_ids, output_hidden_states=False):
             raise AssertionError
 
-    with pytest.raises(ValueError, match="`model` to name an encoder made of a list of blocks, but Flat has none"):
+    with pytest.raises(
+        ValueError, match="`model` to name an encoder made of a list of blocks, but Flat has none"
+    ):
         BlockTaps(Flat(), 2, 1, PROBE)
 
 
@@ -139,7 +153,9 @@ def test_a_model_without_a_list_of_blocks_is_refused() -> None:
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @torch.no_grad()
 def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: str) -> None:
-    """By the embedded encoder, where rounding is that of a trained one; not by one that ignores the mask."""
+    """By the embedded encoder, where rounding is that of a trained one; not by one that ignores the
+    mask.
+    """
     for ignored in (False, True):
         model = whole(small_folder).to(dtype)
         depth = model.config.num_hidden_layers
@@ -156,7 +172,9 @@ def test_padding_is_taken_in_lower_precision(dtype: torch.dtype, small_folder: s
 def test_less_is_computed(bert_folder: str) -> None:
     taps = BlockTaps(whole(bert_folder), BLOCKS, 2, PROBE)
     rows: list[int] = []
-    taps._list[1].intermediate.dense.register_forward_hook(lambda *of: rows.append(of[-1].shape[:-1].numel()))
+    taps._list[1].intermediate.dense.register_forward_hook(
+        lambda *of: rows.append(of[-1].shape[:-1].numel())
+    )
     ids, attended = batch()
     only = scattered(attended)
     taps.read(ids, attended, [2], lambda hidden: hidden[only], at(only))
@@ -200,9 +218,15 @@ def test_the_bias_of_mpnet_is_computed_once_and_is_used(
         ids, attended = (whole_batch[:, :length] for whole_batch in batch(64))
         only = scattered(attended)
         mask = attended.long()
-        expected = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states
-        found = taps.read(ids, attended, [2, BLOCKS], lambda hidden, only=only: hidden[only], at(only))
-        torch.testing.assert_close(found, [expected[layer][only] for layer in (2, BLOCKS)], rtol=near, atol=near)
+        expected = plain(
+            input_ids=ids, attention_mask=mask, output_hidden_states=True
+        ).hidden_states
+        found = taps.read(
+            ids, attended, [2, BLOCKS], lambda hidden, only=only: hidden[only], at(only)
+        )
+        torch.testing.assert_close(
+            found, [expected[layer][only] for layer in (2, BLOCKS)], rtol=near, atol=near
+        )
     assert model.encoder.bias._held is held
     plain.encoder.relative_attention_bias.weight.data.zero_()
     without = plain(input_ids=ids, attention_mask=mask, output_hidden_states=True).hidden_states[2]

@@ -1,4 +1,6 @@
-"""On a GPU: what a pretended device cannot show (see ``test_placement``): kernels, order, memory, settings."""
+"""On a GPU: what a pretended device cannot show (see ``test_placement``): kernels, order, memory,
+settings.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ SOURCES = [" ".join(SENTENCES[i % 3 : i % 3 + 5]) for i in range(40)]
 
 
 def scorer(folder: str, device: str = "cuda", **options: Any) -> EstimeScorer:
-    loaded = EstimeScorer(model=folder, device=device, **{"window": 60, "margin": 10, "distance": 4, **options})
+    loaded = EstimeScorer(
+        model=folder, device=device, **{"window": 60, "margin": 10, "distance": 4, **options}
+    )
     _ = loaded.encoder
     return loaded
 
@@ -31,7 +35,9 @@ def alarms(of: EstimeScorer) -> list[float]:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("unit", ["token", "word"])
 def test_alarms_are_those_of_the_cpu(bert_folder: str, unit: str, dtype: str) -> None:
-    there, here = (alarms(scorer(bert_folder, device, unit=unit, dtype=dtype)) for device in ("cuda", "cpu"))
+    there, here = (
+        alarms(scorer(bert_folder, device, unit=unit, dtype=dtype)) for device in ("cuda", "cpu")
+    )
     differing = sum(abs(one - other) for one, other in zip(there, here, strict=True))
     assert differing <= (0.01 if dtype == "float32" else 0.1) * sum(here)
     assert sum(here) > 0

@@ -47,8 +47,14 @@ def test_what_is_read_off_every_family(family: str, folder: str) -> None:
     info, model = loaded.info, loaded.model
     assert (info.name, info.blocks, info.width) == (folder, BLOCKS, WIDTH)
     assert (info.positions, info.layer) == (POSITIONS, default_layer(BLOCKS))
-    assert (info.special.before, info.special.after) == ((tokenizer.cls_token_id,), (tokenizer.sep_token_id,))
-    assert (info.special.mask, info.special.padding) == (tokenizer.mask_token_id, tokenizer.pad_token_id)
+    assert (info.special.before, info.special.after) == (
+        (tokenizer.cls_token_id,),
+        (tokenizer.sep_token_id,),
+    )
+    assert (info.special.mask, info.special.padding) == (
+        tokenizer.mask_token_id,
+        tokenizer.pad_token_id,
+    )
     assert info.revision.startswith("sha256-")
     assert not model.training
     whole = transformers.AutoModelForMaskedLM.from_pretrained(folder).base_model
@@ -67,20 +73,30 @@ def test_weights_come_in_the_dtype_asked_for_whatever_is_stored(copy: Path) -> N
     safetensors.torch.save_file(halves, copy / "model.safetensors", metadata={"format": "pt"})
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         pretrained = load_pretrained(str(copy), None, dtype)
-        assert {weight.dtype for weight in pretrained.model.parameters()} == {pretrained.dtype} == {dtype}
+        assert (
+            {weight.dtype for weight in pretrained.model.parameters()}
+            == {pretrained.dtype}
+            == {dtype}
+        )
 
 
 @pytest.mark.parametrize(
     ("model", "said"),
     [
         ("nobody/nothing-of-the-kind", "Either connect to the Hugging Face Hub once"),
-        ("x" * 500, "pass the folder of a copy"), ("embedd", "Did you mean model='embedded'"),
-        *((name, "there is no such folder") for name in ("/no/such/folder", "./nodir", "one/two/three")),
+        ("x" * 500, "pass the folder of a copy"),
+        ("embedd", "Did you mean model='embedded'"),
+        *(
+            (name, "there is no such folder")
+            for name in ("/no/such/folder", "./nodir", "one/two/three")
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_model_that_cannot_be_had(model: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(EncoderUnavailableError, match=rf"The encoder {model!r} cannot be loaded: ") as caught:
+    with pytest.raises(
+        EncoderUnavailableError, match=rf"The encoder {model!r} cannot be loaded: "
+    ) as caught:
         load(model)
     assert all(part in str(caught.value) for part in (said, "`model`", 'model="embedded"'))
     assert "\n" not in str(caught.value)
@@ -100,9 +116,15 @@ SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
     "no weights": (lambda copy: (copy / "model.safetensors").unlink(), 'model="embedded"'),
     "no configuration": (lambda copy: (copy / "config.json").unlink(), 'model="embedded"'),
     "no tokenizer": (lambda copy: [file.unlink() for file in copy.glob("*token*")], "`model`"),
-    "no weights at all": (lambda copy: (copy / "model.safetensors").write_bytes(b"x"), 'cannot be loaded.*"embedded"'),
+    "no weights at all": (
+        lambda copy: (copy / "model.safetensors").write_bytes(b"x"),
+        'cannot be loaded.*"embedded"',
+    ),
     "pickled": (pickled, r'safetensors.*model="embedded"'),
-    "pickled shards": (lambda copy: pickled(copy, True), r"not in safetensors: .* names pytorch_model\.bin"),
+    "pickled shards": (
+        lambda copy: pickled(copy, True),
+        r"not in safetensors: .* names pytorch_model\.bin",
+    ),
 }
 
 
@@ -114,12 +136,17 @@ def test_a_folder_that_cannot_be_loaded(copy: Path, how: str) -> None:
     with pytest.raises((EncoderUnavailableError, ValueError), match=f"(?s){said}") as caught:
         load(copy)
     assert how == "no tokenizer" or caught.type is EncoderUnavailableError
-    assert logging.getLogger("transformers.modeling_utils").filters == before  # others report theirs
+    assert (
+        logging.getLogger("transformers.modeling_utils").filters == before
+    )  # others report theirs
     assert transformers.logging.is_progress_bar_enabled()
 
 
 def test_no_code_from_a_folder_is_run(copy: Path, tmp_path: Path, capfd) -> None:
-    rewrite(copy / "config.json", auto_map={"AutoModelForMaskedLM": "evil.Model", "AutoConfig": "evil.Config"})
+    rewrite(
+        copy / "config.json",
+        auto_map={"AutoModelForMaskedLM": "evil.Model", "AutoConfig": "evil.Config"},
+    )
     (copy / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", encoding="utf-8")
     load(copy)  # the family's own class serves
     rewrite(copy / "config.json", model_type="of-their-own")
@@ -137,7 +164,9 @@ def leave_out(copy: Path, part: str) -> int:
     return len(weights) - len(kept)
 
 
-def test_a_missing_head_is_no_matter_but_no_weight_is_made_up(bert_folder: str, copy: Path, tmp_path: Path) -> None:
+def test_a_missing_head_is_no_matter_but_no_weight_is_made_up(
+    bert_folder: str, copy: Path, tmp_path: Path
+) -> None:
     assert leave_out(copy, "cls.")
     transformers.AutoModel.from_pretrained(bert_folder).save_pretrained(tmp_path / "base")
     transformers.AutoTokenizer.from_pretrained(bert_folder).save_pretrained(tmp_path / "base")
@@ -145,28 +174,44 @@ def test_a_missing_head_is_no_matter_but_no_weight_is_made_up(bert_folder: str, 
     for folder in (copy, tmp_path / "base"):
         loaded = load(folder)
         assert loaded.headed is None
-        assert all(torch.equal(weight, loaded.model.state_dict()[name]) for name, weight in whole.items())
+        assert all(
+            torch.equal(weight, loaded.model.state_dict()[name]) for name, weight in whole.items()
+        )
     left_out = leave_out(copy, "layer.2.")
-    said = rf"`model` to name a complete encoder, but .* lacks {left_out} of its weights: .*layer\.2\."
+    said = (
+        rf"`model` to name a complete encoder, but .* lacks {left_out} of its weights: .*layer\.2\."
+    )
     with pytest.raises(ValueError, match=said):
         load(copy)
 
 
 def test_a_tokenizer_without_a_mask_token_or_padding(copy: Path) -> None:
-    rewrite(copy / "tokenizer_config.json", pad_token=None, tokenizer_class="PreTrainedTokenizerFast")
+    rewrite(
+        copy / "tokenizer_config.json", pad_token=None, tokenizer_class="PreTrainedTokenizerFast"
+    )
     (copy / "special_tokens_map.json").unlink(missing_ok=True)
     pretrained = load(copy)
     assert pretrained.tokenizer.pad_token_id is None
     assert 0 <= pretrained.info.special.padding < pretrained.model.config.vocab_size
     rewrite(copy / "tokenizer_config.json", mask_token=None)
-    with pytest.raises(ValueError, match=r"`model` to name an encoder with a mask token, but .* has none"):
+    with pytest.raises(
+        ValueError, match=r"`model` to name an encoder with a mask token, but .* has none"
+    ):
         load(copy)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "t5"])
 def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> None:
     tokenizer = make_tokenizer("roberta")
-    small = {"n_layer": 2, "n_embd": 32, "n_head": 2, "d_model": 32, "num_layers": 2, "num_heads": 2, "d_ff": 32}
+    small = {
+        "n_layer": 2,
+        "n_embd": 32,
+        "n_head": 2,
+        "d_model": 32,
+        "num_layers": 2,
+        "num_heads": 2,
+        "d_ff": 32,
+    }
     config = transformers.AutoConfig.for_model(kind, vocab_size=len(tokenizer), **small)
     transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
@@ -174,7 +219,9 @@ def test_a_model_that_is_no_masked_language_model(kind: str, tmp_path: Path) -> 
         load(tmp_path)
 
 
-def test_layers_out_of_range_and_windows_too_long_are_refused(bert_folder: str, tmp_path: Path) -> None:
+def test_layers_out_of_range_and_windows_too_long_are_refused(
+    bert_folder: str, tmp_path: Path
+) -> None:
     info = load(bert_folder).info
 
     def resolved(**options: object) -> EstimeConfig:
@@ -184,9 +231,13 @@ def test_layers_out_of_range_and_windows_too_long_are_refused(bert_folder: str, 
     assert f"@{info.revision}|layers:{default_layer(BLOCKS)}|" in resolved().signature()
     assert resolved(layers=[BLOCKS, 0]).layers == (BLOCKS, 0)
     assert resolved(window=POSITIONS - 2).window == POSITIONS - 2
-    with pytest.raises(ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}, .*but got {BLOCKS + 1}"):
+    with pytest.raises(
+        ValueError, match=rf"`layers` to lie within 0\.\.{BLOCKS}, .*but got {BLOCKS + 1}"
+    ):
         resolved(layers=[1, BLOCKS + 1])
-    with pytest.raises(ValueError, match=rf"`window` to be at most {POSITIONS - 2}, .*but got {POSITIONS - 1}"):
+    with pytest.raises(
+        ValueError, match=rf"`window` to be at most {POSITIONS - 2}, .*but got {POSITIONS - 1}"
+    ):
         resolved(window=POSITIONS - 1)
     info = load(save_encoder(tmp_path / "long", "modernbert", max_position_embeddings=4096)).info
     assert resolved(window=4000).window == 4000
@@ -238,7 +289,9 @@ def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> Non
     assert state() == seen[0]  # says nothing of tokens or weights
     for name in ("tokenizer_config.json", "special_tokens_map.json", "merges.txt", "vocab.json"):
         file = copy / name
-        file.write_text((file.read_text(encoding="utf-8") if file.exists() else "") + "\n", encoding="utf-8")
+        file.write_text(
+            (file.read_text(encoding="utf-8") if file.exists() else "") + "\n", encoding="utf-8"
+        )
         seen.append(state())
     os.utime(copy / "model.safetensors", ns=(1, 1))
     assert state()[0] == seen[-1][0]
@@ -250,7 +303,9 @@ def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> Non
     (copy / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     for more in (0, 1):
         changed = {name: weight + more for name, weight in weights.items()}
-        safetensors.torch.save_file(changed, copy / "shards" / "one.safetensors", metadata={"format": "pt"})
+        safetensors.torch.save_file(
+            changed, copy / "shards" / "one.safetensors", metadata={"format": "pt"}
+        )
         seen.append(state())
     assert len({revision for revision, _ in seen}) == len({where for _, where in seen}) == len(seen)
 
@@ -264,7 +319,9 @@ def test_too_little_memory_to_load_is_said(bert_folder: str, error: Exception) -
         load(bert_folder)
 
 
-def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd) -> None:
+def test_a_hub_that_does_not_answer_is_asked_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd
+) -> None:
     """Left alone, `transformers` asks again and again."""
     asked: list[str] = []
 
@@ -275,11 +332,17 @@ def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(LocalHub, "answer", hang_up)
     with serve(LocalHub({}, {})) as hub:
         template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
-        changes = {"ENDPOINT": hub.url, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_CACHE": str(tmp_path)}
+        changes = {
+            "ENDPOINT": hub.url,
+            "HUGGINGFACE_CO_URL_TEMPLATE": template,
+            "HF_HUB_CACHE": str(tmp_path),
+        }
         for name, value in (*changes.items(), ("HF_HUB_OFFLINE", False)):
             monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
         loading._hub_answers.cache_clear()
-        with pytest.raises(EncoderUnavailableError, match="The encoder 'user/none' cannot be loaded"):
+        with pytest.raises(
+            EncoderUnavailableError, match="The encoder 'user/none' cannot be loaded"
+        ):
             load("user/none")
     loading._hub_answers.cache_clear()
     assert "Retrying" not in capfd.readouterr().err
@@ -287,13 +350,20 @@ def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_scale_of_a_row_is_better_than_its_largest_value() -> None:
-    weight = torch.randn(50, 200, generator=torch.Generator().manual_seed(0)) * torch.logspace(-4, 1, 50)[:, None]
+    weight = (
+        torch.randn(50, 200, generator=torch.Generator().manual_seed(0))
+        * torch.logspace(-4, 1, 50)[:, None]
+    )
     weight[7] = 0
     codes, scale = quantize(weight)
     assert (codes.dtype, scale.dtype, scale.shape) == (torch.int8, torch.float16, (50,))
     error = (codes.float() * scale.float()[:, None] - weight).square().sum(1)
     largest = (weight.abs().amax(1) / 127).half().float().clamp(min=1e-20)
-    plain = ((weight / largest[:, None]).round().clamp(-127, 127) * largest[:, None] - weight).square().sum(1)
+    plain = (
+        ((weight / largest[:, None]).round().clamp(-127, 127) * largest[:, None] - weight)
+        .square()
+        .sum(1)
+    )
     assert (error <= plain).all()
     assert error.sum() < 0.99 * plain.sum()
     assert (error.sqrt() <= 0.01 * weight.norm(dim=1)).all()

@@ -1,4 +1,6 @@
-"""The encoder: the right states whatever surrounds it, in bounded memory; odd encoders are exact or refused by name."""
+"""The encoder: the right states whatever surrounds it, in bounded memory; odd encoders are exact or
+refused by name.
+"""
 
 from __future__ import annotations
 
@@ -45,49 +47,80 @@ def masked_texts(encoder: MaskedEncoder, texts: list[str]) -> list[MaskedText]:
     made = []
     for number, units in enumerate(tokenize(texts, encoder.tokenizer)):
         wanted = list(range(0, len(units), number % 3 + 1))
-        made.append(MaskedText(units.ids, plan_token_windows(len(units), wanted, **SETTING), len(wanted)))
+        made.append(
+            MaskedText(units.ids, plan_token_windows(len(units), wanted, **SETTING), len(wanted))
+        )
     return made
 
 
-assert_close = partial(torch.testing.assert_close, rtol=1e-4, atol=1e-4)  # of two tensors, or of two lists of them
+assert_close = partial(
+    torch.testing.assert_close, rtol=1e-4, atol=1e-4
+)  # of two tensors, or of two lists of them
 
-TEXTS = [SENTENCES[0], " ".join(SENTENCES[:4]), "", " ".join(SENTENCES[8:10]), "cat", " ".join(SENTENCES[10:16])]
+TEXTS = [
+    SENTENCES[0],
+    " ".join(SENTENCES[:4]),
+    "",
+    " ".join(SENTENCES[8:10]),
+    "cat",
+    " ".join(SENTENCES[10:16]),
+]
 
 
 @pytest.mark.slow
-def test_states_are_those_of_the_whole_model_at_the_masked_positions(family: str, folder: str) -> None:
+def test_states_are_those_of_the_whole_model_at_the_masked_positions(
+    family: str, folder: str
+) -> None:
     encoder = get(folder)
     texts = masked_texts(encoder, TEXTS)
     found = encoder.encode(texts, LAYERS)
     oracle = Oracle(folder)
     for text, states in zip(texts, found, strict=True):
         assert states.shape == (len(LAYERS), text.wanted, WIDTH)
-        assert sorted(row for window in text.windows for row in window.rows) == list(range(text.wanted))
+        assert sorted(row for window in text.windows for row in window.rows) == list(
+            range(text.wanted)
+        )
         for window in text.windows:
             ids = text.ids[window.start : window.stop].copy()
-            ids[[position - window.start for position in window.masked]] = oracle.tokenizer.mask_token_id
-            expected = np.stack(oracle.hidden_states(ids.tolist()))[:, np.array(window.read) - window.start]
-            np.testing.assert_allclose(states[:, list(window.rows)].numpy(), expected, rtol=1e-4, atol=1e-4)
+            ids[[position - window.start for position in window.masked]] = (
+                oracle.tokenizer.mask_token_id
+            )
+            expected = np.stack(oracle.hidden_states(ids.tolist()))[
+                :, np.array(window.read) - window.start
+            ]
+            np.testing.assert_allclose(
+                states[:, list(window.rows)].numpy(), expected, rtol=1e-4, atol=1e-4
+            )
     single = load(folder, layers=[3, 1])
     assert single.depth == 3
     assert_close(single.encode(texts, [3, 1]), [states[[3, 1]] for states in found])
     few = encoder.encode(texts[:2], LAYERS)
-    for layers, equal in (([0], 1), ([1, 3], 1), ([4, 0, 2], 3)):  # the deepest of [1, 3] is computed at fewer rows
+    for layers, equal in (
+        ([0], 1),
+        ([1, 3], 1),
+        ([4, 0, 2], 3),
+    ):  # the deepest of [1, 3] is computed at fewer rows
         for one, several in zip(encoder.encode(texts[:2], layers), few, strict=True):
             assert torch.equal(one[:equal], several[layers[:equal]])
             assert_close(one, several[layers], rtol=1e-5, atol=1e-5)
 
 
-def test_the_budget_is_kept_and_changes_nothing(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_budget_is_kept_and_changes_nothing(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoder = get(bert_folder)
     texts = masked_texts(encoder, TEXTS)
     expected = encoder.encode(texts, LAYERS)
     sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
-    longest = max(len(window) for text in texts for window in text.windows) + encoder.info.special.around
+    longest = (
+        max(len(window) for text in texts for window in text.windows) + encoder.info.special.around
+    )
     for budget in (1, 100, 500, 10**9):
         sizes.clear()
         shares: list[float] = []
-        assert_close(encoder.encode(texts, LAYERS, token_budget=budget, on_progress=shares.append), expected)
+        assert_close(
+            encoder.encode(texts, LAYERS, token_budget=budget, on_progress=shares.append), expected
+        )
         assert len(sizes) == len(shares)
         assert sum(shares) == pytest.approx(1.0)
         assert max(sizes) <= max(budget, longest)
@@ -96,7 +129,9 @@ def test_the_budget_is_kept_and_changes_nothing(bert_folder: str, monkeypatch: p
     assert states.shape == (len(LAYERS), 0, WIDTH)
 
 
-def test_it_is_no_module_stays_as_it_is_and_takes_the_device_that_is_named(bert_folder: str) -> None:
+def test_it_is_no_module_stays_as_it_is_and_takes_the_device_that_is_named(
+    bert_folder: str,
+) -> None:
     encoder = get(bert_folder)
     holder = torch.nn.Module()
     holder.encoder = encoder
@@ -109,7 +144,9 @@ def test_it_is_no_module_stays_as_it_is_and_takes_the_device_that_is_named(bert_
     assert choose_device(None).type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert choose_device("cpu") == torch.device("cpu")
     for device in ("gpu", "cuda:x", ""):
-        with pytest.raises(ValueError, match=f"`device` to name a torch device, but got '{device}'"):
+        with pytest.raises(
+            ValueError, match=f"`device` to name a torch device, but got '{device}'"
+        ):
             choose_device(device)
 
 
@@ -125,7 +162,9 @@ def test_autocast_precision_and_gradients_around_it_change_nothing(bert_folder: 
             with around:
                 found = encoder.encode(texts, LAYERS)
                 ones = torch.ones(2, 2, dtype=torch.float32)
-                assert ((ones @ ones).dtype == torch.bfloat16) == isinstance(around, torch.autocast)  # still on
+                assert ((ones @ ones).dtype == torch.bfloat16) == isinstance(
+                    around, torch.autocast
+                )  # still on
             for one, another in zip(found, expected, strict=True):
                 assert not one.requires_grad
                 assert torch.equal(one, another)
@@ -151,7 +190,9 @@ def test_a_lower_precision_is_kept_and_close(bert_folder: str, dtype: str) -> No
 
 
 def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception) -> list[int]:
-    """Lets a forward pass of more than ``most`` positions fail; returns the sizes of those that ran."""
+    """Lets a forward pass of more than ``most`` positions fail; returns the sizes of those that
+    ran.
+    """
     run, sizes = MaskedEncoder._run, []
 
     def limited(self: MaskedEncoder, batch: Batch, *others: object) -> None:
@@ -167,13 +208,22 @@ def short_of_memory(monkeypatch: pytest.MonkeyPatch, most: int, error: Exception
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
-    [torch.OutOfMemoryError("CUDA out of memory."), MemoryError(),
-     RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
-     RuntimeError("[enforce fail at alloc_cpu.cpp:117] . DefaultCPUAllocator: can't allocate memory: you tried")],
-)  # fmt: skip
-def test_out_of_memory_halves_the_budget(bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    [
+        torch.OutOfMemoryError("CUDA out of memory."),
+        MemoryError(),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:117] . DefaultCPUAllocator: can't allocate memory: you tried"
+        ),
+    ],
+)
+def test_out_of_memory_halves_the_budget(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     encoder = get(bert_folder)
-    monkeypatch.setattr(encoder, "_most_positions", sys.maxsize)  # the tests share it: undone at the end
+    monkeypatch.setattr(
+        encoder, "_most_positions", sys.maxsize
+    )  # the tests share it: undone at the end
     texts = masked_texts(encoder, TEXTS)
     expected = encoder.encode(texts, LAYERS)
     sizes = short_of_memory(monkeypatch, 300, error)
@@ -185,14 +235,19 @@ def test_out_of_memory_halves_the_budget(bert_folder: str, monkeypatch: pytest.M
     assert max(sizes) <= 300
     assert sum(shares) == pytest.approx(1.0)
     assert_close(found, expected)
-    assert_close(encoder.encode(texts, LAYERS, token_budget=100_000), expected)  # no second warning: it has learnt
+    assert_close(
+        encoder.encode(texts, LAYERS, token_budget=100_000), expected
+    )  # no second warning: it has learnt
 
 
 @pytest.mark.parametrize(
     "error",
-    [torch.OutOfMemoryError("out of memory"), RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
-     RuntimeError("could not create a primitive descriptor for a matmul primitive")],
-)  # fmt: skip
+    [
+        torch.OutOfMemoryError("out of memory"),
+        RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
+        RuntimeError("could not create a primitive descriptor for a matmul primitive"),
+    ],
+)
 def test_one_window_that_does_not_fit_and_other_errors_are_raised(
     bert_folder: str, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
@@ -206,7 +261,9 @@ def test_one_window_that_does_not_fit_and_other_errors_are_raised(
     assert (encoder._most_positions < sys.maxsize) == isinstance(error, torch.OutOfMemoryError)
 
 
-def test_a_lack_of_memory_while_loading_is_called_so(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lack_of_memory_while_loading_is_called_so(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whichever of the probes it hits: none takes it for a model that cannot be read or padded."""
     forward, left = transformers.BertModel.forward, 1_000
 
@@ -227,11 +284,15 @@ def test_a_lack_of_memory_while_loading_is_called_so(bert_folder: str, monkeypat
             load(bert_folder)
 
 
-def test_the_default_budget_is_that_of_the_device(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_budget_is_that_of_the_device(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     encoder = get(bert_folder)
     sizes = short_of_memory(monkeypatch, 10**9, MemoryError())
     asked: list[tuple[torch.device, int]] = []
-    monkeypatch.setattr("estime_metric.engine.encoder.memory.default_budget", lambda *of: asked.append(of) or 500)
+    monkeypatch.setattr(
+        "estime_metric.engine.encoder.memory.default_budget", lambda *of: asked.append(of) or 500
+    )
     encoder.encode(masked_texts(encoder, [" ".join(SENTENCES * 3)]), [1])
     assert 250 < max(sizes) <= 500
     ((device, bytes_per_position),) = asked
@@ -239,7 +300,9 @@ def test_the_default_budget_is_that_of_the_device(bert_folder: str, monkeypatch:
     assert bytes_per_position > 4 * WIDTH
 
 
-def spoilt(bert_tokenizer: transformers.PreTrainedTokenizerFast, folder: Path, weight: str, value: float) -> str:
+def spoilt(
+    bert_tokenizer: transformers.PreTrainedTokenizerFast, folder: Path, weight: str, value: float
+) -> str:
     """The folder of a small BERT with one number of each row of a weight set to this value."""
     save_encoder(folder, "bert", bert_tokenizer)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
@@ -257,7 +320,12 @@ WORDS = "embeddings.word_embeddings.weight"
         ("encoder.layer.0.output.dense.weight", math.nan, "bfloat16", ""),
         (WORDS, math.inf, "float32", ""),
         # Finite in float32, beyond the range of float16.
-        ("encoder.layer.0.output.LayerNorm.weight", 1e5, "float16", ", or they need `dtype` float32 or bfloat16"),
+        (
+            "encoder.layer.0.output.LayerNorm.weight",
+            1e5,
+            "float16",
+            ", or they need `dtype` float32 or bfloat16",
+        ),
     ],
 )
 def test_an_encoder_of_states_that_are_not_finite_is_refused_by_name(
@@ -268,10 +336,15 @@ def test_an_encoder_of_states_that_are_not_finite_is_refused_by_name(
     with pytest.raises(FloatingPointError, match=re.escape(said)):
         EstimeScorer(model=model, dtype=dtype).score([SENTENCES[0]], [SENTENCES[0]])
     if math.isfinite(value):
-        assert EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]]).values("overlap").item() > 0
+        assert (
+            EstimeScorer(model=model).score([SENTENCES[0]], [SENTENCES[0]]).values("overlap").item()
+            > 0
+        )
 
 
-def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, bert_tokenizer, tmp_path: Path) -> None:
+def test_input_embeddings_that_are_not_finite_give_no_soft(
+    bert_folder: str, bert_tokenizer, tmp_path: Path
+) -> None:
     model = spoilt(bert_tokenizer, tmp_path / "other", WORDS, math.inf)
     scorer = EstimeScorer(model=bert_folder, measures="soft", soft_model=model)
     with pytest.raises(FloatingPointError, match=f"input embeddings of '{model}' are not finite"):
@@ -282,25 +355,40 @@ def test_input_embeddings_that_are_not_finite_give_no_soft(bert_folder: str, ber
 ODD: dict[str, dict[str, object]] = {
     "convbert": {"conv_kernel_size": 9, "head_ratio": 2, "num_groups": 1, "embedding_size": 32},
     "xmod": {"languages": ["en_XX"], "default_language": "en_XX", "adapter_reduction_factor": 2},
-    "fnet": {}, "mra": {}, "yoso": {},
-}  # fmt: skip
+    "fnet": {},
+    "mra": {},
+    "yoso": {},
+}
 SIZES: dict[str, object] = {"num_hidden_layers": 2, "type_vocab_size": 4}
 
 
 @pytest.mark.parametrize("family", ODD)
-def test_the_budget_changes_no_score_of_an_odd_encoder(family: str, tmp_path: Path, bert_tokenizer) -> None:
+def test_the_budget_changes_no_score_of_an_odd_encoder(
+    family: str, tmp_path: Path, bert_tokenizer
+) -> None:
     """A budget of one window leaves nothing to pad; the default one pads what differs in length."""
     folder = str(save_encoder(tmp_path, family, bert_tokenizer, **SIZES, **ODD[family]))
-    options = {"model": folder, "layers": 2, "device": "cpu", "window": 40, "margin": 8, "distance": 4}
+    options = {
+        "model": folder,
+        "layers": 2,
+        "device": "cpu",
+        "window": 40,
+        "margin": 8,
+        "distance": 4,
+    }
     source = " ".join(SENTENCES[:4])
-    summaries = [" ".join(sentence.split()[:k]) for k, sentence in enumerate(SENTENCES[:6], start=5)]
+    summaries = [
+        " ".join(sentence.split()[:k]) for k, sentence in enumerate(SENTENCES[:6], start=5)
+    ]
     alone = EstimeScorer(**options, token_budget=1).score_candidates(summaries, source)  # type: ignore[arg-type]
     together = EstimeScorer(**options).score_candidates(summaries, source)  # type: ignore[arg-type]
     difference = (alone.values("alarms") - together.values("alarms")).abs().sum()
     assert difference <= max(alone.ties(), together.ties())
 
 
-def test_blocks_that_take_no_input_of_an_ordinary_length_are_refused_by_name(tmp_path: Path, bert_tokenizer) -> None:
+def test_blocks_that_take_no_input_of_an_ordinary_length_are_refused_by_name(
+    tmp_path: Path, bert_tokenizer
+) -> None:
     own = {"num_landmarks": 16, "segment_means_seq_len": 64, "conv_kernel_size": 17}
     model = save_encoder(tmp_path, "nystromformer", bert_tokenizer, **SIZES, **own)
     with pytest.raises(ValueError, match=r"`model` to name a BERT-like encoder .* cannot"):

@@ -1,4 +1,6 @@
-"""On a pretended device: all tensors of the engine are there, results are the CPU's exactly, the host waits rarely."""
+"""On a pretended device: all tensors of the engine are there, results are the CPU's exactly, the
+host waits rarely.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,28 @@ from estime_metric.engine.encoder.memory import bytes_per_position, default_budg
 from tests.families import FAMILIES, SENTENCES
 from tests.pretended_device import DEVICE, PretendedDevice, pretended_device
 
-#: Windows of several lengths, three layers with the last block among them, everything that can be measured.
+#: Windows of several lengths, three layers with the last block among them, everything that can be
+#: measured.
 SETTING: dict[str, Any] = {
-    "layers": (0, 2, 4), "measures": ("soft", "coherence", "alarms_alltokens"), "window": 60, "margin": 10,
-    "distance": 4, "token_budget": 500,
-}  # fmt: skip
+    "layers": (0, 2, 4),
+    "measures": ("soft", "coherence", "alarms_alltokens"),
+    "window": 60,
+    "margin": 10,
+    "distance": 4,
+    "token_budget": 500,
+}
 LONG, SHORT = " ".join(SENTENCES[:5]), SENTENCES[12]
 PAIRS = [
-    (SENTENCES[0], LONG), ("", LONG), ("The river sat on the mat.", LONG), ("", SHORT), ("zzz 9", SHORT),
-    (SENTENCES[3], LONG), ("The cat", ""), ("", ""), ("The expert found the painter in the dirt.", SHORT),
-]  # fmt: skip
+    (SENTENCES[0], LONG),
+    ("", LONG),
+    ("The river sat on the mat.", LONG),
+    ("", SHORT),
+    ("zzz 9", SHORT),
+    (SENTENCES[3], LONG),
+    ("The cat", ""),
+    ("", ""),
+    ("The expert found the painter in the dirt.", SHORT),
+]
 SUMMARIES, SOURCES = [summary for summary, _ in PAIRS], [source for _, source in PAIRS]
 FEW = [SENTENCES[0], "", SENTENCES[3]], [" ".join(SENTENCES[:3])] * 3
 
@@ -78,12 +92,22 @@ def assert_same(found: EstimeResult, expected: EstimeResult) -> None:
 
 @pytest.mark.parametrize(
     "setting",
-    [{}, {"unit": "word"}, {"normalize": True, "layers": 3}, {"unit": "word", "dtype": "bfloat16"}, {"soft_model": 1}],
+    [
+        {},
+        {"unit": "word"},
+        {"normalize": True, "layers": 3},
+        {"unit": "word", "dtype": "bfloat16"},
+        {"soft_model": 1},
+    ],
     ids=["token", "word", "normalize", "bfloat16", "soft_model"],
 )
-def test_scores_are_those_of_the_cpu(setting: dict[str, Any], bert_folder: str, monkeypatch) -> None:
+def test_scores_are_those_of_the_cpu(
+    setting: dict[str, Any], bert_folder: str, monkeypatch
+) -> None:
     store.STORE.release()  # of the blocks that are asked for, no more
-    setting = {name: bert_folder if name == "soft_model" else value for name, value in setting.items()}
+    setting = {
+        name: bert_folder if name == "soft_model" else value for name, value in setting.items()
+    }
     expected = make(bert_folder, **setting).score(SUMMARIES, SOURCES)
     with pretended_device(monkeypatch) as device:
         found = loaded(bert_folder, device, **setting).score(SUMMARIES, SOURCES)
@@ -93,7 +117,9 @@ def test_scores_are_those_of_the_cpu(setting: dict[str, Any], bert_folder: str, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["embedded", "embedded-small", *FAMILIES])
-def test_every_encoder_is_run_as_on_the_cpu(model: str, encoder_folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_encoder_is_run_as_on_the_cpu(
+    model: str, encoder_folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = encoder_folder(model) if model in FAMILIES else model
     setting = {"layers": (0, 4), "measures": ()}
     expected = make(model, **setting)
@@ -123,29 +149,48 @@ def test_cache(bert_folder: str, device: PretendedDevice) -> None:
     assert waiting(device)["engine.encoder.memory.to_host"] == 1  # for all sources
     device.waits.clear()
     assert_same(scorer.score(SUMMARIES, SOURCES), first)
-    assert set(waiting(device)) == {"engine.encoder.masked.encode", "engine.statistics.count_statistics"}
+    assert set(waiting(device)) == {
+        "engine.encoder.masked.encode",
+        "engine.statistics.count_statistics",
+    }
 
 
 @pytest.mark.parametrize("unit", ["token", "word"])
-def test_explanations_are_those_of_the_cpu(unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_explanations_are_those_of_the_cpu(
+    unit: str, bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = make(bert_folder, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
     with pretended_device(monkeypatch) as device:
         found = loaded(bert_folder, device, unit=unit).explain_pairs(SUMMARIES, SOURCES, layer=4)
-        assert waiting(device) == {"engine.encoder.masked.encode": 1, "engine.encoder.memory.to_host": 8}  # for all pairs
+        assert waiting(device) == {
+            "engine.encoder.masked.encode": 1,
+            "engine.encoder.memory.to_host": 8,
+        }  # for all pairs
     for one, other in zip(found, expected, strict=True):
         assert one.to_dict() == other.to_dict()
 
 
-def test_a_call_waits_as_often_for_many_pairs_as_for_one(there: EstimeScorer, device: PretendedDevice) -> None:
+def test_a_call_waits_as_often_for_many_pairs_as_for_one(
+    there: EstimeScorer, device: PretendedDevice
+) -> None:
     there.score(SUMMARIES[:1], SOURCES[:1])
     one = waiting(device)
     device.waits.clear()
     there.score(SUMMARIES, SOURCES)
-    assert waiting(device) == one == {"engine.encoder.masked.encode": 1, "engine.statistics.count_statistics": 2}
+    assert (
+        waiting(device)
+        == one
+        == {"engine.encoder.masked.encode": 1, "engine.statistics.count_statistics": 2}
+    )
 
 
-@pytest.mark.parametrize("copy", ["encoder.masked.put", "encoder.masked.put_all", "matching.put_all", "statistics.put_all"])
-def test_what_is_left_on_the_cpu_is_found(copy: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "copy",
+    ["encoder.masked.put", "encoder.masked.put_all", "matching.put_all", "statistics.put_all"],
+)
+def test_what_is_left_on_the_cpu_is_found(
+    copy: str, there: EstimeScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     copies = {"put": put, "put_all": put_all}[copy.rsplit(".", 1)[1]]
     cpu = torch.device("cpu")
     monkeypatch.setattr(f"estime_metric.engine.{copy}", lambda values, device: copies(values, cpu))
@@ -156,7 +201,12 @@ def test_what_is_left_on_the_cpu_is_found(copy: str, there: EstimeScorer, monkey
 def test_a_wait_is_found(device: PretendedDevice) -> None:
     numbers = torch.arange(6).to(DEVICE, non_blocking=True)
     assert (numbers.device, device.waits) == (DEVICE, [])
-    for wait in (lambda: numbers[numbers > 2], numbers.sum().item, numbers.cpu, lambda: torch.zeros(2).to(DEVICE)):
+    for wait in (
+        lambda: numbers[numbers > 2],
+        numbers.sum().item,
+        numbers.cpu,
+        lambda: torch.zeros(2).to(DEVICE),
+    ):
         device.waits.clear()
         wait()
         assert len(device.waits) == 1
@@ -171,22 +221,38 @@ def test_a_wait_is_found(device: PretendedDevice) -> None:
 GIGABYTE = 1 << 30
 
 
-def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forward_pass_gets_no_more_than_half_of_what_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for free, reserved, allocated, expected in (
         (80, 0, 0, 65_536),  # an empty device: the default
         (4, 0, 0, 2 * GIGABYTE // 100_000),  # half of it
         (1, 9, 6, 2 * GIGABYTE // 100_000),  # what torch holds and does not use counts
         (0, 9, 9, 2_000),  # never nothing
     ):
-        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _, free=free: (free * GIGABYTE, 80 * GIGABYTE))
-        monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _, reserved=reserved: reserved * GIGABYTE)
-        monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _, allocated=allocated: allocated * GIGABYTE)
+        monkeypatch.setattr(
+            torch.cuda, "mem_get_info", lambda _, free=free: (free * GIGABYTE, 80 * GIGABYTE)
+        )
+        monkeypatch.setattr(
+            torch.cuda, "memory_reserved", lambda _, reserved=reserved: reserved * GIGABYTE
+        )
+        monkeypatch.setattr(
+            torch.cuda, "memory_allocated", lambda _, allocated=allocated: allocated * GIGABYTE
+        )
         assert default_budget(DEVICE, 100_000) == expected
     # Elsewhere memory is not asked for.
-    assert [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")] == [2_000, 16_384]
-    # A position takes no less than a block of BERT holds: three times the width for attention, the wide layer twice.
-    config = transformers.BertConfig(hidden_size=1024, num_attention_heads=16, intermediate_size=4096)
+    assert [default_budget(torch.device(name), 10**12) for name in ("cpu", "meta")] == [
+        2_000,
+        16_384,
+    ]
+    # A position takes no less than a block of BERT holds: three times the width for attention, the
+    # wide layer twice.
+    config = transformers.BertConfig(
+        hidden_size=1024, num_attention_heads=16, intermediate_size=4096
+    )
     needed = 3 * 1024 + 2 * 4096
     assert 4 * needed < bytes_per_position(config, 4) < 20 * needed
     assert bytes_per_position(config, 2) * 2 == bytes_per_position(config, 4)
-    assert bytes_per_position(transformers.PretrainedConfig(hidden_size=256), 4) > 0  # one that says no more
+    assert (
+        bytes_per_position(transformers.PretrainedConfig(hidden_size=256), 4) > 0
+    )  # one that says no more

@@ -1,4 +1,6 @@
-"""Scores do not depend on precision, autocast and devices that a process has set; what was set stays."""
+"""Scores do not depend on precision, autocast and devices that a process has set; what was set
+stays.
+"""
 
 from __future__ import annotations
 
@@ -51,13 +53,17 @@ def test_of_several_cuda_devices_the_right_one_is_in_use(monkeypatch: pytest.Mon
         assert used == [torch.device("cuda", 1)]
 
 
-def test_the_default_device_changes_nothing(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_device_changes_nothing(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A device on which nothing can be calculated: what is made there by mistake fails."""
     summaries, sources = ["The cat sat.", ""], ["The cat sat on the mat.", "The dog."]
 
     def scored() -> tuple[list[float], list[str]]:
         monkeypatch.setattr(store, "STORE", store.EncoderStore())  # loaded anew
-        scorer = EstimeScorer(model=bert_folder, device="cpu", measures=("soft", "coherence"), cache=10**6)
+        scorer = EstimeScorer(
+            model=bert_folder, device="cpu", measures=("soft", "coherence"), cache=10**6
+        )
         values = [scorer.score(summaries, sources).values("soft") for _ in range(2)]
         units = scorer.explain(summaries[0], sources[0]).units
         return torch.cat(values).nan_to_num().tolist(), [unit.verdict for unit in units]
@@ -88,7 +94,9 @@ def test_an_error_inside_restores_the_settings() -> None:
 
 
 @pytest.mark.parametrize("lower", [90.0, 300.0])
-def test_a_slower_lower_precision_is_said_once(monkeypatch: pytest.MonkeyPatch, lower: float, recwarn) -> None:
+def test_a_slower_lower_precision_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, lower: float, recwarn
+) -> None:
     speeds = {torch.bfloat16: lower, torch.float32: 170.0}
     monkeypatch.setattr(precision, "product_speed", lambda matrix: speeds[matrix.dtype])
     precision.warn_where_slower.cache_clear()
@@ -96,4 +104,6 @@ def test_a_slower_lower_precision_is_said_once(monkeypatch: pytest.MonkeyPatch, 
         precision.warn_where_slower(torch.bfloat16)
     precision.warn_where_slower.cache_clear()
     assert len(recwarn) == (lower < 170)
-    assert all("90 GFLOP/s in bfloat16 and at 170 in float32" in str(one.message) for one in recwarn)
+    assert all(
+        "90 GFLOP/s in bfloat16 and at 170 in float32" in str(one.message) for one in recwarn
+    )

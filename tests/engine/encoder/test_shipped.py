@@ -1,4 +1,6 @@
-"""The encoders that ship, built in plain torch: tokens and hidden states are those of ``transformers``."""
+"""The encoders that ship, built in plain torch: tokens and hidden states are those of
+``transformers``.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,35 @@ from estime_metric.engine.text.units import tokenize
 from tests.families import SENTENCES
 
 ODD = (
-    "", " \n\t", "<s> [CLS]a [MASK]b</s> <mask> <pad>[PAD] <unk> [UNK]", "Caf\u00e9 cafe\u0301 \u00c5ngstr\u00f6m",
-    "\u4eca\u65e5\u306f 東京 🙂👩‍👩‍👧 \ufeff\u200b\xa0end", "x" * 150, "a\x00b\x07c\ud7ff", "It's 3.5% -- well-known…",
-)  # fmt: skip
+    "",
+    " \n\t",
+    "<s> [CLS]a [MASK]b</s> <mask> <pad>[PAD] <unk> [UNK]",
+    "Caf\u00e9 cafe\u0301 \u00c5ngstr\u00f6m",
+    "\u4eca\u65e5\u306f 東京 🙂👩‍👩‍👧 \ufeff\u200b\xa0end",
+    "x" * 150,
+    "a\x00b\x07c\ud7ff",
+    "It's 3.5% -- well-known…",
+)
 
 
 @pytest.mark.parametrize(
     ("model", "dtype"),
-    [("embedded", torch.float32), ("embedded-small", torch.float32), ("embedded-small", torch.bfloat16)],
+    [
+        ("embedded", torch.float32),
+        ("embedded-small", torch.float32),
+        ("embedded-small", torch.bfloat16),
+    ],
 )
 def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: torch.dtype) -> None:
     own, theirs = load_shipped(model, dtype), load_pretrained(model, None, dtype)
     assert own.info == theirs.info
     texts = [*ODD, *SENTENCES]
     for special in (False, True):
-        how = {"add_special_tokens": special, "split_special_tokens": True, "return_offsets_mapping": True}
+        how = {
+            "add_special_tokens": special,
+            "split_special_tokens": True,
+            "return_offsets_mapping": True,
+        }
         expected = theirs.tokenizer(texts, **how)
         found = own.tokenizer(texts, **how)
         assert found == {name: expected[name] for name in found}
@@ -43,7 +59,11 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
     states = []
     for loaded in (own, theirs):
         encoder = MaskedEncoder(loaded, loaded.info.blocks, torch.device("cpu"))
-        assert (encoder._taps._fused, encoder._taps._mask_by_key, encoder._takes_padding) == (True, True, True)
+        assert (encoder._taps._fused, encoder._taps._mask_by_key, encoder._takes_padding) == (
+            True,
+            True,
+            True,
+        )
         config = EstimeConfig(window=40, margin=10, distance=8)
         units = tokenize([" ".join(SENTENCES[:3]), SENTENCES[0]], encoder.tokenizer)
         masked = [mask_units(some, config) for some in units]
@@ -55,5 +75,7 @@ def test_tokens_and_hidden_states_are_those_of_transformers(model: str, dtype: t
 
 def test_a_damaged_installation_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(embedded.PATHS, "embedded", tmp_path)
-    with pytest.raises(EncoderUnavailableError, match=r"'embedded' cannot be loaded: .*config\.json"):
+    with pytest.raises(
+        EncoderUnavailableError, match=r"'embedded' cannot be loaded: .*config\.json"
+    ):
         load_shipped("embedded", torch.float32)

@@ -1,4 +1,6 @@
-"""The store of encoders: one copy of each, found by whatever name, bounded in number, freed when released."""
+"""The store of encoders: one copy of each, found by whatever name, bounded in number, freed when
+released.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def store() -> EncoderStore:
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     models: list[str] = []
     load = encoder_module.load_pretrained
-    monkeypatch.setattr(encoder_module, "load_pretrained", lambda *given: models.append(given[0]) or load(*given))
+    monkeypatch.setattr(
+        encoder_module, "load_pretrained", lambda *given: models.append(given[0]) or load(*given)
+    )
     return models
 
 
@@ -37,7 +41,9 @@ def get(store: EncoderStore, folder: str, **options: object) -> MaskedEncoder:
     return store.get(config(folder, **options))[0]
 
 
-def test_the_same_ask_gets_the_same_object(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+def test_the_same_ask_gets_the_same_object(
+    store: EncoderStore, bert_folder: str, loads: list[str]
+) -> None:
     first, resolved = store.get(config(bert_folder, layers=[2]))
     assert get(store, bert_folder, layers=[2]) is first
     assert get(store, bert_folder, layers=[0, 2], window=200, distance=3, token_budget=5) is first
@@ -48,7 +54,9 @@ def test_the_same_ask_gets_the_same_object(store: EncoderStore, bert_folder: str
     assert get(store, bert_folder, layers=[2], dtype="bfloat16") is not first
 
 
-def test_a_deeper_encoder_serves_a_shallower_request(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+def test_a_deeper_encoder_serves_a_shallower_request(
+    store: EncoderStore, bert_folder: str, loads: list[str]
+) -> None:
     shallow, deep = (get(store, bert_folder, layers=[depth]) for depth in (1, BLOCKS))
     assert (shallow.depth, deep.depth) == (1, BLOCKS)
     found, resolved = store.get(config(bert_folder, layers=[2]))
@@ -60,7 +68,9 @@ def test_a_deeper_encoder_serves_a_shallower_request(store: EncoderStore, bert_f
     assert len(loads) == 3
     runs: list[int] = []  # blocks above the layers that are read are not run
     for number, block in enumerate(deep._model.encoder.layer):
-        block.register_forward_hook(lambda module, given, output, number=number: runs.append(number))
+        block.register_forward_hook(
+            lambda module, given, output, number=number: runs.append(number)
+        )
     deep.encode(masked_texts(deep, ["The cat sat."]), [1, 2])
     assert set(runs) == {0, 1}
 
@@ -90,14 +100,20 @@ def test_release_frees_the_weights(store: EncoderStore, bert_folder: str) -> Non
     assert other() is None
 
 
-def test_a_changed_folder_is_loaded_anew(store: EncoderStore, bert_folder: str, tmp_path: Path) -> None:
+def test_a_changed_folder_is_loaded_anew(
+    store: EncoderStore, bert_folder: str, tmp_path: Path
+) -> None:
     folder = Path(shutil.copytree(bert_folder, tmp_path / "model"))
     first = get(store, str(folder), layers=[2])
-    shutil.copy(bert_folder + "/model.safetensors", folder / "new").replace(folder / "model.safetensors")
+    shutil.copy(bert_folder + "/model.safetensors", folder / "new").replace(
+        folder / "model.safetensors"
+    )
     assert get(store, str(folder), layers=[2]) is not first
 
 
-def test_threads_share_one_load_and_agree(store: EncoderStore, bert_folder: str, loads: list[str]) -> None:
+def test_threads_share_one_load_and_agree(
+    store: EncoderStore, bert_folder: str, loads: list[str]
+) -> None:
     def work() -> tuple[MaskedEncoder, list[torch.Tensor]]:
         encoder = get(store, bert_folder, layers=[1, 3])
         return encoder, encoder.encode(masked_texts(encoder, TEXTS), [1, 3])

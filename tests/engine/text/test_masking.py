@@ -1,4 +1,6 @@
-"""Masking: schedules that keep their promises, as naive loops have them; batches that lose no window or position."""
+"""Masking: schedules that keep their promises, as naive loops have them; batches that lose no
+window or position.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,24 @@ def plans(draw: st.DrawFn) -> tuple[int, list[int], int, int, int]:
     return length, wanted, window, margin, distance
 
 
-def assert_promises(length: int, wanted: list[int], window: int, margin: int, distance: int) -> None:
+def assert_promises(
+    length: int, wanted: list[int], window: int, margin: int, distance: int
+) -> None:
     windows = plan_token_windows(length, wanted, window=window, margin=margin, distance=distance)
     expected = schedule(length, set(wanted), window, margin, distance)
     assert [(w.start, w.stop, list(w.masked)) for w in windows] == expected
     for w in windows:
-        assert w.stop - w.start == len(w) == window or w.stop == length  # no window is shorter than it may be
+        assert (
+            w.stop - w.start == len(w) == window or w.stop == length
+        )  # no window is shorter than it may be
         assert all(b - a >= distance for a, b in pairwise(w.masked))
         for position in w.masked:
             assert w.start == 0 or position >= w.start + margin
             assert w.stop == length or position < w.stop - margin
         assert w.read == w.masked == tuple(wanted[row] for row in w.rows)
-    assert sorted(row for w in windows for row in w.rows) == list(range(len(wanted)))  # each exactly once
+    assert sorted(row for w in windows for row in w.rows) == list(
+        range(len(wanted))
+    )  # each exactly once
 
 
 @given(plans())
@@ -57,11 +65,14 @@ def test_a_text_of_one_window_takes_as_many_passes_as_the_distance() -> None:
         wanted = list(range(0, 100_000, step))
         windows = plan_token_windows(100_000, wanted)
         assert sorted(position for w in windows for position in w.masked) == wanted
-        assert len(windows) <= 100_000 / (450 - 2 * 50) * 8 + 8  # never more than the densest schedule needs
+        assert (
+            len(windows) <= 100_000 / (450 - 2 * 50) * 8 + 8
+        )  # never more than the densest schedule needs
 
 
 @pytest.mark.parametrize(
-    "setting", [(450, 50, 8), (1, 0, 1), (1, 0, 100), (3, 1, 1), (101, 50, 8), (450, 0, 1), (1000, 50, 5000)]
+    "setting",
+    [(450, 50, 8), (1, 0, 1), (1, 0, 100), (3, 1, 1), (101, 50, 8), (450, 0, 1), (1000, 50, 5000)],
 )
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 100, 101, 102, 449, 450, 451, 460, 899])
 def test_extreme_legal_settings(length: int, setting: tuple[int, int, int]) -> None:
@@ -70,9 +81,13 @@ def test_extreme_legal_settings(length: int, setting: tuple[int, int, int]) -> N
 
 @st.composite
 def texts(draw: st.DrawFn) -> dict:
-    """A text of words, some of them wanted, and a legal setting; in half of the texts all words are short."""
+    """A text of words, some of them wanted, and a legal setting; in half of the texts all words are
+    short.
+    """
     longest = draw(st.sampled_from([4, 60]))
-    sizes = draw(st.lists(st.one_of(st.just(1), st.integers(1, 4), st.integers(1, longest)), max_size=40))
+    sizes = draw(
+        st.lists(st.one_of(st.just(1), st.integers(1, 4), st.integers(1, longest)), max_size=40)
+    )
     wanted = draw(st.lists(st.booleans(), min_size=len(sizes), max_size=len(sizes)))
     margin = draw(st.integers(0, 8))
     words, first = [], 0
@@ -80,17 +95,26 @@ def texts(draw: st.DrawFn) -> dict:
         words.append((first, first + size))
         first += size
     return {
-        "length": first, "words": [word for word, want in zip(words, wanted, strict=True) if want],
+        "length": first,
+        "words": [word for word, want in zip(words, wanted, strict=True) if want],
         "indices": [position for position, want in enumerate(wanted) if want],
-        "window": draw(st.integers(2 * margin + 1, 2 * margin + 40)), "margin": margin,
+        "window": draw(st.integers(2 * margin + 1, 2 * margin + 40)),
+        "margin": margin,
         "distance": draw(st.integers(1, 10)),
-    }  # fmt: skip
+    }
 
 
 def released_schedule(
-    length: int, words: list[tuple[int, int]], indices: list[int], window: int, margin: int, distance: int
+    length: int,
+    words: list[tuple[int, int]],
+    indices: list[int],
+    window: int,
+    margin: int,
+    distance: int,
 ) -> list[tuple[int, int, list[tuple[int, int]]]]:
-    """Section 3 of the specification, read by sentence: start, stop, masked words of each window. Words must fit."""
+    """Section 3 of the specification, read by sentence: start, stop, masked words of each window.
+    Words must fit.
+    """
     groups, left = [], list(zip(indices, words, strict=True))
     while left:  # groups first, over the whole text: greedily, words at least ``distance`` apart
         group = [left[0]]
@@ -125,18 +149,31 @@ def too_long(case: dict) -> list[tuple[int, int]]:
 
 @settings(deadline=None, max_examples=300)
 @given(texts())
-def test_every_plan_of_words_keeps_its_promises_and_is_that_of_the_released_code(case: dict) -> None:
+def test_every_plan_of_words_keeps_its_promises_and_is_that_of_the_released_code(
+    case: dict,
+) -> None:
     windows = plan_word_windows(**case)
-    assert sorted(row for window in windows for row in window.rows) == list(range(len(case["words"])))
+    assert sorted(row for window in windows for row in window.rows) == list(
+        range(len(case["words"]))
+    )
     long = too_long(case)
     for window in windows:
         words, indices = ([case[name][row] for row in window.rows] for name in ("words", "indices"))
         assert words  # so there are no more windows than words
         assert {*window.read} <= {*window.masked}
         assert window.read == tuple(first for first, _ in words)
-        assert window.masked == tuple(token for first, stop in words for token in range(first, min(stop, window.stop)))
+        assert window.masked == tuple(
+            token for first, stop in words for token in range(first, min(stop, window.stop))
+        )
         assert window.start == max(0, window.read[0] - case["margin"])
-        assert 0 <= window.start <= window.masked[0] <= window.masked[-1] < window.stop <= case["length"]
+        assert (
+            0
+            <= window.start
+            <= window.masked[0]
+            <= window.masked[-1]
+            < window.stop
+            <= case["length"]
+        )
         assert len(window) <= case["window"]
         assert all(later - earlier >= case["distance"] for earlier, later in pairwise(indices))
         if any(word in long for word in words):
@@ -144,46 +181,64 @@ def test_every_plan_of_words_keeps_its_promises_and_is_that_of_the_released_code
         else:
             assert window.masked[-1] <= window.start + case["window"] - case["margin"]
     if case["margin"] and not long:  # without a margin, that code may read beyond its own window
-        found = [(window.start, window.stop, [case["words"][row] for row in window.rows]) for window in windows]
+        found = [
+            (window.start, window.stop, [case["words"][row] for row in window.rows])
+            for window in windows
+        ]
         assert found == released_schedule(**case)
 
 
 @pytest.mark.parametrize(
     ("sizes", "expected"),
     [
-        ([1000], [(0, 450, 0, 450)]), ([401], [(0, 401, 0, 401)]), ([402], [(0, 402, 0, 402)]),
-        ([449], [(0, 449, 0, 449)]), ([60, 1000], [(0, 450, 0, 60), (10, 460, 60, 460)]),
+        ([1000], [(0, 450, 0, 450)]),
+        ([401], [(0, 401, 0, 401)]),
+        ([402], [(0, 402, 0, 402)]),
+        ([449], [(0, 449, 0, 449)]),
+        ([60, 1000], [(0, 450, 0, 60), (10, 460, 60, 460)]),
         ([60, 351], [(0, 411, 0, 60), (10, 411, 60, 411)]),
         ([60, 351, 200], [(0, 450, 0, 60), (10, 460, 60, 411), (361, 611, 411, 611)]),
         ([60, 352, 200], [(0, 450, 0, 60), (10, 460, 60, 412), (362, 612, 412, 612)]),
     ],
-)  # fmt: skip
+)
 def test_long_words(sizes: list[int], expected: list[tuple[int, int, int, int]]) -> None:
     words = [(stop - size, stop) for size, stop in zip(sizes, accumulate(sizes), strict=True)]
     windows = plan_word_windows(sum(sizes), words, list(range(len(sizes))))
     assert [(w.start, w.stop, w.masked[0], w.masked[-1] + 1) for w in windows] == expected
 
 
-def test_the_margin_holds_at_the_end_of_the_text_too_and_without_one_the_window_is_not_left() -> None:
-    """Unlike the paper's schedule: token 401 waits for a window of its own, though the text ends at 449."""
+def test_the_margin_holds_at_the_end_of_the_text_too_and_without_one_the_window_is_not_left() -> (
+    None
+):
+    """Unlike the paper's schedule: token 401 waits for a window of its own, though the text ends at
+    449.
+    """
     windows = plan_word_windows(450, [(0, 1), (400, 401), (401, 402)], [0, 400, 449])
     assert [window.masked for window in windows] == [(0, 400), (401,)]
     words = [(token, token + 1) for token in range(30)]
     for distance in (9, 10):
-        windows = plan_word_windows(30, words, list(range(30)), window=10, margin=0, distance=distance)
+        windows = plan_word_windows(
+            30, words, list(range(30)), window=10, margin=0, distance=distance
+        )
         assert sorted(row for window in windows for row in window.rows) == list(range(30))
-        assert max(window.masked[-1] - window.start for window in windows) == (9 if distance == 9 else 0)
+        assert max(window.masked[-1] - window.start for window in windows) == (
+            9 if distance == 9 else 0
+        )
 
 
 SPECIAL = SpecialTokens(before=(101,), after=(102, 103), mask=104, padding=100)
 
 
-def masked_text(length: int, wanted: list[int] | None = None, first_id: int = 1000, **setting: int) -> MaskedText:
+def masked_text(
+    length: int, wanted: list[int] | None = None, first_id: int = 1000, **setting: int
+) -> MaskedText:
     """A text of ids that count up from ``first_id``, so that each id tells its position."""
     wanted = list(range(length)) if wanted is None else wanted
     setting = {"window": 30, "margin": 5, "distance": 4, **setting}
     return MaskedText(
-        np.arange(first_id, first_id + length), plan_token_windows(length, wanted, **setting), len(wanted)
+        np.arange(first_id, first_id + length),
+        plan_token_windows(length, wanted, **setting),
+        len(wanted),
     )
 
 
@@ -218,7 +273,12 @@ def test_large_batches_end_where_padding_would_grow() -> None:
 
 @pytest.mark.parametrize("budget", [1, 40, 200, 10_000])
 def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
-    texts = [masked_text(12), masked_text(0), masked_text(70, first_id=2000), masked_text(9, [3, 8], first_id=3000)]
+    texts = [
+        masked_text(12),
+        masked_text(0),
+        masked_text(70, first_id=2000),
+        masked_text(9, [3, 8], first_id=3000),
+    ]
     jobs = jobs_of(texts)
     assert len(jobs) == sum(len(text.windows) for text in texts)
     assert all(len(a.window) >= len(b.window) for a, b in pairwise(jobs))
@@ -239,7 +299,9 @@ def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
             else:
                 assert batch.attended[row].tolist() == [True] * (end + 2) + [False] * len(padding)
         assert (batch.ids[batch.row, batch.column] == SPECIAL.mask).all()
-        assert batch.slot.tolist() == [slot for job in chosen for slot in range(len(job.window.read))]
+        assert batch.slot.tolist() == [
+            slot for job in chosen for slot in range(len(job.window.read))
+        ]
         assert batch.most == max(batch.slot) + 1
         for row, column, target in zip(batch.row, batch.column, batch.target, strict=True):
             job = chosen[row]
@@ -250,7 +312,9 @@ def test_every_position_is_masked_read_and_sent_to_its_row(budget: int) -> None:
     assert texts[0].ids.tolist() == list(range(1000, 1012))  # the text itself stays as it is
 
 
-def test_there_is_no_attention_mask_where_nothing_is_padded_and_special_tokens_may_be_missing() -> None:
+def test_there_is_no_attention_mask_where_nothing_is_padded_and_special_tokens_may_be_missing() -> (
+    None
+):
     text = masked_text(20)
     jobs = [Job(text.ids, window, 0) for window in text.windows]
     assert assemble(jobs, SPECIAL).attended is None

@@ -17,9 +17,15 @@ LONG = " ".join(SENTENCES * 40)
 
 def test_units_are_the_encoders_own_tokens_alone_and_in_company(tokenizer) -> None:
     assert tokenize([], tokenizer) == []
-    for text, unit in zip([*SENTENCES, "", "\n\t  "], tokenize([*SENTENCES, "", "\n\t  "], tokenizer), strict=True):
+    for text, unit in zip(
+        [*SENTENCES, "", "\n\t  "], tokenize([*SENTENCES, "", "\n\t  "], tokenizer), strict=True
+    ):
         (alone,) = tokenize([text], tokenizer)
-        assert unit.ids.tolist() == alone.ids.tolist() == tokenizer(text, add_special_tokens=False)["input_ids"]
+        assert (
+            unit.ids.tolist()
+            == alone.ids.tolist()
+            == tokenizer(text, add_special_tokens=False)["input_ids"]
+        )
         assert unit.spans.tolist() == alone.spans.tolist()
         assert unit.ids.dtype == unit.spans.dtype == np.int64
         assert (unit.spans.shape, unit.known.shape) == ((len(unit), 2), (len(unit),))
@@ -34,15 +40,21 @@ def test_special_tokens_spelled_out_are_ordinary_text(tokenizer) -> None:
     assert not occurring(unit, unit)[np.isin(unit.ids, tokenizer.all_special_ids)].any()
     if "Unigram" in type(tokenizer.backend_tokenizer.model).__name__:
         return  # a Unigram model knows its special tokens as pieces
-    assert not np.isin(unit.ids, [i for i in tokenizer.all_special_ids if i != tokenizer.unk_token_id]).any()
+    assert not np.isin(
+        unit.ids, [i for i in tokenizer.all_special_ids if i != tokenizer.unk_token_id]
+    ).any()
     for token in special:
         start = spelled.index(token)
         starts, stops = unit.spans[:, 0], unit.spans[:, 1]
-        assert ((starts >= start) & (stops <= start + len(token))).sum() > 1  # several pieces, not one special token
+        assert (
+            (starts >= start) & (stops <= start + len(token))
+        ).sum() > 1  # several pieces, not one special token
 
 
 @pytest.mark.parametrize("limit", [16, None])
-def test_nothing_is_cut_off_and_nothing_is_said(tokenizer, limit: int | None, recwarn, caplog, capfd) -> None:
+def test_nothing_is_cut_off_and_nothing_is_said(
+    tokenizer, limit: int | None, recwarn, caplog, capfd
+) -> None:
     expected = len(tokenizer.backend_tokenizer.encode(LONG, add_special_tokens=False).ids)
     tokenizer.model_max_length = int(1e30) if limit is None else limit
     if limit is not None:
@@ -70,9 +82,18 @@ COMPOSED = "Café 😀 naïve 👩‍👩‍👧 über "
 
 @pytest.mark.parametrize(
     "before",
-    ["", COMPOSED, unicodedata.normalize("NFD", COMPOSED), "😀 the 😀 ", "e\u0301\u0302 ", "👩‍👩‍👧👩‍👩‍👧 ", "the ﬁne ",
-     "ﷺ ", "\U0001d518\U0001d52b "],
-)  # fmt: skip
+    [
+        "",
+        COMPOSED,
+        unicodedata.normalize("NFD", COMPOSED),
+        "😀 the 😀 ",
+        "e\u0301\u0302 ",
+        "👩‍👩‍👧👩‍👩‍👧 ",
+        "the ﬁne ",
+        "ﷺ ",
+        "\U0001d518\U0001d52b ",
+    ],
+)
 def test_spans_are_exact_in_and_behind_any_characters(tokenizer, before: str) -> None:
     text = before + "the cat sat."
     (unit,) = tokenize([text], tokenizer)
@@ -103,7 +124,14 @@ def test_another_language_is_told_but_not_of_too_little() -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(embedded.SMALL)
     for texts in (GERMAN, CHINESE, RUSSIAN, THAI, ENGLISH[:1] + 4 * GERMAN):
         assert foreign_language(texts, tokenizer) is not None
-    for texts in (ENGLISH, ENGLISH[1:2], [*ENGLISH, CHINESE[0][:8]], ["Brücke"], ["", "1,200 !!"], []):
+    for texts in (
+        ENGLISH,
+        ENGLISH[1:2],
+        [*ENGLISH, CHINESE[0][:8]],
+        ["Brücke"],
+        ["", "1,200 !!"],
+        [],
+    ):
         assert foreign_language(texts, tokenizer) is None
 
 
@@ -111,12 +139,19 @@ def test_another_language_is_told_but_not_of_too_little() -> None:
 def test_a_vocabulary_of_single_characters_knows_its_script() -> None:
     characters = [chr(0x4E00 + number) for number in range(12_000)]
     vocabulary = {token: number for number, token in enumerate(["[UNK]", *characters])}
-    assert foreign_language(["".join(characters[:40])], transformers.BertTokenizerFast(vocab=vocabulary)) is None
+    assert (
+        foreign_language(
+            ["".join(characters[:40])], transformers.BertTokenizerFast(vocab=vocabulary)
+        )
+        is None
+    )
 
 
 def test_a_scorer_warns_once() -> None:
     scorer = EstimeScorer(model="embedded-small", device="cpu", layers=1)
-    with pytest.warns(RuntimeWarning, match="'embedded.*' does not seem to know the language of the summaries"):
+    with pytest.warns(
+        RuntimeWarning, match="'embedded.*' does not seem to know the language of the summaries"
+    ):
         scorer.score(GERMAN, GERMAN)
     scorer.score(CHINESE, CHINESE)
     EstimeScorer(scorer.config).score(ENGLISH, ENGLISH)

@@ -18,7 +18,9 @@ NOWHERE = "http://127.0.0.1:9"
 
 @pytest.fixture(scope="session")
 def evaluate_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of evaluate's caches. One for the session: Python keeps the modules that were imported from it."""
+    """The folder of evaluate's caches. One for the session: Python keeps the modules that were
+    imported from it.
+    """
     config = pytest.importorskip("evaluate").config
     home = tmp_path_factory.mktemp("evaluate")
     with pytest.MonkeyPatch.context() as patch:
@@ -26,7 +28,9 @@ def evaluate_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setattr(config, "HF_METRICS_CACHE", home / "metrics")
         patch.setattr(config, "HF_EVALUATE_CACHE", home / "evaluate")
         patch.setattr(config, "DOWNLOADED_EVALUATE_PATH", home / "evaluate" / "downloads")
-        patch.setattr(config, "HUB_EVALUATE_URL", NOWHERE + "/spaces/{path}/resolve/{revision}/{name}")
+        patch.setattr(
+            config, "HUB_EVALUATE_URL", NOWHERE + "/spaces/{path}/resolve/{revision}/{name}"
+        )
         patch.setattr(config, "HF_UPDATE_DOWNLOAD_COUNTS", False)
         yield home
 
@@ -44,11 +48,16 @@ def computed(result: EstimeResult) -> dict[str, Any]:
     means = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
     values = {"estime": result.mean("alarms"), **{name: result.mean(name) for name in means}}
     return values | {
-        "blank": len(result.blank), "alarms": result.values("alarms").tolist(), "signature": result.signature
-    }  # fmt: skip
+        "blank": len(result.blank),
+        "alarms": result.values("alarms").tolist(),
+        "signature": result.signature,
+    }
 
 
 @pytest.fixture
 def texts(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
     """Six pairs as keyword arguments."""
-    return {"predictions": [summary for summary, _ in pairs[:6]], "sources": [source for _, source in pairs[:6]]}
+    return {
+        "predictions": [summary for summary, _ in pairs[:6]],
+        "sources": [source for _, source in pairs[:6]],
+    }

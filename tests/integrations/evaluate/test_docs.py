@@ -20,7 +20,9 @@ ROOT = SCRIPT.parents[1]
 
 
 @pytest.fixture(autouse=True)
-def registered(evaluate_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def registered(
+    evaluate_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """`evaluate.load("estime")` works, and the working folder is an empty one."""
     register()
     monkeypatch.chdir(tmp_path)
@@ -33,7 +35,9 @@ def scripts() -> list[Any]:
     return [
         pytest.param(block, id=page)
         for page in ("README.md", "docs/evaluate.md")
-        for block in re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
+        for block in re.findall(
+            r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S
+        )
         if "evaluate.load" in block and "source = " in block
     ]
 

@@ -1,4 +1,6 @@
-"""The three ways to load the metric give the same thing, with and without network, from any folder; one encoder."""
+"""The three ways to load the metric give the same thing, with and without network, from any folder;
+one encoder.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +50,20 @@ for name, model in zip(names[::2], names[1::2]):
 def load_elsewhere(
     names: list[tuple[str, str]], pair: tuple[str, str], folder: Path, **environment: str
 ) -> list[dict[str, Any]]:
-    """What `LOADER` prints of metrics and encoders in a fresh process that starts in an empty folder with its caches in
-    ``folder``."""
+    """What `LOADER` prints of metrics and encoders in a fresh process that starts in an empty
+    folder with its caches in ``folder``."""
     start = folder / "start"
     start.mkdir(exist_ok=True)
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
-    settings = {"HF_HOME": str(folder / "home"), "PYTHONPATH": str(SCRIPT.parents[1]), "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("HF_", "TRANSFORMERS_"))
+    }
+    settings = {
+        "HF_HOME": str(folder / "home"),
+        "PYTHONPATH": str(SCRIPT.parents[1]),
+        "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+    }
     command = [sys.executable, "-c", LOADER, *pair, *(part for name in names for part in name)]
     env = {**kept, **settings, **environment}
     run = subprocess.run(command, cwd=start, env=env, capture_output=True, text=True, check=False)
@@ -63,7 +73,9 @@ def load_elsewhere(
 
 def test_the_registered_script_is_that_of_the_space_and_says_what_to_install() -> None:
     assert SCRIPT.read_text(encoding="utf-8") == REGISTERED
-    imports = evaluate.loading.get_imports(str(SCRIPT))  # which `evaluate` names where the package is missing
+    imports = evaluate.loading.get_imports(
+        str(SCRIPT)
+    )  # which `evaluate` names where the package is missing
     assert imports == [("library", "estime_metric", "estime-metric[evaluate]", None)]
 
 
@@ -74,7 +86,9 @@ def test_load_by_path(path: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("offline", [True, False])
-def test_register_and_remove(offline: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_register_and_remove(
+    offline: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", offline)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileNotFoundError):
@@ -107,7 +121,9 @@ def test_register_on_the_command_line(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not script.exists()
     assert "nothing to remove" in run_command("register", "--remove").output
     (tmp_path / "file").touch()
-    monkeypatch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "file")  # where nothing can be written
+    monkeypatch.setattr(
+        evaluate.config, "HF_MODULES_CACHE", tmp_path / "file"
+    )  # where nothing can be written
     assert "error:" in run_command("register", status=2).output
 
 
@@ -118,16 +134,24 @@ def test_load_from_a_hub_and_by_name_in_other_processes(
     with monkeypatch.context() as patch:
         patch.setattr(evaluate.config, "HF_MODULES_CACHE", tmp_path / "home" / "modules")
         register()
-    hub = LocalHub(models={"someone/small-bert": Path(bert_folder)}, spaces={"someone/estime": SCRIPT.parent})
+    hub = LocalHub(
+        models={"someone/small-bert": Path(bert_folder)}, spaces={"someone/estime": SCRIPT.parent}
+    )
     there, here = ("someone/estime", "someone/small-bert"), ("estime", bert_folder)
     with serve(hub):
         loaded, online = load_elsewhere([there, here], pairs[3], tmp_path, HF_ENDPOINT=hub.url)
     assert f"|model:someone/small-bert@{COMMIT}|" in loaded["signature"]
     answered = {path for _, path, status in hub.requests if status == 200}
     assert "/spaces/someone/estime/resolve/main/estime.py" in answered
-    assert {path.rsplit("/", 1)[-1] for path in answered} >= {"config.json", "tokenizer.json", "model.safetensors"}
+    assert {path.rsplit("/", 1)[-1] for path in answered} >= {
+        "config.json",
+        "tokenizer.json",
+        "model.safetensors",
+    }
     # Both are in the caches now.
-    again, offline = load_elsewhere([there, here], pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="1")
+    again, offline = load_elsewhere(
+        [there, here], pairs[3], tmp_path, HF_ENDPOINT=NOWHERE, HF_HUB_OFFLINE="1"
+    )
     assert again == loaded
     assert offline == online
     expected = estime([pairs[3][0]], [pairs[3][1]], model=bert_folder)
@@ -149,7 +173,10 @@ def test_one_encoder_however_often_the_metric_is_loaded_and_none_after_unload(
 
     monkeypatch.setattr(encoder_module, "load_pretrained", counted)
     few = {name: column[:2] for name, column in texts.items()}
-    statm, memory = Path("/proc/self/statm"), []  # where Linux says how many pages of memory a process holds
+    statm, memory = (
+        Path("/proc/self/statm"),
+        [],
+    )  # where Linux says how many pages of memory a process holds
     for _ in range(20):
         metric = evaluate.load(str(SCRIPT), model=model)
         expected = metric.compute(**few, measures="winners")

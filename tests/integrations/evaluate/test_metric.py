@@ -1,4 +1,6 @@
-"""The `evaluate` metric: its numbers are the functional API's, alone and beside a metric that reads references."""
+"""The `evaluate` metric: its numbers are the functional API's, alone and beside a metric that reads
+references.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def by_length(words: list[str]) -> list[str]:
 # The same numbers and signature as the functional API
 
 
-def test_scores_are_those_of_the_functional_api(metric: Estime, texts: dict, bert_folder: str) -> None:
+def test_scores_are_those_of_the_functional_api(
+    metric: Estime, texts: dict, bert_folder: str
+) -> None:
     scores = metric.compute(**texts)
     assert scores == computed(estime(**texts, model=bert_folder))
     assert scores["estime"] > 0
@@ -40,10 +44,17 @@ def test_measures_asked_for_add_their_lists(metric: Estime, texts: dict, bert_fo
     measures = (*BASE_MEASURES[1:], *FURTHER_MEASURES)  # alarms are there anyway
     scores = metric.compute(**texts, measures=measures)
     expected = estime(**texts, model=bert_folder, measures=measures)
-    named = {"alarm_rate": "alarm_rates", "inconsistency": "inconsistencies", "unsupported_rate": "unsupported_rates",
-             "coverage": "coverages", "blank": "blanks"}  # fmt: skip
+    named = {
+        "alarm_rate": "alarm_rates",
+        "inconsistency": "inconsistencies",
+        "unsupported_rate": "unsupported_rates",
+        "coverage": "coverages",
+        "blank": "blanks",
+    }
     for measure in measures:
-        assert scores[named.get(measure, measure)] == pytest.approx(expected.values(measure).tolist())
+        assert scores[named.get(measure, measure)] == pytest.approx(
+            expected.values(measure).tolist()
+        )
     assert scores["alarm_rate"] == expected.mean("alarm_rate")
     assert len(scores) == 8 + len(measures)
 
@@ -51,7 +62,15 @@ def test_measures_asked_for_add_their_lists(metric: Estime, texts: dict, bert_fo
 def test_several_layers_mark_their_keys(metric: Estime, texts: dict, bert_folder: str) -> None:
     scores = metric.compute(**texts, layers=[1, 3])
     expected = estime(**texts, model=bert_folder, layers=[1, 3])
-    keys = ("estime", "inconsistency", "unsupported_rate", "alarm_rate", "coverage", "blank", "alarms")
+    keys = (
+        "estime",
+        "inconsistency",
+        "unsupported_rate",
+        "alarm_rate",
+        "coverage",
+        "blank",
+        "alarms",
+    )
     assert set(scores) == {f"{key}@{layer}" for key in keys for layer in (1, 3)} | {"signature"}
     assert scores["alarms@3"] == expected.values("alarms", 3).tolist()
     assert scores["estime@1"] == expected.mean("alarms", 1)
@@ -89,11 +108,15 @@ def test_the_table_of_options_is_complete() -> None:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_every_option_can_be_set_at_load_time_and_in_compute(name: str, texts: dict, bert_folder: str) -> None:
+def test_every_option_can_be_set_at_load_time_and_in_compute(
+    name: str, texts: dict, bert_folder: str
+) -> None:
     options = {"model": THE_BERT, **OPTIONS[name]}
     options = {key: bert_folder if value == THE_BERT else value for key, value in options.items()}
     expected = estime(**texts, **options)
-    at_load = {"model_revision" if key == "revision" else key: value for key, value in options.items()}
+    at_load = {
+        "model_revision" if key == "revision" else key: value for key, value in options.items()
+    }
     loaded = evaluate.load(str(SCRIPT), **at_load).compute(**texts)
     computed = Estime(model="not/there").compute(**texts, **options)
     assert loaded["alarms"] == computed["alarms"] == expected.values("alarms").tolist()
@@ -139,7 +162,10 @@ def test_other_sequences_are_taken(metric: Estime, texts: dict) -> None:
 def test_no_example_is_no_error_but_must_be_said(metric: Estime) -> None:
     scores = metric.compute(predictions=[], sources=[])
     assert scores["alarms"] == []
-    assert all(math.isnan(scores[name]) for name in ("estime", "unsupported_rate", "alarm_rate", "coverage"))
+    assert all(
+        math.isnan(scores[name])
+        for name in ("estime", "unsupported_rate", "alarm_rate", "coverage")
+    )
     with pytest.raises(ValueError, match="given or added first"):
         metric.compute()
 
@@ -148,7 +174,9 @@ def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, t
     source = texts["sources"][0]
     summaries = ["", "  \n", "?!", texts["predictions"][0]]
     measures = ["overlap", "alarm_rate", "inconsistency", "unsupported_rate", "coverage"]
-    with pytest.warns(UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* Blank summaries: 2"):
+    with pytest.warns(
+        UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* Blank summaries: 2"
+    ):
         scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=measures)
     assert scores["alarms"][:3] == scores["overlap"][:3] == scores["coverages"][:3] == [0, 0, 0]
     assert scores["inconsistencies"][:3] == scores["unsupported_rates"][:3] == [1, 1, 1]
@@ -163,7 +191,10 @@ def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, t
 
 def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, texts: dict) -> None:
     summaries = texts["predictions"]
-    gold = [f"{summary} today" if number < 2 else summary[1:] for number, summary in enumerate(summaries)]
+    gold = [
+        f"{summary} today" if number < 2 else summary[1:]
+        for number, summary in enumerate(summaries)
+    ]
     said = r"`references` were read as the sources, and 4 of 6 are no longer than the summary"
     with pytest.warns(UserWarning, match=said):
         metric.compute(predictions=summaries, references=gold)
@@ -180,17 +211,41 @@ def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, tex
 @pytest.mark.parametrize(
     ("inputs", "error", "message"),
     [
-        ({"predictions": ["a", None], "sources": ["b", "c"]}, TypeError, "`predictions`.* NoneType at index 1"),
+        (
+            {"predictions": ["a", None], "sources": ["b", "c"]},
+            TypeError,
+            "`predictions`.* NoneType at index 1",
+        ),
         ({"predictions": ["a"], "sources": [None]}, TypeError, "`sources`.* NoneType at index 0"),
-        ({"predictions": ["a", "b \ud83d"], "sources": ["c", "d"]}, ValueError, "`predictions`.* surrogate.* index 1"),
-        ({"predictions": ["a"], "references": [["b"]]}, TypeError, "`references`.* list at index 0"),
+        (
+            {"predictions": ["a", "b \ud83d"], "sources": ["c", "d"]},
+            ValueError,
+            "`predictions`.* surrogate.* index 1",
+        ),
+        (
+            {"predictions": ["a"], "references": [["b"]]},
+            TypeError,
+            "`references`.* list at index 0",
+        ),
         ({"predictions": "a", "sources": ["b"]}, TypeError, "`predictions`.* bare str"),
         ({"predictions": ["a"], "references": "b"}, TypeError, "`references`.* bare str"),
-        ({"predictions": ["a", "b"], "sources": ["c"]}, ValueError, "`predictions` and `sources`.* 2 and 1"),
-        ({"predictions": ["a"], "references": []}, ValueError, "`predictions` and `references`.* 1 and 0"),
+        (
+            {"predictions": ["a", "b"], "sources": ["c"]},
+            ValueError,
+            "`predictions` and `sources`.* 2 and 1",
+        ),
+        (
+            {"predictions": ["a"], "references": []},
+            ValueError,
+            "`predictions` and `references`.* 1 and 0",
+        ),
         ({"predictions": ["a"]}, TypeError, "`sources`.* NoneType"),
         ({"sources": ["a"]}, TypeError, "`predictions`.* NoneType"),
-        ({"predictions": ["a"], "references": ["b"], "sources": None}, TypeError, "`sources`.* NoneType"),
+        (
+            {"predictions": ["a"], "references": ["b"], "sources": None},
+            TypeError,
+            "`sources`.* NoneType",
+        ),
     ],
 )
 def test_bad_texts_are_named(
@@ -206,9 +261,15 @@ def test_bad_texts_are_named(
 def test_add_names_argument_and_index(metric: Estime, texts: dict) -> None:
     metric.add(prediction=texts["predictions"][0], source=texts["sources"][0])
     for given, message in (
-        ({"prediction": "A cat.", "reference": "Gold.", "source": None}, "`source` to be a str, but got NoneType .* 1"),
+        (
+            {"prediction": "A cat.", "reference": "Gold.", "source": None},
+            "`source` to be a str, but got NoneType .* 1",
+        ),
         ({"prediction": "A cat.", "source": "A cat \ud83d"}, "`source` .* surrogate .* at index 1"),
-        ({"prediction": ["A cat."], "source": "A cat."}, "`prediction` to be a str, but got list at index 1"),
+        (
+            {"prediction": ["A cat."], "source": "A cat."},
+            "`prediction` to be a str, but got list at index 1",
+        ),
         ({"prediction": "A cat."}, "`reference` to be a str, but got NoneType at index 1"),
         ({"prediction": "A cat.", "article": "A cat."}, "`article`"),
     ):
@@ -224,9 +285,14 @@ def test_add_names_argument_and_index(metric: Estime, texts: dict) -> None:
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("model_name", " Did you mean `model`?"), ("layer_index", " Did you mean `layers`?"), ("use_stemmer", ""),
-     ("lang", " Did you mean `model`?"), ("batch_size", " Did you mean `token_budget`?")],
-)  # fmt: skip
+    [
+        ("model_name", " Did you mean `model`?"),
+        ("layer_index", " Did you mean `layers`?"),
+        ("use_stemmer", ""),
+        ("lang", " Did you mean `model`?"),
+        ("batch_size", " Did you mean `token_budget`?"),
+    ],
+)
 def test_an_unknown_option_is_refused_and_the_one_meant_is_named(
     metric: Estime, texts: dict, name: str, hint: str
 ) -> None:
@@ -245,7 +311,9 @@ def test_bad_options_are_named(metric: Estime, texts: dict) -> None:
         Estime(revision="a", model_revision="b")
 
 
-def test_a_missing_encoder_loses_nothing(texts: dict, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_encoder_loses_nothing(
+    texts: dict, bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     metric = Estime(model="not/there")
     metric.add_batch(**texts)
@@ -263,9 +331,13 @@ class UnigramRecall(evaluate.Metric):
     def _info(self) -> Any:
         text = datasets.Value("string")
         features = datasets.Features({"predictions": text, "references": text})
-        return evaluate.MetricInfo(description="", citation="", inputs_description="", features=features)
+        return evaluate.MetricInfo(
+            description="", citation="", inputs_description="", features=features
+        )
 
-    def _compute(self, predictions: list[str], references: list[str], use_stemmer: bool = False) -> dict[str, float]:
+    def _compute(
+        self, predictions: list[str], references: list[str], use_stemmer: bool = False
+    ) -> dict[str, float]:
         shares = [
             np.mean([word in prediction.split() for word in reference.split()])
             for prediction, reference in zip(predictions, references, strict=True)
@@ -286,12 +358,19 @@ def gold(texts: dict) -> list[str]:
 
 
 def alone(metric: Estime, texts: dict, gold: list[str], other: Any) -> dict[str, Any]:
-    return {**metric.compute(**texts), **other.compute(predictions=texts["predictions"], references=gold)}
+    return {
+        **metric.compute(**texts),
+        **other.compute(predictions=texts["predictions"], references=gold),
+    }
 
 
 def test_combined_in_one_call(metric: Estime, texts: dict, gold: list[str]) -> None:
     other = UnigramRecall()
-    for both in (combine([other, metric]), combine([metric, other]), evaluate.combine([Lenient(), metric])):
+    for both in (
+        combine([other, metric]),
+        combine([metric, other]),
+        evaluate.combine([Lenient(), metric]),
+    ):
         scores = both.compute(**texts, references=gold, use_stemmer=True)
         assert scores == alone(metric, texts, gold, other)
     with pytest.raises(TypeError, match="Did you mean `layers`"):

@@ -28,7 +28,14 @@ def score_part(model: str, pairs: Pairs, cache: str, size: int, rank: int) -> tu
     """The result of one process, and how many encoders it holds."""
     from estime_metric.engine.encoder import store
 
-    metric = Estime(model=model, num_process=size, process_id=rank, cache_dir=cache, experiment_id="part", timeout=300)
+    metric = Estime(
+        model=model,
+        num_process=size,
+        process_id=rank,
+        cache_dir=cache,
+        experiment_id="part",
+        timeout=300,
+    )
     for summary, source in pairs[:1]:
         metric.add(prediction=summary, source=source)
     if pairs[1:]:
@@ -72,10 +79,14 @@ def test_two_processes_without_examples(workers: Any, bert_folder: str, tmp_path
     assert other is None
 
 
-def test_two_jobs_on_one_cache_directory(workers: Any, bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+def test_two_jobs_on_one_cache_directory(
+    workers: Any, bert_folder: str, pairs: Pairs, tmp_path: Path
+) -> None:
     parts = [pairs[:6], pairs[6:9]]
     given = [(bert_folder, part, str(tmp_path)) for part in parts]
-    for scores, part in zip(workers.starmap_async(score_often, given).get(timeout=300), parts, strict=True):
+    for scores, part in zip(
+        workers.starmap_async(score_often, given).get(timeout=300), parts, strict=True
+    ):
         assert scores == [computed(estime(*unzip(part), model=bert_folder))] * 4
     assert list(tmp_path.rglob("*.arrow")) == []  # no texts are left behind
 

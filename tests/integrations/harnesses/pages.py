@@ -22,11 +22,14 @@ _BLOCK = re.compile(r'^```(\w+)(?: title="(.*?)")?\n(.*?)^```', re.MULTILINE | r
 PAGES = Path(estime_metric.__file__).resolve().parents[1] / "docs" / "harnesses"
 
 
-def run_page(name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str) -> list[str]:
-    """What each block of a page prints that is run in ``folder``, in a process of its own, after ``prepare``.
+def run_page(
+    name: str, folder: Path, prepare: Callable[[], object] = dict, **environment: str
+) -> list[str]:
+    """What each block of a page prints that is run in ``folder``, in a process of its own, after
+    ``prepare``.
 
-    Blocks that have a title are written to files of that name, beside the examples that the page links to. The encoder
-    ``embedded`` is the small one there.
+    Blocks that have a title are written to files of that name, beside the examples that the page
+    links to. The encoder ``embedded`` is the small one there.
     """
     text = (PAGES / name).read_text(encoding="utf-8")
     for example in set(re.findall(r"\(\.\./(examples/\w+\.py)\)", text)):
@@ -37,16 +40,25 @@ def run_page(name: str, folder: Path, prepare: Callable[[], object] = dict, **en
             (folder / title).write_text(block, encoding="utf-8")
             continue
         shown = folder / f"printed{len(printed)}"
-        process = FORKS.Process(target=_run, args=(language, block, folder, shown, prepare, environment))
+        process = FORKS.Process(
+            target=_run, args=(language, block, folder, shown, prepare, environment)
+        )
         process.start()
         process.join()
         printed.append(shown.read_text(encoding="utf-8"))
-        assert process.exitcode == 0, "\n".join([block, printed[-1], (folder / "said").read_text(encoding="utf-8")])
+        assert process.exitcode == 0, "\n".join(
+            [block, printed[-1], (folder / "said").read_text(encoding="utf-8")]
+        )
     return printed
 
 
 def _run(
-    language: str, block: str, folder: Path, shown: Path, prepare: Callable[[], object], environment: dict[str, str]
+    language: str,
+    block: str,
+    folder: Path,
+    shown: Path,
+    prepare: Callable[[], object],
+    environment: dict[str, str],
 ) -> None:
     import huggingface_hub.constants
 
@@ -54,7 +66,9 @@ def _run(
     huggingface_hub.constants.HF_HUB_OFFLINE = True
     os.environ.update({"HF_HUB_OFFLINE": "1", "COLUMNS": "200", **environment})
     os.chdir(folder)
-    root = str(PAGES.parents[1])  # behind the installed packages, so that ours is seen to be installed
+    root = str(
+        PAGES.parents[1]
+    )  # behind the installed packages, so that ours is seen to be installed
     sys.path[:] = [str(folder), *(path for path in sys.path if path not in ("", root)), root]
     one_thread()
     for stream, path in ((1, shown), (2, folder / "said")):
@@ -63,7 +77,9 @@ def _run(
     if language == "python":
         exec(block, {"__name__": "__main__"})
         return
-    words = shlex.split(block.replace("\\\n", " "))  # a single command, which needs nothing else of a shell
+    words = shlex.split(
+        block.replace("\\\n", " ")
+    )  # a single command, which needs nothing else of a shell
     while "=" in words[0]:
         os.environ.update([words.pop(0).split("=", 1)])
     sys.argv = [found for word in words for found in sorted(glob(word)) or [word]]

@@ -12,7 +12,8 @@ import transformers
 
 from estime_metric import EstimeConfig, EstimeScorer, estime
 
-#: `inconsistency` of each summary, the number of blank ones, the signature if the toolkit shows one.
+#: `inconsistency` of each summary, the number of blank ones, the signature if the toolkit shows
+#: one.
 Found = tuple[list[float], float, str | None]
 
 
@@ -24,13 +25,19 @@ def by_inspect(summaries: list[str], sources: list[str], model: str) -> Found:
 
     async def all_at_once() -> list:
         states = [
-            SimpleNamespace(output=SimpleNamespace(completion=summary), metadata={"article": source}, sample_id=0)
+            SimpleNamespace(
+                output=SimpleNamespace(completion=summary),
+                metadata={"article": source},
+                sample_id=0,
+            )
             for summary, source in zip(summaries, sources, strict=True)
         ]
         return await asyncio.gather(*(score(state, None) for state in states))
 
     scores = asyncio.run(all_at_once())
-    values, blank = zip(*((score.value["inconsistency"], score.value["blank"]) for score in scores), strict=True)
+    values, blank = zip(
+        *((score.value["inconsistency"], score.value["blank"]) for score in scores), strict=True
+    )
     return list(values), sum(blank), scores[0].metadata["signature"]
 
 
@@ -41,7 +48,11 @@ def by_lm_eval(summaries: list[str], sources: list[str], model: str) -> Found:
     docs = [{"article": source} for source in sources]
     scored = task.score([[summary] for summary in summaries], docs)
     found = [task.process_results(doc, [scores]) for doc, scores in zip(docs, scored, strict=True)]
-    return [one["inconsistency"] for one in found], sum(one["blank"] for one in found), scored[0]["signature"]
+    return (
+        [one["inconsistency"] for one in found],
+        sum(one["blank"] for one in found),
+        scored[0]["signature"],
+    )
 
 
 def by_mlflow(summaries: list[str], sources: list[str], model: str) -> Found:
@@ -50,7 +61,8 @@ def by_mlflow(summaries: list[str], sources: list[str], model: str) -> Found:
 
     scorer = estime_scorer("article", measures="inconsistency", explain=False, model=model)
     feedbacks = [
-        scorer(inputs={"article": source}, outputs=summary) for summary, source in zip(summaries, sources, strict=True)
+        scorer(inputs={"article": source}, outputs=summary)
+        for summary, source in zip(summaries, sources, strict=True)
     ]
     assert [one.name for one in feedbacks[0]] == ["estime/inconsistency", "estime/blank"]
     values, blank = zip(*([one.value for one in row] for row in feedbacks), strict=True)
@@ -83,14 +95,20 @@ def by_trainer(summaries: list[str], sources: list[str], model: str) -> Found:
         compute_metrics = estime_compute_metrics(Characters(), [source], scorer=scorer)
         ids = np.array([[ord(character) for character in summary] + [-100]])
         found.append(compute_metrics(transformers.EvalPrediction(ids, None)))
-    return [one["inconsistency"] for one in found], sum(one["blank"] for one in found), compute_metrics.signature
+    return (
+        [one["inconsistency"] for one in found],
+        sum(one["blank"] for one in found),
+        compute_metrics.signature,
+    )
 
 
 def by_evaluate(summaries: list[str], sources: list[str], model: str) -> Found:
     pytest.importorskip("evaluate")
     from estime_metric.integrations.evaluate import Estime
 
-    scores = Estime(model=model).compute(predictions=summaries, sources=sources, measures="inconsistency")
+    scores = Estime(model=model).compute(
+        predictions=summaries, sources=sources, measures="inconsistency"
+    )
     return scores["inconsistencies"], scores["blank"], scores["signature"]
 
 
@@ -108,7 +126,9 @@ def by_torchmetrics(summaries: list[str], sources: list[str], model: str) -> Fou
 def by_datasets(summaries: list[str], sources: list[str], model: str) -> Found:
     datasets = pytest.importorskip("datasets")
     data = datasets.Dataset.from_dict({"summary": summaries, "source": sources})
-    columns = data.map(EstimeScorer(model=model).map_batch, batched=True, batch_size=5, load_from_cache_file=False)
+    columns = data.map(
+        EstimeScorer(model=model).map_batch, batched=True, batch_size=5, load_from_cache_file=False
+    )
     return list(columns["inconsistency"]), sum(columns["blank"]), None
 
 
@@ -119,17 +139,31 @@ def by_ray(summaries: list[str], sources: list[str], model: str) -> Found:
 
     block = _BlockScorer(EstimeConfig(model=model), "source", "summary", "", 5)
     tables = list(block(pyarrow.table({"summary": summaries, "source": sources})))
-    values, blank = (pyarrow.concat_tables(tables)[name].to_pylist() for name in ("inconsistency", "blank"))
+    values, blank = (
+        pyarrow.concat_tables(tables)[name].to_pylist() for name in ("inconsistency", "blank")
+    )
     return values, sum(blank), None
 
 
-EVERY = [by_inspect, by_lm_eval, by_mlflow, by_trl, by_trainer, by_evaluate, by_torchmetrics, by_datasets, by_ray]
+EVERY = [
+    by_inspect,
+    by_lm_eval,
+    by_mlflow,
+    by_trl,
+    by_trainer,
+    by_evaluate,
+    by_torchmetrics,
+    by_datasets,
+    by_ray,
+]
 
 
 @pytest.mark.parametrize("score", EVERY)
 @pytest.mark.filterwarnings("ignore")  # what these packages warn of when they are imported
 def test_equal_values(
-    score: Callable[[list[str], list[str], str], Found], bert_folder: str, pairs: list[tuple[str, str]]
+    score: Callable[[list[str], list[str], str], Found],
+    bert_folder: str,
+    pairs: list[tuple[str, str]],
 ) -> None:
     summaries, sources = map(list, zip(*pairs, ("", pairs[0][1]), (" ", ""), strict=True))
     expected = estime(summaries, sources, model=bert_folder)

@@ -21,7 +21,8 @@ from estime_metric.integrations.inspect import _result, estime  # noqa: E402
 from tests.integrations.conftest import Pairs, unzip  # noqa: E402
 from tests.integrations.harnesses.pages import run_page  # noqa: E402
 
-# Inspect leaves streams and sockets to the garbage collector and calls deprecated functions of its own.
+# Inspect leaves streams and sockets to the garbage collector and calls deprecated functions of its
+# own.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -35,7 +36,9 @@ def run(folder: Path, pairs: Pairs, scorer: Any, field: str | None = None, **opt
 
     def answer(messages: list[Any], *_: Any) -> ModelOutput:
         output = ModelOutput.from_content("mockllm/model", summaries[messages[-1].text])
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else it is counted with a download
+        output.usage = ModelUsage(
+            input_tokens=1, output_tokens=1, total_tokens=2
+        )  # else it is counted with a download
         return output
 
     samples = [
@@ -50,7 +53,9 @@ def run(folder: Path, pairs: Pairs, scorer: Any, field: str | None = None, **opt
 
 def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
     pairs = [*pairs, ("☃☃☃", pairs[0][1]), ("", pairs[0][1])]
-    log = run(tmp_path, pairs, estime(["alarms", "alarm_rate"], source="article", model=bert_folder))
+    log = run(
+        tmp_path, pairs, estime(["alarms", "alarm_rate"], source="article", model=bert_folder)
+    )
     assert log.status == "success"
     result = EstimeScorer(model=bert_folder).score(*unzip(pairs))
     assert result["alarms"].sum() > 0
@@ -59,8 +64,13 @@ def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: P
         (found,) = (found for found in log.results.scores if found.name == name)
         values = result[name][~result[name].isnan()]
         assert found.metrics["mean"].value == pytest.approx(float(values.mean()))
-        assert found.metrics["stderr"].value == pytest.approx(float(values.std()) / len(values) ** 0.5)
-        assert (found.scored_samples, found.unscored_samples) == (len(values), len(pairs) - len(values))
+        assert found.metrics["stderr"].value == pytest.approx(
+            float(values.std()) / len(values) ** 0.5
+        )
+        assert (found.scored_samples, found.unscored_samples) == (
+            len(values),
+            len(pairs) - len(values),
+        )
     assert found.unscored_samples == 2
     (blank,) = (found for found in log.results.scores if found.name == "blank")
     assert blank.metrics["mean"].value == pytest.approx(1 / len(pairs))
@@ -71,7 +81,9 @@ def test_scores_metrics_and_evidence(bert_folder: str, pairs: Pairs, tmp_path: P
         assert alarms == result["alarms"][sample.id]
         assert score.answer == summary
         assert score.metadata["signature"] == result.signature
-        for name in set(result.measures) - {"winners"}:  # one winner of hundreds may change with rounding
+        for name in set(result.measures) - {
+            "winners"
+        }:  # one winner of hundreds may change with rounding
             expected = float(result.values(name)[sample.id])
             assert score.metadata[name] == (None if expected != expected else expected)
         listed = score.metadata["alarm_list"]
@@ -89,7 +101,10 @@ def test_the_input_is_the_source(bert_folder: str, pairs: Pairs, tmp_path: Path)
     for sample in log.samples:
         summary, source = pairs[sample.id]
         expected = EstimeScorer(model=bert_folder).score([summary], [source + str(sample.id)])
-        assert sample.scores["estime"].value == {"overlap": float(expected.values("overlap")), "blank": 0}
+        assert sample.scores["estime"].value == {
+            "overlap": float(expected.values("overlap")),
+            "blank": 0,
+        }
         assert "alarm_list" not in sample.scores["estime"].metadata
 
 
@@ -113,13 +128,20 @@ def test_a_future_that_is_done_or_cancelled_in_the_loop_does_not_block_it() -> N
 def test_samples_that_wait_together_are_scored_together(
     bert_folder: str, pairs: Pairs, tmp_path: Path, scored: list[int]
 ) -> None:
-    log = run(tmp_path, pairs * 2, estime(source="article", explain=False, model=bert_folder), max_samples=32)
+    log = run(
+        tmp_path,
+        pairs * 2,
+        estime(source="article", explain=False, model=bert_folder),
+        max_samples=32,
+    )
     assert log.status == "success"
     assert sum(scored) == 32
     assert len(scored) < 16
 
 
-def test_missing_fields_and_unknown_options_are_named(bert_folder: str, pairs: Pairs, tmp_path: Path) -> None:
+def test_missing_fields_and_unknown_options_are_named(
+    bert_folder: str, pairs: Pairs, tmp_path: Path
+) -> None:
     log = run(tmp_path, pairs[:1], estime(source="text", model=bert_folder))
     assert log.status == "error"
     assert "metadata of sample 0 to hold 'text'" in log.error.message
@@ -139,4 +161,6 @@ def test_the_page(tmp_path: Path) -> None:
     assert {score.name for score in log.results.scores} == names
     for sample in log.samples:
         first, again = sample.scores.values()
-        assert again.value == {name: first.metadata[name] for name in ("alarm_rate", "coverage", "blank")}
+        assert again.value == {
+            name: first.metadata[name] for name in ("alarm_rate", "coverage", "blank")
+        }

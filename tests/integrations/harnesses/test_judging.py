@@ -1,4 +1,6 @@
-"""What all integrations with harnesses share: measures and explanation of a pair, and pairs gathered into batches."""
+"""What all integrations with harnesses share: measures and explanation of a pair, and pairs
+gathered into batches.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,20 @@ def test_measures_and_explanations_agree(bert_folder: str, pairs: Pairs) -> None
     assert {judgement.signature for judgement in judgements} == {result.signature}
     for row, judgement in enumerate(judgements):
         assert set(judgement.measures) == set(result.measures)
-        assert judgement.measures["alarms"] == float(result.values("alarms")[row]) == judgement.explanation.alarms
+        assert (
+            judgement.measures["alarms"]
+            == float(result.values("alarms")[row])
+            == judgement.explanation.alarms
+        )
         assert len(listed_alarms(judgement.explanation)) == judgement.measures["alarms"]
     assert sum(judgement.measures["alarms"] for judgement in judgements) > 0
     assert judge.scorer.cache.misses == 3  # as many as there are sources: each is encoded once
 
 
 @pytest.mark.parametrize(("summary", "remark"), [("", "empty"), ("☃☃☃", "nothing was checked")])
-def test_where_nothing_is_checked(bert_folder: str, summary: str, remark: str, pairs: Pairs) -> None:
+def test_where_nothing_is_checked(
+    bert_folder: str, summary: str, remark: str, pairs: Pairs
+) -> None:
     judgement = Judge(explain=True, model=bert_folder)([summary], [pairs[0][1]])[0]
     assert remark in judgement.text()
     metadata = judgement.metadata()
@@ -70,19 +78,28 @@ def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs, scored: lis
     assert 1 < max(scored) <= 7
     for pair, judgement in zip(pairs * 3, found, strict=True):
         alone = judge([pair[0]], [pair[1]])[0]
-        assert judgement.measures["alarms"] == alone.measures["alarms"] == judgement.explanation.alarms
+        assert (
+            judgement.measures["alarms"] == alone.measures["alarms"] == judgement.explanation.alarms
+        )
         assert (judgement.explanation.prediction, judgement.explanation.source) == pair
 
 
 @pytest.mark.slow
-def test_those_submitted_at_once_are_one_batch(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+def test_those_submitted_at_once_are_one_batch(
+    bert_folder: str, pairs: Pairs, scored: list[int]
+) -> None:
     batcher = MicroBatcher(Judge(model=bert_folder), wait=0.5)
     futures = [batcher.submit(*pair) for pair in pairs]
     assert futures[3].cancel()
-    assert [future.result().measures["tokens"] > 0 for future in futures if not future.cancelled()] == [True] * 15
+    assert [
+        future.result().measures["tokens"] > 0 for future in futures if not future.cancelled()
+    ] == [True] * 15
     assert scored == [15]
     again, first = batcher.submit(*pairs[0]).result().measures, futures[0].result().measures
-    assert (again["alarms"], again["tokens"]) == (first["alarms"], first["tokens"])  # winners may differ by rounding
+    assert (again["alarms"], again["tokens"]) == (
+        first["alarms"],
+        first["tokens"],
+    )  # winners may differ by rounding
 
 
 def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
@@ -97,7 +114,9 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_process_judges_too() -> None:
-    """No child waits for the parent: forked when all is done, while pairs gather or are judged, or with a lock held."""
+    """No child waits for the parent: forked when all is done, while pairs gather or are judged, or
+    with a lock held.
+    """
     script = """
         import os, signal, threading
         from contextlib import nullcontext

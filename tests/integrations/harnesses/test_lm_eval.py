@@ -25,14 +25,18 @@ def test_one_call_scores_all_documents(bert_folder: str, pairs: Pairs, scored: l
     for row, (doc, scores) in enumerate(zip(docs, found, strict=True)):
         assert scores["summary"] == summaries[row]
         assert scores["signature"] == result.signature
-        expected = {name: float(result.values(name)[row]) for name in ("alarms", "overlap", "blank")}
+        expected = {
+            name: float(result.values(name)[row]) for name in ("alarms", "overlap", "blank")
+        }
         assert task.process_results(doc, [scores]) == expected
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
 def test_errors(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="'article', but that at index 1"):
-        EstimeTask("article", model=bert_folder).score(["a", "b"], [{"article": "c"}, {"text": "d"}])
+        EstimeTask("article", model=bert_folder).score(
+            ["a", "b"], [{"article": "c"}, {"text": "d"}]
+        )
 
 
 def without_its_own_tasks() -> None:
@@ -44,20 +48,27 @@ def without_its_own_tasks() -> None:
 
 def test_the_page(tmp_path: Path) -> None:
     pytest.importorskip("lm_eval")
-    table, shown = run_page("lm-eval.md", tmp_path, without_its_own_tasks, HF_HOME=str(tmp_path / "hf"))
+    table, shown = run_page(
+        "lm-eval.md", tmp_path, without_its_own_tasks, HF_HOME=str(tmp_path / "hf")
+    )
     assert "inconsistency" in table
     (file,) = (tmp_path / "results").rglob("results_*.json")
     found = json.loads(file.read_text(encoding="utf-8"))["results"]["given"]
     documents = json_rows(tmp_path / "documents.jsonl")
     result = EstimeScorer(model="embedded-small").score(
-        [document["summary"] for document in documents], [document["article"] for document in documents]
+        [document["summary"] for document in documents],
+        [document["article"] for document in documents],
     )
     assert found["blank,estime"] == 0
     for name in ("alarms", "inconsistency"):
         values = result.values(name)
         assert found[f"{name},estime"] == pytest.approx(float(values.mean()))
-        assert found[f"{name}_stderr,estime"] == pytest.approx(float(values.std()) / len(values) ** 0.5)
+        assert found[f"{name}_stderr,estime"] == pytest.approx(
+            float(values.std()) / len(values) ** 0.5
+        )
         assert found[f"{name}_stderr,estime"] > 0
     lines = [line.split(maxsplit=2) for line in shown.splitlines()]
     assert [float(alarms) for alarms, _, _ in lines] == result.values("alarms").tolist()
-    assert {signature for _, _, signature in lines} == {result.signature.replace("embedded-small", "embedded")}
+    assert {signature for _, _, signature in lines} == {
+        result.signature.replace("embedded-small", "embedded")
+    }

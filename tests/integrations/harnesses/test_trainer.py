@@ -21,16 +21,22 @@ def padded(tokenizer: transformers.PreTrainedTokenizerFast, texts: list[str]) ->
     return np.array([row + [-100] * (width - len(row)) for row in rows])
 
 
-def test_means(bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenizerFast, pairs: Pairs) -> None:
+def test_means(
+    bert_folder: str, bert_tokenizer: transformers.PreTrainedTokenizerFast, pairs: Pairs
+) -> None:
     summaries, sources = unzip(pairs)
-    decoded = bert_tokenizer.batch_decode(bert_tokenizer(summaries)["input_ids"], skip_special_tokens=True)
+    decoded = bert_tokenizer.batch_decode(
+        bert_tokenizer(summaries)["input_ids"], skip_special_tokens=True
+    )
     expected = EstimeScorer(model=bert_folder).score(decoded, sources)
     compute_metrics = estime_compute_metrics(
         bert_tokenizer, sources, measures=["alarms", "tokens", "inconsistency"], model=bert_folder
     )
     outputs = transformers.EvalPrediction(padded(bert_tokenizer, summaries), None)
     found = compute_metrics(outputs)
-    assert found == {name: expected.mean(name) for name in ("alarms", "tokens", "inconsistency")} | {"blank": 0}
+    assert found == {
+        name: expected.mean(name) for name in ("alarms", "tokens", "inconsistency")
+    } | {"blank": 0}
     assert found["alarms"] > 0
     assert compute_metrics.signature == expected.signature
     assert compute_metrics(transformers.EvalPrediction((outputs.predictions, None), None)) == found
@@ -41,7 +47,9 @@ def test_the_inputs_as_sources(
 ) -> None:
     summaries, sources = unzip(pairs)
     ids, inputs = padded(bert_tokenizer, summaries), padded(bert_tokenizer, sources)
-    seen = bert_tokenizer.batch_decode(bert_tokenizer(sources)["input_ids"], skip_special_tokens=True)
+    seen = bert_tokenizer.batch_decode(
+        bert_tokenizer(sources)["input_ids"], skip_special_tokens=True
+    )
     scorer = EstimeScorer(model=bert_folder)
     from_inputs = estime_compute_metrics(bert_tokenizer, scorer=scorer)
     from_texts = estime_compute_metrics(bert_tokenizer, seen, scorer=scorer)

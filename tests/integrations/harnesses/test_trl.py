@@ -17,7 +17,9 @@ def test_messages_are_read(bert_folder: str, pairs: Pairs) -> None:
     reward = estime_reward(model=bert_folder)
     plain = reward(completions=summaries, source=sources)
     as_messages = [[{"role": "assistant", "content": text}] for text in summaries]
-    in_parts = [[{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in summaries]
+    in_parts = [
+        [{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in summaries
+    ]
     assert reward(completions=as_messages, source=sources) == plain
     assert reward(completions=in_parts, source=sources) == plain
 
@@ -28,7 +30,9 @@ def test_guards(bert_folder: str, pairs: Pairs) -> None:
     reward = estime_reward(measure="alarm_rate", copy_penalty=0.5, model=bert_folder)
     unguarded = estime_reward(measure="alarm_rate", copy_penalty=0, model=bert_folder)
     completions = ["", " \n", source, short_quotation, "☃☃☃"]
-    empty, blank, copied, quoted, unchecked = reward(prompts=[""] * 5, completions=completions, source=[source] * 5)
+    empty, blank, copied, quoted, unchecked = reward(
+        prompts=[""] * 5, completions=completions, source=[source] * 5
+    )
     free = unguarded(completions=completions, source=[source] * 5)
     assert empty == blank == reward.worst == -1.5
     assert copied == free[2] - 0.5
@@ -37,7 +41,9 @@ def test_guards(bert_folder: str, pairs: Pairs) -> None:
     assert all(reward.worst <= value <= 0 for value in (empty, copied, quoted, unchecked))
 
 
-def test_one_call_for_all_completions_and_a_shared_encoder(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
+def test_one_call_for_all_completions_and_a_shared_encoder(
+    bert_folder: str, pairs: Pairs, scored: list[int]
+) -> None:
     summaries, sources = unzip(pairs)
     scorer = EstimeScorer(model=bert_folder)
     logged: dict[str, float] = {}
@@ -51,7 +57,12 @@ def test_one_call_for_all_completions_and_a_shared_encoder(bert_folder: str, pai
 def test_errors(bert_folder: str) -> None:
     with pytest.raises(ValueError, match="column 'source'"):
         estime_reward(model=bert_folder)(completions=["A summary."], text=["A source."])
-    for options in ({"measure": "alarms"}, {"copy_penalty": -1}, {"free_copy": -1}, {"layers": (1, 2)}):
+    for options in (
+        {"measure": "alarms"},
+        {"copy_penalty": -1},
+        {"free_copy": -1},
+        {"layers": (1, 2)},
+    ):
         with pytest.raises(ValueError, match=next(iter(options))):
             estime_reward(**options)
     with pytest.raises(TypeError, match="`scorer` or options"):

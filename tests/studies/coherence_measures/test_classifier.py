@@ -1,4 +1,6 @@
-"""The coherence classifier learns a shuffle task that can be learnt; nothing but the order tells its classes apart."""
+"""The coherence classifier learns a shuffle task that can be learnt; nothing but the order tells
+its classes apart.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,20 @@ from estime_metric.studies.coherence_measures.classifier import (
 )
 from estime_metric.studies.meta.shuffle import shuffle_accuracy, shuffle_texts
 
-THINGS = ["bridge", "river", "mayor", "town", "bees", "garden", "ship", "light", "train", "museum", "school", "tree"]
+THINGS = [
+    "bridge",
+    "river",
+    "mayor",
+    "town",
+    "bees",
+    "garden",
+    "ship",
+    "light",
+    "train",
+    "museum",
+    "school",
+    "tree",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +51,9 @@ def _one_thread() -> Iterator[None]:
 def ordered_texts(number: int, seed: int) -> list[str]:
     """Texts whose sentences say in which order they belong."""
     rng, words = random.Random(seed), ("First", "Then", "Last")
-    return [" ".join(f"{word} came the {rng.choice(THINGS)}." for word in words) for _ in range(number)]
+    return [
+        " ".join(f"{word} came the {rng.choice(THINGS)}." for word in words) for _ in range(number)
+    ]
 
 
 def accuracy(classifier: CoherenceClassifier) -> float:
@@ -47,7 +64,9 @@ def accuracy(classifier: CoherenceClassifier) -> float:
 
 
 @pytest.mark.slow
-def test_a_small_random_encoder_learns_the_order_and_is_saved(bert_folder: str, tmp_path: Path) -> None:
+def test_a_small_random_encoder_learns_the_order_and_is_saved(
+    bert_folder: str, tmp_path: Path
+) -> None:
     epochs: list[tuple[float, ...]] = []
     options = TrainingOptions(epochs=4, learning_rate=3e-3, batch_size=8)
     texts, on_epoch = ordered_texts(100, seed=0), lambda *epoch: epochs.append(epoch)
@@ -69,7 +88,12 @@ def test_a_small_random_encoder_learns_the_order_and_is_saved(bert_folder: str, 
 @pytest.mark.slow
 def test_the_embedded_encoder_learns_it_in_one_epoch() -> None:
     options = TrainingOptions(epochs=1, learning_rate=2e-4, batch_size=8, validation=0)
-    assert accuracy(train_classifier(ordered_texts(24, seed=0), "embedded-small", options, device="cpu")) > 0.75
+    assert (
+        accuracy(
+            train_classifier(ordered_texts(24, seed=0), "embedded-small", options, device="cpu")
+        )
+        > 0.75
+    )
 
 
 def test_the_seed_decides(bert_folder: str) -> None:
@@ -103,15 +127,22 @@ def test_nothing_but_the_order_tells_the_classes_apart() -> None:
 def test_too_long_a_text_is_refused_or_cut(bert_folder: str) -> None:
     long = "the bridge " * 600
     strict = CoherenceClassifier(bert_folder, device="cpu")
-    with pytest.raises(ValueError, match=r"at most 512 tokens, .* the one at index 1 has \d+\. With `truncate=True`"):
+    with pytest.raises(
+        ValueError,
+        match=r"at most 512 tokens, .* the one at index 1 has \d+\. With `truncate=True`",
+    ):
         strict.score(["short", long])
     cutting = CoherenceClassifier(bert_folder, device="cpu", truncate=True)
     assert np.isfinite(cutting.score(["short", long])).all()
-    np.testing.assert_allclose(cutting.score(["short", long])[0], strict.score(["short"])[0], atol=1e-5)
+    np.testing.assert_allclose(
+        cutting.score(["short", long])[0], strict.score(["short"])[0], atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("family", ["roberta", "deberta-v2", "modernbert"])
-def test_other_families_score_up_to_their_last_position(family: str, encoder_folder: Callable[[str], str]) -> None:
+def test_other_families_score_up_to_their_last_position(
+    family: str, encoder_folder: Callable[[str], str]
+) -> None:
     classifier = CoherenceClassifier(encoder_folder(family), device="cpu", truncate=True)
     assert np.isfinite(classifier.score(["the bridge " * 600, "a"])).all()
 
@@ -123,22 +154,46 @@ def test_bad_input_is_named(bert_folder: str, tmp_path: Path) -> None:
         train_classifier("One. Two.", bert_folder)
     with pytest.raises(TypeError, match="`texts` to be a list of strings, but got one bare str"):
         CoherenceClassifier(bert_folder, device="cpu").score("One.")
-    for option, value in (("epochs", 0), ("batch_size", 0), ("shuffles", 0), ("learning_rate", 0.0), ("validation", 1)):
+    for option, value in (
+        ("epochs", 0),
+        ("batch_size", 0),
+        ("shuffles", 0),
+        ("learning_rate", 0.0),
+        ("validation", 1),
+    ):
         with pytest.raises(ValueError, match=f"`{option}` to "):
             TrainingOptions(**{option: value})
     model = transformers.AutoModel.from_pretrained(bert_folder)
-    weights = {key: value for key, value in model.state_dict().items() if "encoder.layer.1." not in key}
+    weights = {
+        key: value for key, value in model.state_dict().items() if "encoder.layer.1." not in key
+    }
     model.save_pretrained(tmp_path, state_dict=weights)
     transformers.AutoTokenizer.from_pretrained(bert_folder).save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match=r"all weights of its encoder, but it lacks 'bert.encoder.layer.1"):
+    with pytest.raises(
+        ValueError, match=r"all weights of its encoder, but it lacks 'bert.encoder.layer.1"
+    ):
         CoherenceClassifier(tmp_path)
 
 
-def test_the_training_script(bert_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_training_script(
+    bert_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "texts.jsonl.gz"
     with gzip.open(path, "wt", encoding="utf-8") as stream:
-        stream.writelines(json.dumps({"summary": text}) + "\n\n" for text in ordered_texts(20, seed=0))
-    given = [str(path), "-o", str(tmp_path / "out"), "-m", bert_folder, "--field", "summary", "--device", "cpu"]
+        stream.writelines(
+            json.dumps({"summary": text}) + "\n\n" for text in ordered_texts(20, seed=0)
+        )
+    given = [
+        str(path),
+        "-o",
+        str(tmp_path / "out"),
+        "-m",
+        bert_folder,
+        "--field",
+        "summary",
+        "--device",
+        "cpu",
+    ]
     assert train.main([*given, "--epochs", "2", "--limit", "12"]) == 0
     shown = capsys.readouterr()
     assert [line.split(":")[0] for line in shown.out.splitlines()[:2]] == ["epoch 1", "epoch 2"]
@@ -148,7 +203,10 @@ def test_the_training_script(bert_folder: str, tmp_path: Path, capsys: pytest.Ca
     given[0] = str(tmp_path / "bad.jsonl")
     for text, message in (
         ('{"text": "A. B."}\n', "line 1 of bad.jsonl to have 'summary', but it is missing"),
-        ('{"summary": "A. B."}\n{"summary": 3}\n', "line 2 of bad.jsonl to have a str, but got int as 'summary'"),
+        (
+            '{"summary": "A. B."}\n{"summary": 3}\n',
+            "line 2 of bad.jsonl to have a str, but got int as 'summary'",
+        ),
         ("{\n", "line 1 of bad.jsonl to be a record, but it is not JSON"),
     ):
         (tmp_path / "bad.jsonl").write_text(text)

@@ -1,4 +1,6 @@
-"""Coherence measures by their names; BARTScore token by token, the entity graph by hand and against a naive version."""
+"""Coherence measures by their names; BARTScore token by token, the entity graph by hand and against
+a naive version.
+"""
 
 from __future__ import annotations
 
@@ -38,19 +40,38 @@ def save_seq2seq(path: Path, kind: str) -> str:
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=raw, **special)
     tokenizer.save_pretrained(path)
     torch.manual_seed(0)
-    common = {"vocab_size": len(tokenizer), "pad_token_id": ids["pad_token"], "eos_token_id": ids["eos_token"]}
+    common = {
+        "vocab_size": len(tokenizer),
+        "pad_token_id": ids["pad_token"],
+        "eos_token_id": ids["eos_token"],
+    }
     if kind == "bart":
         config = transformers.BartConfig(
-            **common, bos_token_id=ids["bos_token"], decoder_start_token_id=ids["eos_token"], d_model=32,
-            encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
-            encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=POSITIONS, init_std=0.4,
-        )  # fmt: skip
+            **common,
+            bos_token_id=ids["bos_token"],
+            decoder_start_token_id=ids["eos_token"],
+            d_model=32,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=2,
+            decoder_attention_heads=2,
+            encoder_ffn_dim=48,
+            decoder_ffn_dim=48,
+            max_position_embeddings=POSITIONS,
+            init_std=0.4,
+        )
         transformers.BartForConditionalGeneration(config).save_pretrained(path)
     else:
         config = transformers.T5Config(
-            **common, decoder_start_token_id=ids["pad_token"], d_model=32, d_kv=16, d_ff=48, num_layers=2,
-            num_heads=2, initializer_factor=2.0,
-        )  # fmt: skip
+            **common,
+            decoder_start_token_id=ids["pad_token"],
+            d_model=32,
+            d_kv=16,
+            d_ff=48,
+            num_layers=2,
+            num_heads=2,
+            initializer_factor=2.0,
+        )
         transformers.T5ForConditionalGeneration(config).save_pretrained(path)
     return str(path)
 
@@ -75,7 +96,11 @@ def naive(loaded: tuple, summary: str, source: str) -> float:
     total = 0.0
     for token in target:
         with torch.no_grad():
-            logits = model(input_ids=encoded, decoder_input_ids=torch.tensor([before])).logits[0, -1].double()
+            logits = (
+                model(input_ids=encoded, decoder_input_ids=torch.tensor([before]))
+                .logits[0, -1]
+                .double()
+            )
         total += float(logits[token] - torch.logsumexp(logits, dim=0))
         before.append(token)
     return total / len(target)
@@ -87,7 +112,9 @@ def load(folder: str) -> tuple:
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5"])
-def test_agrees_with_the_chance_of_each_token_by_itself(seq2seq: Callable[[str], str], kind: str) -> None:
+def test_agrees_with_the_chance_of_each_token_by_itself(
+    seq2seq: Callable[[str], str], kind: str
+) -> None:
     loaded = load(seq2seq(kind))
     expected = [naive(loaded, *pair) for pair in zip(SUMMARIES, SOURCES, strict=True)]
     assert np.ptp(expected) > 0.1  # the test could tell them apart
@@ -96,15 +123,23 @@ def test_agrees_with_the_chance_of_each_token_by_itself(seq2seq: Callable[[str],
         np.testing.assert_allclose(measure.score(SUMMARIES, SOURCES), expected, rtol=0, atol=2e-4)
 
 
-def test_order_and_company_change_nothing_and_bad_input_is_named(seq2seq: Callable[[str], str]) -> None:
+def test_order_and_company_change_nothing_and_bad_input_is_named(
+    seq2seq: Callable[[str], str],
+) -> None:
     measure = BartScore(seq2seq("bart"), device="cpu", token_budget=150)
     found = measure.score(SUMMARIES, SOURCES)
-    np.testing.assert_allclose(measure.score(SUMMARIES[::-1], SOURCES[::-1])[::-1], found, atol=1e-4)
+    np.testing.assert_allclose(
+        measure.score(SUMMARIES[::-1], SOURCES[::-1])[::-1], found, atol=1e-4
+    )
     np.testing.assert_allclose(measure.score(SUMMARIES[:1], SOURCES[:1]), found[:1], atol=1e-4)
     assert measure.score([], []).shape == (0,)
-    with pytest.raises(ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"):
+    with pytest.raises(
+        ValueError, match="`predictions` and `sources` to be of one length, but got 1 and 2"
+    ):
         measure.score(["a"], ["b", "c"])
-    with pytest.raises(TypeError, match="`predictions` to be a list of strings, but got one bare str"):
+    with pytest.raises(
+        TypeError, match="`predictions` to be a list of strings, but got one bare str"
+    ):
         measure.score("a", "b")
     with pytest.raises(ValueError, match="`token_budget` to be at least 1, but got 0"):
         BartScore("unused", token_budget=0)
@@ -113,7 +148,9 @@ def test_order_and_company_change_nothing_and_bad_input_is_named(seq2seq: Callab
 def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str]) -> None:
     long = " ".join(SENTENCES)
     strict = BartScore(seq2seq("bart"), device="cpu")
-    with pytest.raises(ValueError, match=rf"`sources` .* at most {POSITIONS} tokens, .* the one at index 1 has \d+"):
+    with pytest.raises(
+        ValueError, match=rf"`sources` .* at most {POSITIONS} tokens, .* the one at index 1 has \d+"
+    ):
         strict.score(["a", "b"], ["short", long])
     with pytest.raises(ValueError, match=r"`predictions` .* but the one at index 0 has"):
         strict.score([long, "b"], ["short", "short"])
@@ -122,7 +159,9 @@ def test_too_long_a_text_is_refused_or_cut_and_told(seq2seq: Callable[[str], str
     assert np.isfinite(found).all()
     assert found[0] == pytest.approx(strict.score(["a"], ["short"])[0], abs=1e-4)
     unlimited = BartScore(seq2seq("t5"), device="cpu")  # relative positions
-    assert unlimited.score(["a"], [long])[0] == pytest.approx(naive(load(seq2seq("t5")), "a", long), abs=2e-4)
+    assert unlimited.score(["a"], [long])[0] == pytest.approx(
+        naive(load(seq2seq("t5")), "a", long), abs=2e-4
+    )
 
 
 def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
@@ -148,7 +187,11 @@ def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
         ([], {}, f"name some of {', '.join(MEASURES)}, but got none"),
         (["fluency"], {}, "but got 'fluency'"),
         (["classifier"], {}, "since the measure 'classifier' needs one"),
-        (["bartscore"], {"bartscore_model": "x"}, "`sources` to hold the sources, since the measure 'bartscore'"),
+        (
+            ["bartscore"],
+            {"bartscore_model": "x"},
+            "`sources` to hold the sources, since the measure 'bartscore'",
+        ),
     ],
 )
 def test_what_a_measure_needs_is_said(measures: list[str], options: dict, message: str) -> None:
@@ -161,9 +204,13 @@ def test_what_a_measure_needs_is_said(measures: list[str], options: dict, messag
 def test_the_signature_tells_what_changes_a_score() -> None:
     plain = coherence_signature(["classifier"], CoherenceOptions(classifier="a|b"))
     assert plain.startswith("COHERENCE|classifier:a%7Cb|version:")
-    assert "|truncate:yes|" in coherence_signature(["classifier"], CoherenceOptions(classifier="a", truncate=True))
+    assert "|truncate:yes|" in coherence_signature(
+        ["classifier"], CoherenceOptions(classifier="a", truncate=True)
+    )
     assert "truncate" not in coherence_signature(["length"], CoherenceOptions(truncate=True))
-    assert "entity_graph:nouns,nltk" in coherence_signature(["entity_graph"], CoherenceOptions(tagger="nltk"))
+    assert "entity_graph:nouns,nltk" in coherence_signature(
+        ["entity_graph"], CoherenceOptions(tagger="nltk")
+    )
 
 
 #: Entities with their roles, S = 3, O = 2, X = 1: four sentences.
@@ -176,14 +223,21 @@ ROLES = {
 
 
 def test_the_example_worked_by_hand() -> None:
-    # s1-s2: judge 3 * 1 + company 2 * 3 = 9, one apart; s1-s4: judge 3 * 3 = 9, three apart;
-    # s2-s4: judge 1 * 3 + gifts 2 * 1 = 5, two apart; s3 has no edge. Outdegrees 9 + 3, 2.5, 0, 0 over 4 sentences.
-    assert entity_graph("s1\ns2\ns3\ns4", ROLES.__getitem__) == pytest.approx((9 + 9 / 3 + 5 / 2) / 4)
+    # s1-s2: judge 3 * 1 + company 2 * 3 = 9, one apart; s1-s4: judge 3 * 3 = 9, three apart; s2-s4:
+    # judge 1 * 3 + gifts 2 * 1 = 5, two apart; s3 has no edge. Outdegrees 9 + 3, 2.5, 0, 0 over 4
+    # sentences.
+    assert entity_graph("s1\ns2\ns3\ns4", ROLES.__getitem__) == pytest.approx(
+        (9 + 9 / 3 + 5 / 2) / 4
+    )
 
 
 def naive_graph(sentences: list[dict[str, float]]) -> float:
     """Through the bipartite graph of sentences and entities, edge by edge."""
-    bipartite = [(index, entity, weight) for index, found in enumerate(sentences) for entity, weight in found.items()]
+    bipartite = [
+        (index, entity, weight)
+        for index, found in enumerate(sentences)
+        for entity, weight in found.items()
+    ]
     edges = [
         weight * their / (later - index)
         for (index, entity, weight), (later, other, their) in itertools.product(bipartite, repeat=2)
@@ -199,15 +253,29 @@ links = st.dictionaries(st.sampled_from("abcd"), st.sampled_from([1.0, 2.0, 3.0]
 @given(st.lists(links, min_size=1, max_size=7))
 def test_agrees_with_a_naive_version(sentences: list[dict[str, float]]) -> None:
     text = "\n".join(map(str, range(len(sentences))))
-    assert entity_graph(text, lambda part: sentences[int(part)]) == pytest.approx(naive_graph(sentences))
+    assert entity_graph(text, lambda part: sentences[int(part)]) == pytest.approx(
+        naive_graph(sentences)
+    )
 
 
 def test_finders_and_texts_without_edges() -> None:
-    assert [entity_graph(text) for text in ("", " ", "One sentence only.", "It was. He did.")] == [0, 0, 0, 0]
-    assert content_words("He said that 12 U.S. judge's cars won't go.") == {"u.s": 1.0, "judge": 1.0, "cars": 1.0}
+    assert [entity_graph(text) for text in ("", " ", "One sentence only.", "It was. He did.")] == [
+        0,
+        0,
+        0,
+        0,
+    ]
+    assert content_words("He said that 12 U.S. judge's cars won't go.") == {
+        "u.s": 1.0,
+        "judge": 1.0,
+        "cars": 1.0,
+    }
     assert content_words("") == {}
     tags = {"the": "DT", "Judge": "NNP", "saw": "VBD", "gifts": "NNS"}
-    assert nouns(lambda words: [tags[word] for word in words])("the Judge saw gifts") == {"judge": 1.0, "gifts": 1.0}
+    assert nouns(lambda words: [tags[word] for word in words])("the Judge saw gifts") == {
+        "judge": 1.0,
+        "gifts": 1.0,
+    }
     pairs = nouns(lambda words: [(word, "NOUN") for word in words])
     assert pairs("a b") == {"a": 1.0, "b": 1.0}
     assert pairs("") == {}

@@ -21,18 +21,30 @@ def folder(tmp_path: Path) -> Path:
     for name in ("summeval", "coherence_scores", "shuffle"):
         (tmp_path / name).mkdir()
     cells = [(f"d{number}", system) for number in range(8) for system in SYSTEMS]
-    rows = [{"doc_id": document, "system": system, "summary": "One. Two."} for document, system in cells]
+    rows = [
+        {"doc_id": document, "system": system, "summary": "One. Two."} for document, system in cells
+    ]
     judged = [json.dumps(row | {"coherence": float(rng.integers(3, 16)) / 3}) for row in rows]
     (tmp_path / "summeval" / "summeval.jsonl").write_text("\n".join(judged))
     names = enumerate(SYSTEMS.items())
-    properties = [f"{system},{name},1,{number % 2},{number // 2}" for number, (system, name) in names]
+    properties = [
+        f"{system},{name},1,{number % 2},{number // 2}" for number, (system, name) in names
+    ]
     header = "system,name,extractive,pretrained_transformer,produces_capitals"
-    (tmp_path / "summeval" / "systems.csv").write_text("\n".join([header, *properties, "MX,more,0,0,0"]) + "\n")
+    (tmp_path / "summeval" / "systems.csv").write_text(
+        "\n".join([header, *properties, "MX,more,0,0,0"]) + "\n"
+    )
     for measure in ("bartscore", "gruen"):
-        scores = [f"{document},{system},{rng.normal()}" for document, system in [*cells, ("d0", "MX")]]
-        (tmp_path / "coherence_scores" / f"{measure}.csv").write_text("\n".join(["doc,system,score", *scores]) + "\n")
+        scores = [
+            f"{document},{system},{rng.normal()}" for document, system in [*cells, ("d0", "MX")]
+        ]
+        (tmp_path / "coherence_scores" / f"{measure}.csv").write_text(
+            "\n".join(["doc,system,score", *scores]) + "\n"
+        )
         pairs = [f"t{number},{label},{rng.normal()}" for number in range(9) for label in (1, 0)]
-        (tmp_path / "shuffle" / f"{measure}.csv").write_text("\n".join(["id,label,score", *pairs]) + "\n")
+        (tmp_path / "shuffle" / f"{measure}.csv").write_text(
+            "\n".join(["id,label,score", *pairs]) + "\n"
+        )
     return tmp_path
 
 
@@ -42,7 +54,11 @@ def test_prints_both_tables_with_here_and_paper_told_apart() -> None:
         pytest.skip("the published scores are missing")
     shown = run_command("benchmark", "coherence", SUMMEVAL.parent, columns=80)
     text = " ".join(shown.stdout.split())
-    for line in ("BAS .896 .896 yes .5", "GRN .504 .504 yes .5", "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77"):
+    for line in (
+        "BAS .896 .896 yes .5",
+        "GRN .504 .504 yes .5",
+        "HUM .76 .75 .81 .81 .82 .81 .92 .91 .77 .77",
+    ):
         assert line in text
     assert "16 systems whose judgements are available; paper: as printed, on 17 systems" in text
     assert shown.stdout.count(" yes") == 16
@@ -57,20 +73,27 @@ def test_writes_tables_and_pictures(folder: Path, request: pytest.FixtureRequest
     pictures = ["scores-bartscore", "scores-gruen", "intra-system", "lengths"]
     pictures += [f"bias-{measure}-{kind}" for measure in ("bartscore", "gruen") for kind in kinds]
     expected = {f"{name}.{ending}" for name in tables for ending in ("csv", "md", "tex")}
-    expected |= {f"{name}.csv" for name in ("agreement", "shuffle", "confounders", "agreement-with-length", "scores")}
+    expected |= {
+        f"{name}.csv"
+        for name in ("agreement", "shuffle", "confounders", "agreement-with-length", "scores")
+    }
     assert {path.name for path in out.iterdir()} == {*expected, "run.json", "plots"}
     drawn = {f"{name}.{ending}" for name in pictures for ending in ("png", "svg")}
     assert {path.name for path in (out / "plots").iterdir()} == drawn
     rows = csv_rows(out / "table4.csv")
     assert [row["measure"] for row in rows] == ["BAS", "GRN"]
     assert [row["paper"] for row in rows] == ["0.896", "0.504"]
-    assert [float(row["here"]) * 9 for row in rows] == pytest.approx([round(float(row["here"]) * 9) for row in rows])
+    assert [float(row["here"]) * 9 for row in rows] == pytest.approx(
+        [round(float(row["here"]) * 9) for row in rows]
+    )
     intervals = (out / "table3-intervals.md").read_text(encoding="utf-8")
     assert "[0.08, 0.26]" in intervals  # printed for BAS, τ_intra
     assert "table3-intervals.md" in shown.stdout
     out = folder / "other"
     request.getfixturevalue("no_pictures")  # they were looked at above
-    run_command("benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 0, "--seed", 1)
+    run_command(
+        "benchmark", "coherence", folder, "-o", out, "--resamples", 20, "--runs", 0, "--seed", 1
+    )
     assert not (out / "table1.md").exists()
     assert (out / "table3-intervals.md").read_text(encoding="utf-8") != intervals
 
@@ -78,4 +101,7 @@ def test_writes_tables_and_pictures(folder: Path, request: pytest.FixtureRequest
 def test_what_the_data_lack_is_named(folder: Path) -> None:
     path = folder / "coherence_scores" / "gruen.csv"
     path.write_text(path.read_text().replace("d3,M22,", "d3,M99,"))
-    assert "'gruen' lacks 1, first ('d3', 'M22')" in run_command("benchmark", "coherence", folder, status=2).stderr
+    assert (
+        "'gruen' lacks 1, first ('d3', 'M22')"
+        in run_command("benchmark", "coherence", folder, status=2).stderr
+    )

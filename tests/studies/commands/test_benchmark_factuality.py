@@ -1,4 +1,6 @@
-"""``estime benchmark frank`` and ``aggrefact`` as their user meets them: the screen, the files, the exit status."""
+"""``estime benchmark frank`` and ``aggrefact`` as their user meets them: the screen, the files, the
+exit status.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ run = partial(run_command, "benchmark", "frank", "-q")
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
-def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_the_screen_shows_what_the_folder_holds(
+    folder: Path, bert_folder: str, tmp_path: Path
+) -> None:
     out = tmp_path / "new" / "out"
     shown = run(folder, "-m", bert_folder, "--resamples", 5, "-o", out, columns=100)
     table = csv_rows(out / "frank.csv")
@@ -36,13 +40,26 @@ def test_the_screen_shows_what_the_folder_holds(folder: Path, bert_folder: str, 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
-def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_scores_of_files_and_blanc_stand_beside(
+    folder: Path, bert_folder: str, tmp_path: Path
+) -> None:
     judged = [row for row in made_rows() if row["split"] == "test"]
-    table = pd.DataFrame({"document": [row["doc_id"] for row in judged], "system": [row["system"] for row in judged]})
+    table = pd.DataFrame(
+        {"document": [row["doc_id"] for row in judged], "system": [row["system"] for row in judged]}
+    )
     table["errors"] = [1.0 - row["factuality"] for row in judged]
     table.sample(frac=1, random_state=1).iloc[1:].to_csv(tmp_path / "mine.csv", index=False)
     out = tmp_path / "out"
-    options = ["--limit", 3, "--resamples", 5, "--scores", tmp_path / "mine.csv", "--lower", "errors"]
+    options = [
+        "--limit",
+        3,
+        "--resamples",
+        5,
+        "--scores",
+        tmp_path / "mine.csv",
+        "--lower",
+        "errors",
+    ]
     shown = run(folder, "-m", bert_folder, *options, "-o", out)
     (row,) = (row for row in csv_rows(out / "frank.csv") if row["measure"] == "(-)errors [mine]")
     assert float(row["all r"]) == pytest.approx(1)
@@ -53,20 +70,52 @@ def test_scores_of_files_and_blanc_stand_beside(folder: Path, bert_folder: str, 
 
 def test_all_measures_beside_the_detectors(authors: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ("benchmark", "aggrefact", authors, "-m", bert_folder, "--resamples", 5, "-o", out, "-q")
+    arguments = (
+        "benchmark",
+        "aggrefact",
+        authors,
+        "-m",
+        bert_folder,
+        "--resamples",
+        5,
+        "-o",
+        out,
+        "-q",
+    )
     shown = run_command(*arguments, columns=100)
     rows = {row["measure"]: row for row in csv_rows(out / "aggrefact.csv")}
-    assert {"(-)inconsistency-4", "(-)absent share", "(-)new trigrams", "(-)length", "DAE", "QAFactEval"} <= set(rows)
+    assert {
+        "(-)inconsistency-4",
+        "(-)absent share",
+        "(-)new trigrams",
+        "(-)length",
+        "DAE",
+        "QAFactEval",
+    } <= set(rows)
     assert round(float(rows["DAE"]["CNN/DailyMail CLIFF recent (150)"]), 3) == 0.730
     assert "QAFactEval" in shown.stdout
     again = run_command(*arguments, "--resume")
-    assert "Scores of the earlier run: ESTIME by token, Trivial, Published detectors" in again.stdout
+    assert (
+        "Scores of the earlier run: ESTIME by token, Trivial, Published detectors" in again.stdout
+    )
     assert (out / "plots" / "areas.png").exists()
 
 
 def test_word_by_word(cliff: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ("benchmark", "aggrefact", cliff, "--words", "--split", "val", "-m", bert_folder, "-o", out, "-q")
+    arguments = (
+        "benchmark",
+        "aggrefact",
+        cliff,
+        "--words",
+        "--split",
+        "val",
+        "-m",
+        bert_folder,
+        "-o",
+        out,
+        "-q",
+    )
     shown = run_command(*arguments, columns=100)
     assert "CNN/DailyMail, only summaries with an error" in shown.stdout
     rows = csv_rows(out / "words.csv")

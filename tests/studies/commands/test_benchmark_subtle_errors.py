@@ -42,11 +42,15 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
     root = tmp_path_factory.mktemp("real")
     rows = [row for row in json_rows(EXAMPLES) if row["verdict"] == "faithful"]
     path = write_jsonl(root / "faithful.jsonl", rows)
-    return run(path, "-m", "embedded-small", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"), root / "out"
+    return run(
+        path, "-m", "embedded-small", "-n", "1,5", "-q", "--resamples", "200", "-o", root / "out"
+    ), root / "out"
 
 
 @pytest.mark.slow
-def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: tuple[Ran, Path]) -> None:
+def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(
+    real: tuple[Ran, Path],
+) -> None:
     shown, _ = real
     measured = section(shown.stdout, "*Measured: 5 errors, 4 pairs*")
     names = [row[0].replace("\\_", "_") for row in measured]
@@ -60,16 +64,30 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(real: t
         assert title in shown.stdout
 
 
-def test_the_folder_holds_tables_plots_and_pairs_whose_alarms_rise_with_their_errors(real: tuple[Ran, Path]) -> None:
+def test_the_folder_holds_tables_plots_and_pairs_whose_alarms_rise_with_their_errors(
+    real: tuple[Ran, Path],
+) -> None:
     shown, folder = real
     rows = csv_rows(folder / "scores.csv")
     assert [int(row["n_errors"]) for row in rows] == [0, 1, 5] * 4
     for measure in ("estime_token_5", "alarms_alltokens_token_5", "alarm_rate_token_5"):
-        clean, spoiled = (sum(float(row[measure]) for row in rows if row["n_errors"] == n) for n in ("0", "5"))
+        clean, spoiled = (
+            sum(float(row[measure]) for row in rows if row["n_errors"] == n) for n in ("0", "5")
+        )
         assert clean < spoiled
     names = ("table-3", "rise", "precision", "recall")
-    expected = {f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
-    expected |= {"agreement.csv", "rise.csv", "positions.csv", "pairs.jsonl", "scores.csv", "run.json", "plots"}
+    expected = {
+        f"subtle-errors-{name}.{ending}" for name in names for ending in ("md", "csv", "tex")
+    }
+    expected |= {
+        "agreement.csv",
+        "rise.csv",
+        "positions.csv",
+        "pairs.jsonl",
+        "scores.csv",
+        "run.json",
+        "plots",
+    }
     assert {path.name for path in folder.iterdir()} == expected
     pictures = {f"{name}.{ending}" for name in ("rise", "positions") for ending in ("png", "svg")}
     assert {path.name for path in (folder / "plots").iterdir()} == pictures
@@ -90,8 +108,13 @@ def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
-def test_pairs_are_chosen_at_random_by_the_seed(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    chosen, options = set(), ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT]
+def test_pairs_are_chosen_at_random_by_the_seed(
+    table: Path, bert_folder: str, tmp_path: Path
+) -> None:
+    chosen, options = (
+        set(),
+        ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT],
+    )
     for seed in (0, 1):
         out = tmp_path / str(seed)
         run(table, *options, "--pairs", 2, "--seed", seed, "-o", out)
@@ -102,16 +125,25 @@ def test_pairs_are_chosen_at_random_by_the_seed(table: Path, bert_folder: str, t
 
 
 @pytest.mark.slow
-def test_data_sets_of_the_hub_and_summeval(bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_sets_of_the_hub_and_summeval(
+    bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     folder = tmp_path / "news"
     folder.mkdir()
-    columns = {"article": [" ".join(SENTENCES)] * 3, "highlights": list(SENTENCES[:3]), "id": ["a", "b", "c"]}
+    columns = {
+        "article": [" ".join(SENTENCES)] * 3,
+        "highlights": list(SENTENCES[:3]),
+        "id": ["a", "b", "c"],
+    }
     datasets.Dataset.from_dict(columns).to_parquet(folder / "test.parquet")
     options = ["-m", bert_folder, "--generator", bert_folder, "-n", 1, "--no-baselines", *SHORT]
     assert "1 error, 3 pairs" in run("--dataset", folder, *options).stdout
     assert "1 error, 2 pairs" in run("--dataset", folder, "--pairs", 2, *options).stdout
-    assert "`pairs` to lie within 0..3, but got 4" in run("--dataset", folder, "--pairs", 4, *options, status=2).stderr
+    assert (
+        "`pairs` to lie within 0..3, but got 4"
+        in run("--dataset", folder, "--pairs", 4, *options, status=2).stderr
+    )
     if SUMMEVAL.is_dir():
         assert "1 error, 2 pairs" in run(SUMMEVAL, "--pairs", 2, *options).stdout
 
@@ -119,25 +151,52 @@ def test_data_sets_of_the_hub_and_summeval(bert_folder: str, tmp_path: Path, mon
 @pytest.mark.usefixtures("no_pictures")
 def test_bad_rows_are_named_and_the_rest_is_measured(table: Path, bert_folder: str) -> None:
     table.write_text(table.read_text(encoding="utf-8") + "{bad\n", encoding="utf-8")
-    options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1", *SHORT, "-o", table.parent / "out"]
+    options = [
+        table,
+        "-m",
+        bert_folder,
+        "--generator",
+        bert_folder,
+        "-n",
+        "1",
+        *SHORT,
+        "-o",
+        table.parent / "out",
+    ]
     shown = run(*options, status=1)
     assert "skipped line 6: is not JSON" in shown.stderr
     assert "1 error, 5 pairs" in shown.stdout
-    assert "Scores of the earlier run: ESTIME by token" in run(*options, "--resume", status=1).stdout
+    assert (
+        "Scores of the earlier run: ESTIME by token" in run(*options, "--resume", status=1).stdout
+    )
 
 
 @pytest.mark.slow
 def test_few_pairs_have_no_interval_and_scores_of_files_join(
     table: Path, bert_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = [table, "-m", bert_folder, "--generator", bert_folder, "-n", "1,2", "--no-baselines", *SHORT]
+    options = [
+        table,
+        "-m",
+        bert_folder,
+        "--generator",
+        bert_folder,
+        "-n",
+        "1,2",
+        "--no-baselines",
+        *SHORT,
+    ]
     run(*options, "-o", tmp_path / "first")
     rows = json_rows(tmp_path / "first" / "pairs.jsonl")
     scored = [{**row, "size": len(row["summary"])} for row in rows][:0:-1]  # the first is missing
     write_jsonl(tmp_path / "mine.jsonl", scored)
-    monkeypatch.setitem(sys.modules, "estime_metric.studies.meta.plots", None)  # as if there were no matplotlib
+    monkeypatch.setitem(
+        sys.modules, "estime_metric.studies.meta.plots", None
+    )  # as if there were no matplotlib
     out = tmp_path / "out"
-    shown = run(*options, "--scores", tmp_path / "mine.jsonl", "--lower", "size", "-o", out, status=1)
+    shown = run(
+        *options, "--scores", tmp_path / "mine.jsonl", "--lower", "size", "-o", out, status=1
+    )
     assert "plots: " in shown.stderr
     assert not list(out.rglob("*.png"))
     assert (out / "scores.csv").is_file()

@@ -26,14 +26,27 @@ def quick(folder: Path, encoder: str) -> list[object]:
 
 
 @pytest.mark.slow
-def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_the_folder_holds_what_the_screen_says(
+    folder: Path, bert_folder: str, tmp_path: Path
+) -> None:
     out = tmp_path / "new" / "out"
     shown = run(*quick(folder, bert_folder), "-o", out, "-l", "all", "--unit", "token,word")
     assert sorted(path.name for path in out.iterdir()) == sorted(
-        [f"{name}.{ending}" for name in ("table1", "table2", "intervals", "layers") for ending in ("md", "csv", "tex")]
+        [
+            f"{name}.{ending}"
+            for name in ("table1", "table2", "intervals", "layers")
+            for ending in ("md", "csv", "tex")
+        ]
         + ["scores.csv", "correlations.csv", "run.json", "plots"]
     )
-    pictures = {"scores", "bias", "intra_system", "layers_spearman", "layers_kendall", "layers_system"}
+    pictures = {
+        "scores",
+        "bias",
+        "intra_system",
+        "layers_spearman",
+        "layers_kendall",
+        "layers_system",
+    }
     assert {path.name for path in (out / "plots").iterdir()} == {
         f"{name}.{ending}" for name in pictures for ending in ("png", "svg")
     }
@@ -48,19 +61,27 @@ def test_the_folder_holds_what_the_screen_says(folder: Path, bert_folder: str, t
         result = scorer.score(list(data.summaries), data.source_of_each)
         assert run_of["signatures"][f"ESTIME by {unit}"] == result.signature
         for layer in range(BLOCKS + 1):
-            assert [float(row[f"estime_{unit}_{layer}"]) for row in table] == result.values("alarms", layer).tolist()
+            assert [float(row[f"estime_{unit}_{layer}"]) for row in table] == result.values(
+                "alarms", layer
+            ).tolist()
     lines = [line.split() for line in shown.stdout.splitlines()]
     for row in csv_rows(out / "table1.csv"):
         number = f"{float(row['consistency ρ']):.3f}".replace("0.", ".", 1)
         start = [*row["measure"].split(), row["from"], number]
         assert start in [line[: len(start)] for line in lines]
-    assert len([line for line in lines if line[:1] == ["BERTScore-F1"]]) == 4  # here and paper, in two tables
-    assert all(len(line) <= 100 for line in shown.stdout.splitlines() if not line.startswith("written to"))
+    assert (
+        len([line for line in lines if line[:1] == ["BERTScore-F1"]]) == 4
+    )  # here and paper, in two tables
+    assert all(
+        len(line) <= 100 for line in shown.stdout.splitlines() if not line.startswith("written to")
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
-def test_a_later_run_takes_up_the_scores_only_when_asked(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_a_later_run_takes_up_the_scores_only_when_asked(
+    folder: Path, bert_folder: str, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     options = [*quick(folder, bert_folder), "-q", "-o", out]
     assert "|" not in run(*options).stderr  # no progress bar
@@ -80,14 +101,20 @@ def test_data_in_the_layout_of_the_hub(folder: Path, bert_folder: str, tmp_path:
     hub = tmp_path / "hub"
     hub.mkdir()
     write_jsonl(hub / "test.jsonl", hub_rows(read_folder(folder)))
-    shown = run("--dataset", hub, "-m", bert_folder, "--bertscore-model", "none", "--resamples", 5, "-q")
+    shown = run(
+        "--dataset", hub, "-m", bert_folder, "--bertscore-model", "none", "--resamples", 5, "-q"
+    )
     assert "The data do not name the systems" in shown.stdout
 
 
 @pytest.mark.slow
-def test_what_cannot_be_measured_is_said(folder: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_measured_is_said(
+    folder: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)  # as if it were not installed
-    shown = run(*quick(folder, bert_folder), "-q", "--bertscore-model", "./no-such-folder", status=1)
+    shown = run(
+        *quick(folder, bert_folder), "-q", "--bertscore-model", "./no-such-folder", status=1
+    )
     assert re.search(r"^ *BLEU +failed +– ", shown.stdout, re.MULTILINE)
     assert re.search(r"^ *BERTScore-R +failed", shown.stdout, re.MULTILINE)
     assert re.search(r"^ *ROUGE-1 +here", shown.stdout, re.MULTILINE)
@@ -109,30 +136,63 @@ def test_a_missing_extra_is_named(folder: Path) -> None:
 @pytest.mark.usefixtures("no_pictures")
 def test_summeval_itself_with_the_embedded_encoder(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run("--data", SUMMEVAL, "-m", "embedded-small", "--limit", 1, "-q", "-o", out, "--resamples", 20)
+    run(
+        "--data", SUMMEVAL, "-m", "embedded-small", "--limit", 1, "-q", "-o", out, "--resamples", 20
+    )
     table = csv_rows(out / "scores.csv")
     assert len(table) == 16
     data = read_folder(SUMMEVAL).head(1)
-    alarms = EstimeScorer(model="embedded-small").score(list(data.summaries), data.source_of_each).values()
+    alarms = (
+        EstimeScorer(model="embedded-small")
+        .score(list(data.summaries), data.source_of_each)
+        .values()
+    )
     assert [float(row["estime_token_5"]) for row in table] == alarms.tolist()
-    for name, low, high in (("rouge_1", 0.2, 0.5), ("bertscore_f1", 0.6, 0.8), ("jensen_shannon", 0.3, 0.7)):
+    for name, low, high in (
+        ("rouge_1", 0.2, 0.5),
+        ("bertscore_f1", 0.6, 0.8),
+        ("jensen_shannon", 0.3, 0.7),
+    ):
         assert low < sum(float(row[name]) for row in table) / 16 < high
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
-def test_further_measures_and_scores_of_files_are_rows(folder: Path, bert_folder: str, tmp_path: Path) -> None:
+def test_further_measures_and_scores_of_files_are_rows(
+    folder: Path, bert_folder: str, tmp_path: Path
+) -> None:
     data, path, out = read_folder(folder), tmp_path / "mine.csv", tmp_path / "out"
     pairs = zip(data.keys, data.summaries, strict=True)
     lines = [f"{','.join(key)},{len(text)},{len(text) % 5}" for key, text in pairs]
-    path.write_text("\n".join(["document,system,size,supert", *lines[::-1]]) + "\n", encoding="utf-8")
-    options = ["-q", "-l", 2, "--measures", "soft,alarm_rate", "--bertscore-model", "none", "--limit", 2, "-o", out]
+    path.write_text(
+        "\n".join(["document,system,size,supert", *lines[::-1]]) + "\n", encoding="utf-8"
+    )
+    options = [
+        "-q",
+        "-l",
+        2,
+        "--measures",
+        "soft,alarm_rate",
+        "--bertscore-model",
+        "none",
+        "--limit",
+        2,
+        "-o",
+        out,
+    ]
     shown = run(*quick(folder, bert_folder), *options, "--scores", path, "--lower", "size").stdout
     kinds = {row["measure"]: row["from"] for row in csv_rows(out / "table1.csv")}
-    for label, kind in (("soft-2", "here"), ("(-)alarm_rate-2", "here"), ("(-)size [mine]", "file")):
+    for label, kind in (
+        ("soft-2", "here"),
+        ("(-)alarm_rate-2", "here"),
+        ("(-)size [mine]", "file"),
+    ):
         assert kinds[label] == kind
         assert re.search(rf"^ *{re.escape(label)} +{kind}", shown, re.MULTILINE)
     assert kinds["BERTScore-F1"] == "paper"
     assert len(csv_rows(out / "scores.csv")) == 6
-    assert [row["measure"] for row in csv_rows(out / "own.csv")] == ["(-)size [mine]", "SUPERT [mine]"]
+    assert [row["measure"] for row in csv_rows(out / "own.csv")] == [
+        "(-)size [mine]",
+        "SUPERT [mine]",
+    ]
     assert "Measures from files less (-)ESTIME-2" in " ".join(shown.split())

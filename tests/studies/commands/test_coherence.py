@@ -13,7 +13,10 @@ from estime_metric.studies.coherence_measures.classifier import CoherenceClassif
 from estime_metric.studies.coherence_measures.entity_graph import entity_graph
 from tests.command import csv_rows, json_rows, run_command, write_jsonl
 
-TEXTS = ["The bridge is old. The mayor closed the bridge. The mayor left.", "Bees fly. [/red]\x1b[2J The sun is far."]
+TEXTS = [
+    "The bridge is old. The mayor closed the bridge. The mayor left.",
+    "Bees fly. [/red]\x1b[2J The sun is far.",
+]
 run = partial(run_command, "coherence")
 
 
@@ -37,15 +40,21 @@ def test_the_screen_shows_every_score(table: Path) -> None:
 def test_the_output_is_that_of_score(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "scores.csv"
     out.write_text("old")
-    shown = run(table, "-o", out, "--overwrite", "--measures", "entity_graph,random", "--seed", 3).stdout
+    shown = run(
+        table, "-o", out, "--overwrite", "--measures", "entity_graph,random", "--seed", 3
+    ).stdout
     assert f"written: {out}" in shown
     rows = csv_rows(out)
     assert list(rows[0]) == ["line", "id", "entity_graph", "random"]
     assert str(read_signature(out)).startswith("COHERENCE|entity_graph:content_words|random")
     assert [row["line"] for row in rows] == ["1", "2"]
     assert float(rows[0]["entity_graph"]) == pytest.approx(entity_graph(TEXTS[0]), abs=1e-6)
-    streamed = run(table, "-o", "-", "--measures", "entity_graph,random", "--seed", 3).stdout.splitlines()
-    assert [json.loads(line)["random"] for line in streamed] == [float(row["random"]) for row in rows]
+    streamed = run(
+        table, "-o", "-", "--measures", "entity_graph,random", "--seed", 3
+    ).stdout.splitlines()
+    assert [json.loads(line)["random"] for line in streamed] == [
+        float(row["random"]) for row in rows
+    ]
 
 
 def test_rows_without_a_summary_are_named_and_columns_of_the_user_not_replaced(table: Path) -> None:
@@ -66,4 +75,6 @@ def test_a_classifier(table: Path, bert_folder: str, tmp_path: Path) -> None:
     run(table, *options, "--classifier", folder, "-o", out)
     found = [row["classifier"] for row in json_rows(out)]
     assert found == pytest.approx(classifier.score(TEXTS).tolist(), abs=1e-5)
-    assert "has no trained head" in run(table, *options, "--classifier", bert_folder, status=2).stderr
+    assert (
+        "has no trained head" in run(table, *options, "--classifier", bert_folder, status=2).stderr
+    )

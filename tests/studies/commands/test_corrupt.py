@@ -17,7 +17,9 @@ run = partial(run_command, "corrupt")
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    rows = [{"source": f"Source {index}.", "summary": text} for index, text in enumerate(SENTENCES[:3])]
+    rows = [
+        {"source": f"Source {index}.", "summary": text} for index, text in enumerate(SENTENCES[:3])
+    ]
     return write_jsonl(tmp_path / "clean.jsonl", rows)
 
 
@@ -26,7 +28,9 @@ def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Pa
     shown = run(table, "-o", out, "-m", bert_folder, "-n", "3,1", "--seed", 5, "-q")
     rows = json_rows(out)
     assert [(row["pair"], row["label"], row["n_errors"]) for row in rows] == [
-        (str(line), label, number) for line in (1, 2, 3) for label, number in ((1, 0), (0, 1), (0, 3))
+        (str(line), label, number)
+        for line in (1, 2, 3)
+        for label, number in ((1, 0), (0, 1), (0, 3))
     ]
     expected = SubtleErrors(bert_folder, n_errors=3, seed=5)(SENTENCES[:3])
     assert [row["summary"] for row in rows[::3]] == list(SENTENCES[:3])
@@ -37,7 +41,9 @@ def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Pa
     assert shown.stderr == ""
 
 
-def test_standard_output_holds_rows_alone_and_the_bar_is_on_stderr(table: Path, bert_folder: str) -> None:
+def test_standard_output_holds_rows_alone_and_the_bar_is_on_stderr(
+    table: Path, bert_folder: str
+) -> None:
     shown = run(table, "-o", "-", "-m", bert_folder)
     assert [json.loads(line)["label"] for line in shown.stdout.splitlines()] == [1, 0] * 3
     assert "3/3" in shown.stderr
@@ -46,7 +52,10 @@ def test_standard_output_holds_rows_alone_and_the_bar_is_on_stderr(table: Path, 
 def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
     out = tmp_path / "labelled.csv"
     out.write_text("old")
-    assert f"wrote 6 rows to {out}" in run(table, "-o", out, "-m", bert_folder, "-q", "--overwrite").stdout
+    assert (
+        f"wrote 6 rows to {out}"
+        in run(table, "-o", out, "-m", bert_folder, "-q", "--overwrite").stdout
+    )
     for row in csv_rows(out):
         for error in json.loads(row["errors"]):
             assert row["summary"][error["start"] : error["end"]] == error["replacement"]

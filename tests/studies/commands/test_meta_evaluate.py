@@ -26,12 +26,20 @@ run = partial(run_command, "meta-evaluate", columns=120)
 
 @pytest.fixture
 def tables(tmp_path: Path) -> tuple[Path, Path]:
-    """Two measures and two judgements of 9 documents by 6 systems, in files of different kinds and column names."""
+    """Two measures and two judgements of 9 documents by 6 systems, in files of different kinds and
+    column names.
+    """
     grid, other = made_up(), made_up(seed=1)
     scores, judgements = tmp_path / "scores.csv", tmp_path / "judgements.jsonl"
     cells = [(f"d{row}", f"s{column}") for row in range(9) for column in range(6)]
-    scored, judged = (pd.DataFrame(cells, columns=[document, "system"]) for document in ("doc", "doc_id"))
-    scored["alarms"], scored["soft"], scored["text"] = -grid.scores.ravel(), other.scores.ravel(), "a text"
+    scored, judged = (
+        pd.DataFrame(cells, columns=[document, "system"]) for document in ("doc", "doc_id")
+    )
+    scored["alarms"], scored["soft"], scored["text"] = (
+        -grid.scores.ravel(),
+        other.scores.ravel(),
+        "a text",
+    )
     judged["consistency"], judged["fluency"] = grid.judgements.ravel(), other.judgements.ravel()
     scored.to_csv(scores, index=False)
     judged.to_json(judgements, orient="records", lines=True, double_precision=15)
@@ -51,12 +59,24 @@ def test_every_measure_beside_every_judgement(tables: tuple[Path, Path], tmp_pat
     pd.testing.assert_frame_equal(read_table(out), expected, check_dtype=False)
     for title in ("consistency, spearman", "fluency, accuracy"):
         assert f"Agreement with the judgements: {title}" in shown.stdout
-    assert "9 documents, 6 systems; intervals from 50 resamples of documents and systems" in shown.stdout
+    assert (
+        "9 documents, 6 systems; intervals from 50 resamples of documents and systems"
+        in shown.stdout
+    )
     assert shown.stderr == ""
 
 
 def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
-    options = ["--measures", "soft", "--judgements", "fluency", "--levels", "system", "--methods", "kendall_b"]
+    options = [
+        "--measures",
+        "soft",
+        "--judgements",
+        "fluency",
+        "--levels",
+        "system",
+        "--methods",
+        "kendall_b",
+    ]
     shown = run(*tables, *options)
     grid = made_up(seed=1)
     value = correlate(grid.scores, grid.judgements, level="system", method="kendall_b")
@@ -65,15 +85,41 @@ def test_the_screen_shows_the_values(tables: tuple[Path, Path]) -> None:
     assert not re.search("summary|consistency", shown.stdout)
 
 
-def test_directions_are_those_of_the_package_or_are_asked_for(tables: tuple[Path, Path], tmp_path: Path) -> None:
-    """A column and its negative agree alike, once each is taken in its direction: the difference is no sign."""
+def test_directions_are_those_of_the_package_or_are_asked_for(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A column and its negative agree alike, once each is taken in its direction: the difference is
+    no sign.
+    """
     scores, judgements = tables
     table = read_table(scores)
     table.assign(inconsistency=table["alarms"], mine=-table["alarms"]).to_csv(scores, index=False)
-    options = ["--judgements", "fluency", "--levels", "system", "-n", 20, "--significance", "permutation"]
+    options = [
+        "--judgements",
+        "fluency",
+        "--levels",
+        "system",
+        "-n",
+        20,
+        "--significance",
+        "permutation",
+    ]
     asked = run(scores, judgements, *options, status=2).stderr
-    assert re.search(r"direction of each measure, but mine may be better higher or .*\(--higher, --lower\)", asked)
-    run(scores, judgements, *options, "--higher", "mine", "--lower", "alarms", "-o", tmp_path / "out")
+    assert re.search(
+        r"direction of each measure, but mine may be better higher or .*\(--higher, --lower\)",
+        asked,
+    )
+    run(
+        scores,
+        judgements,
+        *options,
+        "--higher",
+        "mine",
+        "--lower",
+        "alarms",
+        "-o",
+        tmp_path / "out",
+    )
     found = read_table(tmp_path / "out" / "differences.csv")
     alike = found[~found["first"].eq("soft") & ~found["second"].eq("soft")]
     assert list(alike["difference"]) == [0] * 6
@@ -87,34 +133,75 @@ def test_a_folder_with_everything(tables: tuple[Path, Path], tmp_path: Path) -> 
     out = tmp_path / "out"
     options = ["--methods", "kendall_b", "--levels", "system,pairwise", "-n", 40]
     shown = run(*tables, *options, "--significance", "permutation", "-o", out)
-    names = {f"{table}.{ending}" for table in ("agreement", "differences") for ending in ("csv", "md", "tex")}
+    names = {
+        f"{table}.{ending}"
+        for table in ("agreement", "differences")
+        for ending in ("csv", "md", "tex")
+    }
     assert {path.name for path in out.iterdir()} == names
-    expected = compare_all(grids(tables), levels=["system", "pairwise"], methods=["kendall_b"], n=40)
+    expected = compare_all(
+        grids(tables), levels=["system", "pairwise"], methods=["kendall_b"], n=40
+    )
     found, empty = read_table(out / "differences.csv"), ["low", "high", "note"]
     assert found[empty].isna().all(axis=None)
-    pd.testing.assert_frame_equal(found.drop(columns=empty), expected.drop(columns=empty), check_dtype=False)
-    assert "Differences between measures, permutation test: fluency, pairwise, kendall_b" in shown.stdout
+    pd.testing.assert_frame_equal(
+        found.drop(columns=empty), expected.drop(columns=empty), check_dtype=False
+    )
+    assert (
+        "Differences between measures, permutation test: fluency, pairwise, kendall_b"
+        in shown.stdout
+    )
     markdown = (out / "agreement.md").read_text()
     assert r"| *consistency, kendall\_b* |" in markdown
     assert r"\begin{tabular}" in (out / "differences.tex").read_text()
 
 
-def test_the_bootstrap_gives_intervals_of_the_differences(tables: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_bootstrap_gives_intervals_of_the_differences(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
     options = ["--judgements", "fluency", "--levels", "summary", "--methods", "spearman", "-n", 40]
-    run(*tables, *options, "--resample", "documents", "--significance", "bootstrap", "-o", tmp_path / "out")
+    run(
+        *tables,
+        *options,
+        "--resample",
+        "documents",
+        "--significance",
+        "bootstrap",
+        "-o",
+        tmp_path / "out",
+    )
     row = read_table(tmp_path / "out" / "differences.csv").iloc[0]
     both = grids(tables, qualities=["fluency"])
-    expected = bootstrap_difference(*both, level="summary", method="spearman", n=40, resample="documents")
+    expected = bootstrap_difference(
+        *both, level="summary", method="spearman", n=40, resample="documents"
+    )
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
 
 
-def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_folder_of_scores_has_a_measure_in_each_file(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
     scores, judgements = tables
     folder, table, out = tmp_path / "measures", read_table(scores), tmp_path / "out.csv"
     folder.mkdir()
-    table[["doc", "system", "soft"]].rename(columns={"soft": "score"}).to_csv(folder / "mine.csv", index=False)
+    table[["doc", "system", "soft"]].rename(columns={"soft": "score"}).to_csv(
+        folder / "mine.csv", index=False
+    )
     table[["doc", "system", "alarms", "soft"]].to_csv(folder / "both.csv", index=False)
-    run(folder, judgements, "--judgements", "fluency", "--levels", "system", "-n", 5, "--higher", "mine", "-o", out)
+    run(
+        folder,
+        judgements,
+        "--judgements",
+        "fluency",
+        "--levels",
+        "system",
+        "-n",
+        5,
+        "--higher",
+        "mine",
+        "-o",
+        out,
+    )
     assert list(dict.fromkeys(read_table(out)["measure"])) == ["both.alarms", "both.soft", "mine"]
     refused = run(folder, judgements, "--measures", "my", status=2).stderr.replace("\n", " ")
     assert "(both.alarms, both.soft, mine), but got my" in refused
@@ -123,9 +210,14 @@ def test_a_folder_of_scores_has_a_measure_in_each_file(tables: tuple[Path, Path]
 def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores, judgements = tables
     fewer = tmp_path / "fewer.jsonl"
-    fewer.write_text("\n".join(line for line in judgements.read_text().splitlines() if '"s5"' not in line))
+    fewer.write_text(
+        "\n".join(line for line in judgements.read_text().splitlines() if '"s5"' not in line)
+    )
     refused = run(scores, fewer, status=2)
-    assert 'system without judgements: s5. With missing="drop" (--drop-missing) they are left out.' in refused.stderr
+    assert (
+        'system without judgements: s5. With missing="drop" (--drop-missing) they are left out.'
+        in refused.stderr
+    )
     shown = run(scores, fewer, "--drop-missing", "--levels", "system", "-n", 5)
     assert shown.stderr.splitlines() == ["left out: system without judgements: s5"]
     assert "9 documents, 5 systems" in shown.stdout
@@ -133,29 +225,68 @@ def test_what_only_one_table_holds(tables: tuple[Path, Path], tmp_path: Path) ->
 
 def test_constant_groups_are_told(tables: tuple[Path, Path], tmp_path: Path) -> None:
     scores = tmp_path / "flat.csv"
-    scores.write_text("doc,system,flat\n" + "".join(f"d{d},s{s},{s % 2}\n" for d in range(9) for s in range(6)))
-    shown = run(scores, tables[1], "--higher", "flat", "--judgements", "fluency", "--methods", "kendall_b", "-n", 5)
-    assert "flat, fluency, intra_system, kendall_b: 6 of 6 groups are constant and left out." in shown.stdout
+    scores.write_text(
+        "doc,system,flat\n" + "".join(f"d{d},s{s},{s % 2}\n" for d in range(9) for s in range(6))
+    )
+    shown = run(
+        scores,
+        tables[1],
+        "--higher",
+        "flat",
+        "--judgements",
+        "fluency",
+        "--methods",
+        "kendall_b",
+        "-n",
+        5,
+    )
+    assert (
+        "flat, fluency, intra_system, kendall_b: 6 of 6 groups are constant and left out."
+        in shown.stdout
+    )
     line = next(line for line in shown.stdout.splitlines() if line.strip().startswith("flat"))
     assert line.rstrip().endswith("–")
 
 
 @pytest.mark.slow
-def test_line_and_numbers_of_tokens_are_not_taken_for_measures(tables: tuple[Path, Path], tmp_path: Path) -> None:
+def test_line_and_numbers_of_tokens_are_not_taken_for_measures(
+    tables: tuple[Path, Path], tmp_path: Path
+) -> None:
     scores = tmp_path / "scores-of-estime.csv"
     counts = {"line": range(54), "overlap": range(54), "tokens": range(54), "coverage": range(54)}
     read_table(tables[0]).assign(**counts).to_csv(scores, index=False)
     out = tmp_path / "out.csv"
     run(scores, tables[1], "--levels", "system", "-n", 5, "-o", out)
     assert set(read_table(out)["measure"]) == {"alarms", "soft"}
-    options = ["--measures", "tokens", "--higher", "tokens", "--levels", "system", "-n", 5, "-o", out, "--overwrite"]
+    options = [
+        "--measures",
+        "tokens",
+        "--higher",
+        "tokens",
+        "--levels",
+        "system",
+        "-n",
+        5,
+        "-o",
+        out,
+        "--overwrite",
+    ]
     run(scores, tables[1], *options)
     assert set(read_table(out)["measure"]) == {"tokens"}
 
 
 @pytest.mark.slow
 def test_tables_are_readable_at_80_columns_and_fewer(tables: tuple[Path, Path]) -> None:
-    options = ["--judgements", "fluency", "--methods", "kendall_b", "-n", 20, "--significance", "bootstrap"]
+    options = [
+        "--judgements",
+        "fluency",
+        "--methods",
+        "kendall_b",
+        "-n",
+        20,
+        "--significance",
+        "bootstrap",
+    ]
     wide = run_command("meta-evaluate", *tables, *options, columns=200).stdout
     numbers = re.compile(r"-?\d*\.\d+|\[\S+\]")
     for columns in (80, 60):

@@ -1,4 +1,6 @@
-"""Grids: made up, with ties and constant groups, and SummEval's with the published scores of the coherence measures."""
+"""Grids: made up, with ties and constant groups, and SummEval's with the published scores of the
+coherence measures.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +32,38 @@ def made_up(documents: int = 9, systems: int = 6, seed: int = 0, steps: int = 5)
 
 
 def read_by_hand(measure: str) -> list[np.ndarray]:
-    """A measure's published scores and the experts' coherence, by documents and systems, as the files say."""
-    gold = {(row["doc_id"], row["system"]): row["coherence"] for row in json_rows(SUMMEVAL / "summeval.jsonl")}
-    scores = {(row["doc"], row["system"]): float(row["score"]) for row in csv_rows(PUBLISHED / f"{measure}.csv")}
+    """A measure's published scores and the experts' coherence, by documents and systems, as the
+    files say.
+    """
+    gold = {
+        (row["doc_id"], row["system"]): row["coherence"]
+        for row in json_rows(SUMMEVAL / "summeval.jsonl")
+    }
+    scores = {
+        (row["doc"], row["system"]): float(row["score"])
+        for row in csv_rows(PUBLISHED / f"{measure}.csv")
+    }
     documents, systems = (sorted({cell[part] for cell in gold}) for part in (0, 1))
-    return [np.array([[cells[d, s] for s in systems] for d in documents]) for cells in (scores, gold)]
+    return [
+        np.array([[cells[d, s] for s in systems] for d in documents]) for cells in (scores, gold)
+    ]
 
 
 @pytest.fixture(scope="session")
 def coherence() -> Callable[[str], Grid]:
     """measure -> its published scores of SummEval beside the experts' coherence; 16 systems."""
     if not PUBLISHED.is_dir():
-        pytest.skip("the published scores are looked for in shared/data/coherence_scores beside the repository")
-    judgements = read_table(SUMMEVAL / "summeval.jsonl", ("doc_id", "system"))[["doc_id", "system", "coherence"]]
+        pytest.skip(
+            "the published scores are looked for in shared/data/coherence_scores beside the repository"
+        )
+    judgements = read_table(SUMMEVAL / "summeval.jsonl", ("doc_id", "system"))[
+        ["doc_id", "system", "coherence"]
+    ]
 
     def grid(measure: str) -> Grid:
         scores = read_table(PUBLISHED / f"{measure}.csv", ("doc", "system"))
-        return join(scores, judgements, "score", "coherence", document=("doc", "doc_id"), missing="drop")
+        return join(
+            scores, judgements, "score", "coherence", document=("doc", "doc_id"), missing="drop"
+        )
 
     return grid

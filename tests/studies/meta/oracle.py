@@ -1,4 +1,6 @@
-"""The statistics of the meta-evaluation the long way: rows copied, group by group, all pairs of a group."""
+"""The statistics of the meta-evaluation the long way: rows copied, group by group, all pairs of a
+group.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def groups(scores: Array, judgements: Array, level: str, method: str) -> list[tu
 
 
 def ordered_pairs(x: Array, y: Array) -> tuple[int, int, int, int]:
-    """Pairs ordered alike, pairs ordered differently, pairs that the scores order, pairs that the judgements order."""
+    """Pairs ordered alike, pairs ordered differently, pairs that the scores order, pairs that the
+    judgements order.
+    """
     first, second = (np.sign(np.subtract.outer(side, side)) for side in (x, y))
     counts = (first * second > 0, first * second < 0, first != 0, second != 0)
     return tuple(int(np.sum(each)) // 2 for each in counts)
@@ -69,11 +73,19 @@ def value(scores: Array, judgements: Array, level: str, method: str) -> float:
     return sum(known) / len(known) if known else np.nan
 
 
-def resample(scores: Array, judgements: Array, kind: str, n: int, seed: int) -> list[tuple[Array, Array]]:
+def resample(
+    scores: Array, judgements: Array, kind: str, n: int, seed: int
+) -> list[tuple[Array, Array]]:
     """n resamples with their rows and columns copied, drawn as the documentation of `draw` says."""
     rng = np.random.default_rng(seed)
     documents, systems = scores.shape
-    rows = rng.integers(documents, size=(n, documents)) if kind != "systems" else [range(documents)] * n
-    columns = rng.integers(systems, size=(n, systems)) if kind != "documents" else [range(systems)] * n
+    rows = (
+        rng.integers(documents, size=(n, documents))
+        if kind != "systems"
+        else [range(documents)] * n
+    )
+    columns = (
+        rng.integers(systems, size=(n, systems)) if kind != "documents" else [range(systems)] * n
+    )
     cells = [np.ix_(row, column) for row, column in zip(rows, columns, strict=True)]
     return [(scores[cell], judgements[cell]) for cell in cells]

@@ -1,4 +1,6 @@
-"""Bias matrices against naive loops; pseudo-measures: what they hold, and that noise breaks ties alone."""
+"""Bias matrices against naive loops; pseudo-measures: what they hold, and that noise breaks ties
+alone.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +13,28 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from estime_metric.studies.meta import break_ties, capitalisation, from_property, mean_over_noise, system_upper_bound
+from estime_metric.studies.meta import (
+    break_ties,
+    capitalisation,
+    from_property,
+    mean_over_noise,
+    system_upper_bound,
+)
 from estime_metric.studies.meta.bias import bias_matrix, rank_systems
 
 
-def naive(scores: np.ndarray, judgements: np.ndarray, all_documents: bool) -> tuple[np.ndarray, np.ndarray]:
+def naive(
+    scores: np.ndarray, judgements: np.ndarray, all_documents: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """The matrix and its counts, pair by pair, from the definition in the paper's section 6.1."""
     documents, systems = scores.shape
     order = sorted(range(systems), key=lambda s: -round(sum(judgements[:, s]) / documents, 9))
     matrix, counts = np.zeros((systems, systems)), np.zeros((systems, systems), dtype=int)
     for i, j in itertools.permutations(range(systems), 2):
-        mine, other = order[i], order[j]  # above the diagonal `mine` is the better system, below it the worse
+        mine, other = (
+            order[i],
+            order[j],
+        )  # above the diagonal `mine` is the better system, below it the worse
         right = wrong = 0
         for k in range(documents):
             for m in range(documents) if all_documents else [k]:
@@ -43,10 +56,14 @@ tables = arrays.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6).fla
 
 @settings(max_examples=50, deadline=None)
 @given(tables, st.booleans())
-def test_agrees_with_loops_over_pairs(values: tuple[np.ndarray, np.ndarray], all_documents: bool) -> None:
+def test_agrees_with_loops_over_pairs(
+    values: tuple[np.ndarray, np.ndarray], all_documents: bool
+) -> None:
     scores, judgements = values
     names = [f"s{number}" for number in range(scores.shape[1])]
-    found = bias_matrix(scores, judgements, names, "all_documents" if all_documents else "same_document")
+    found = bias_matrix(
+        scores, judgements, names, "all_documents" if all_documents else "same_document"
+    )
     matrix, counts = naive(scores, judgements, all_documents)
     np.testing.assert_array_equal(found.counts, counts)
     np.testing.assert_allclose(found.matrix, matrix, rtol=0, atol=1e-12)
@@ -60,7 +77,9 @@ def test_the_two_variants_compare_different_pairs() -> None:
     every = bias_matrix(scores, judgements, ["A", "B"], "all_documents")
     assert same.counts.tolist() == [[0, 2], [0, 0]]
     assert every.counts.tolist() == [[0, 3], [1, 0]]
-    np.testing.assert_array_equal(same.matrix, [[0, -1], [np.nan, 0]])  # both ties, which count as wrong
+    np.testing.assert_array_equal(
+        same.matrix, [[0, -1], [np.nan, 0]]
+    )  # both ties, which count as wrong
     np.testing.assert_allclose(every.matrix, [[0, -1 / 3], [1, 0]])
 
 
@@ -96,8 +115,12 @@ def test_capitals_are_counted_in_any_script() -> None:
 def test_the_upper_bound_ranks_systems_perfectly_and_summaries_not_at_all() -> None:
     judgements = np.random.default_rng(0).integers(1, 6, size=(30, 7)) / 3
     bound = system_upper_bound(judgements)
-    np.testing.assert_allclose(bound, np.broadcast_to(judgements.mean(axis=0), bound.shape), atol=1e-9)
-    assert stats.kendalltau(bound.mean(axis=0).round(9), judgements.mean(axis=0).round(9)).statistic == pytest.approx(1)
+    np.testing.assert_allclose(
+        bound, np.broadcast_to(judgements.mean(axis=0), bound.shape), atol=1e-9
+    )
+    assert stats.kendalltau(
+        bound.mean(axis=0).round(9), judgements.mean(axis=0).round(9)
+    ).statistic == pytest.approx(1)
     assert (bound == bound[0]).all()
     assert system_upper_bound(np.empty((0, 3))).shape == (0, 3)
 

@@ -31,7 +31,9 @@ EVERY = [(level, method) for level in LEVELS for method in METHODS]
 #: Few values, so that ties, constant documents and constant systems are common.
 few = st.integers(0, 3).map(float)
 shapes = st.tuples(st.integers(1, 6), st.integers(1, 6))
-tables = shapes.flatmap(lambda shape: st.tuples(*[arrays.arrays(np.float64, shape, elements=few)] * 2))
+tables = shapes.flatmap(
+    lambda shape: st.tuples(*[arrays.arrays(np.float64, shape, elements=few)] * 2)
+)
 
 
 @pytest.mark.parametrize(("level", "method"), EVERY)
@@ -44,31 +46,47 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
         with pytest.raises(UndefinedCorrelationError, match=f"order some pairs on level '{level}'"):
             correlate(scores, judgements, level=level, method=method)
     else:
-        assert correlate(scores, judgements, level=level, method=method) == pytest.approx(expected, **EXACT)
+        assert correlate(scores, judgements, level=level, method=method) == pytest.approx(
+            expected, **EXACT
+        )
     groups = oracle.groups(scores, judgements, level, method)
     values = [oracle.of_group(x, y, method) for x, y in groups]
     found = group_values(scores, judgements, level=level, method=method)
     np.testing.assert_allclose(found, values, rtol=0, atol=1e-12)
     if method not in ("kendall_a", "accuracy"):
-        known = [(x, y, value) for (x, y), value in zip(groups, values, strict=True) if not np.isnan(value)]
+        known = [
+            (x, y, value)
+            for (x, y), value in zip(groups, values, strict=True)
+            if not np.isnan(value)
+        ]
         assert [value for *_, value in known] == pytest.approx(
             [oracle.by_scipy(x, y, method) for x, y, _ in known], **EXACT
         )
 
 
 @pytest.mark.parametrize(
-    "measure", sorted(path.stem for path in PUBLISHED.glob("*.csv") if "components" not in path.stem)
+    "measure",
+    sorted(path.stem for path in PUBLISHED.glob("*.csv") if "components" not in path.stem),
 )
-def test_published_measures_on_sixteen_systems(measure: str, coherence: Callable[[str], Grid]) -> None:
+def test_published_measures_on_sixteen_systems(
+    measure: str, coherence: Callable[[str], Grid]
+) -> None:
     """The join and the statistics against files read by hand."""
     x, y = read_by_hand(measure)
     assert x.shape == (100, 16)
     grid = coherence(measure)
     assert grid.dropped == ("system without judgements: M23_dynamicmix",)
     for level, method in EVERY:
-        if level != "summary" or method in ("spearman", "pearson") or measure in ("bartscore", "human"):
+        if (
+            level != "summary"
+            or method in ("spearman", "pearson")
+            or measure in ("bartscore", "human")
+        ):
             found = correlate(grid.scores, grid.judgements, level=level, method=method)
-            assert found == pytest.approx(oracle.value(x, y, level, method), **EXACT), (level, method)
+            assert found == pytest.approx(oracle.value(x, y, level, method), **EXACT), (
+                level,
+                method,
+            )
 
 
 def test_a_tied_prediction_is_wrong_and_a_tied_judgement_is_not_asked() -> None:
@@ -87,8 +105,14 @@ def test_system_means_that_differ_by_rounding_are_tied() -> None:
 def test_groups_that_say_nothing_are_left_out_and_counted() -> None:
     scores = [[1, 2, 3], [5, 5, 5], [1, 2, 3], [3, 2, 1]]
     judgements = [[1, 2, 3], [1, 2, 3], [4, 4, 4], [1, 2, 3]]
-    for method, expected in (("kendall_b", (0.0, 4, 2)), ("kendall_a", (0.0, 4, 1)), ("accuracy", (3 / 9, 4, 1))):
-        assert correlation(scores, judgements, level="pairwise", method=method) == Correlation(*expected)
+    for method, expected in (
+        ("kendall_b", (0.0, 4, 2)),
+        ("kendall_a", (0.0, 4, 1)),
+        ("accuracy", (3 / 9, 4, 1)),
+    ):
+        assert correlation(scores, judgements, level="pairwise", method=method) == Correlation(
+            *expected
+        )
     values = group_values(scores, judgements, level="pairwise", method="kendall_b")
     np.testing.assert_array_equal(values, [1, np.nan, np.nan, -1])
 
@@ -102,18 +126,26 @@ def test_nothing_to_compare(level: str, shape: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("level", LEVELS)
-def test_order_of_documents_and_systems_and_rising_scales_change_nothing(level: str, method: str) -> None:
+def test_order_of_documents_and_systems_and_rising_scales_change_nothing(
+    level: str, method: str
+) -> None:
     grid = made_up()
     before = correlate(grid.scores, grid.judgements, level=level, method=method)
     rng = np.random.default_rng(1)
     rows, columns = rng.permutation(9), rng.permutation(6)
     cells = np.ix_(rows, columns)
-    for scores in (grid.scores[cells] * 1e200, grid.scores[cells] / 1e200, grid.scores[cells] * 7 - 9):
+    for scores in (
+        grid.scores[cells] * 1e200,
+        grid.scores[cells] / 1e200,
+        grid.scores[cells] * 7 - 9,
+    ):
         found = correlate(scores, grid.judgements[cells], level=level, method=method)
         assert found == pytest.approx(before, **EXACT)
 
 
-def test_many_summaries_do_not_need_a_matrix_of_all_pairs_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_summaries_do_not_need_a_matrix_of_all_pairs_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     grid = made_up(40, 10)
     whole = correlate(grid.scores, grid.judgements, level="summary", method="kendall_b")
     monkeypatch.setattr("estime_metric.studies.meta.concordance._BLOCK", 3000)  # 7 of 400 rows
@@ -123,7 +155,12 @@ def test_many_summaries_do_not_need_a_matrix_of_all_pairs_at_once(monkeypatch: p
 def test_classes_rise_and_counts_beyond_what_float32_holds_are_exact() -> None:
     assert dense(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist() == [[1, 0], [0, 0]]
     assert dense(np.zeros((2, 0))).shape == (2, 0)
-    assert dense(np.array([0.0, 1e-10, 2e-9, 1.0]), 1e-9).tolist() == [0, 0, 1, 2]  # the tolerance holds of neighbours
+    assert dense(np.array([0.0, 1e-10, 2e-9, 1.0]), 1e-9).tolist() == [
+        0,
+        0,
+        1,
+        2,
+    ]  # the tolerance holds of neighbours
     weights = np.array([[20_000_003.0, 1.0, 5.0]])
     found = tally(weights, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
     assert found.balance[0] == 20_000_003 * 6 + 5

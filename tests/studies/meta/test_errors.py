@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from estime_metric.studies import meta as m
 from estime_metric.comparison.detection import calibrate
+from estime_metric.studies import meta as m
 from estime_metric.studies.meta import plots
 from tests.studies.meta.conftest import grid_of, made_up
 
@@ -18,7 +18,10 @@ A, NAN, ONE = np.ones((2, 2)), float("nan"), [[1, 2]]
 FIRST, LEVEL = made_up(), {"level": "system", "method": "pearson"}
 SHIFTED = replace(FIRST, judgements=FIRST.judgements + 1)
 RENAMED = replace(FIRST, documents=FIRST.documents[::-1], measure="other")
-correlate, permutation_test = partial(m.correlate, **LEVEL), partial(m.permutation_test, FIRST, FIRST, **LEVEL)
+correlate, permutation_test = (
+    partial(m.correlate, **LEVEL),
+    partial(m.permutation_test, FIRST, FIRST, **LEVEL),
+)
 
 WRONG_TYPE: list[tuple[Callable[[], object], str]] = [
     (lambda: correlate([["a", "b"]], ONE), "`scores` to hold numbers"),
@@ -35,9 +38,15 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: correlate(ONE, ONE, method="kendall"), "`method` to be one of spearman, pe"),
     (lambda: correlate(ONE, [[1], [2]]), r"one shape, but got \(1, 2\) and \(2, 1\)"),
     (lambda: correlate([[1, NAN]], ONE), r"`scores` to be finite, but got nan at index \(0, 1\)"),
-    (lambda: correlate(ONE, [[1, np.inf]]), r"`judgements` to be finite, but got inf at index \(0, 1\)"),
+    (
+        lambda: correlate(ONE, [[1, np.inf]]),
+        r"`judgements` to be finite, but got inf at index \(0, 1\)",
+    ),
     (lambda: correlate([1, 2], [1, 2]), r"`scores` to have 2 dimensions, but got shape \(2,\)"),
-    (lambda: m.bias_matrix(np.ones((3, 2)), np.ones((2, 3)), ["a", "b"]), r"shape, but got \(3, 2\) and"),
+    (
+        lambda: m.bias_matrix(np.ones((3, 2)), np.ones((2, 3)), ["a", "b"]),
+        r"shape, but got \(3, 2\) and",
+    ),
     (lambda: m.bias_matrix(A, A, ["a"]), "`systems` to hold 2 names, but got 1"),
     (lambda: m.bias_matrix(A, A, ["a", "a"]), "'a' twice"),
     (lambda: m.bias_matrix(A, A, ["a", "b"], "both"), "`compared` to be one of same_doc"),
@@ -46,45 +55,108 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     (lambda: calibrate([1, 2, 3], [1, 0, 2]), "to hold 0 and 1, but got 2"),
     (lambda: calibrate([1, 1], [1, 0]), "`scores` to hold different numbers"),
     (lambda: calibrate([1, NAN], [1, 0]), "`scores` to be finite, but got nan at index"),
-    (lambda: m.break_ties([[0.0, 1e-5]]), "`scale` to be below the least step between two scores, 1e-05, but"),
+    (
+        lambda: m.break_ties([[0.0, 1e-5]]),
+        "`scale` to be below the least step between two scores, 1e-05, but",
+    ),
     (lambda: m.break_ties([[0.0, 1.0]], scale=0.0), "`scale` to be positive, but got 0"),
-    (lambda: m.mean_over_noise(lambda scores: 0.0, [[0.0]], runs=0), "`runs` to be at least 1, but got 0"),
+    (
+        lambda: m.mean_over_noise(lambda scores: 0.0, [[0.0]], runs=0),
+        "`runs` to be at least 1, but got 0",
+    ),
     (lambda: m.from_property([1.0], documents=-1), "`documents` to be at least 0, but got -1"),
-    (lambda: m.count_lengths([["a"]], "tokens"), "`unit` to be one of characters, words, sentences, but got 'tokens'"),
+    (
+        lambda: m.count_lengths([["a"]], "tokens"),
+        "`unit` to be one of characters, words, sentences, but got 'tokens'",
+    ),
     (lambda: m.count_lengths([["a"], ["b", "c"]]), "rows of 1 texts, but got 2 in row 1"),
     (lambda: m.capitalisation([["a", "b"], ["c"]]), "rows of 2 texts, but got 1 in row 1"),
-    (lambda: m.compare_paired([1, 2], [1], higher_is_better=True), r"of one length, but got \(2,\), \(1,\)"),
-    (lambda: m.correlation_with_length(ONE, [[1], [2]]), r"`lengths` .* shape, but got \(1, 2\) and \(2, 1\)"),
+    (
+        lambda: m.compare_paired([1, 2], [1], higher_is_better=True),
+        r"of one length, but got \(2,\), \(1,\)",
+    ),
+    (
+        lambda: m.correlation_with_length(ONE, [[1], [2]]),
+        r"`lengths` .* shape, but got \(1, 2\) and \(2, 1\)",
+    ),
     (lambda: m.correlation_with_length(ONE, ONE, "tau"), "`method` to be one of .* but got 'tau'"),
-    (lambda: m.agreement_by_length_difference(ONE, ONE, ONE, pairs=0), "`pairs` to be at least 1, but got 0"),
-    (lambda: m.shuffle_accuracy([1, 2], [1]), r"`originals` and `shuffled` .* got \(2,\) and \(1,\)"),
-    (lambda: m.shuffle_accuracy([1, NAN], [1, 2]), r"`originals` to be finite, but got nan at index \(1,\)"),
-    (lambda: m.accuracy_by_length_difference([1], [0], [1, 2]), "`originals` and `lengths` to be of one shape"),
-    (lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], width=0), "`width` to be positive, but got 0"),
-    (lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], pairs=0), "`pairs` to be at least 1, but got 0"),
+    (
+        lambda: m.agreement_by_length_difference(ONE, ONE, ONE, pairs=0),
+        "`pairs` to be at least 1, but got 0",
+    ),
+    (
+        lambda: m.shuffle_accuracy([1, 2], [1]),
+        r"`originals` and `shuffled` .* got \(2,\) and \(1,\)",
+    ),
+    (
+        lambda: m.shuffle_accuracy([1, NAN], [1, 2]),
+        r"`originals` to be finite, but got nan at index \(1,\)",
+    ),
+    (
+        lambda: m.accuracy_by_length_difference([1], [0], [1, 2]),
+        "`originals` and `lengths` to be of one shape",
+    ),
+    (
+        lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], width=0),
+        "`width` to be positive, but got 0",
+    ),
+    (
+        lambda: m.accuracy_by_length_difference([1, 2], [0, 1], [1, 2], pairs=0),
+        "`pairs` to be at least 1, but got 0",
+    ),
     (lambda: m.williams(0.5, 0.4, 0.1, 3), "`n` to be at least 4"),
     (lambda: m.williams(1.5, 0.4, 0.1, 9), "`first` to be a correlation within -1..1, but got 1.5"),
     (lambda: m.williams(0.9, -0.9, 0.9, 9), "three correlations of one table"),
     (lambda: m.williams(1.0, -1.0, -1.0, 10), "not each other's opposite"),
-    (lambda: m.williams_test(FIRST, FIRST, level="pairwise"), "`level` to be one of system, summary, but got"),
-    (lambda: m.williams_test(FIRST, FIRST, method="kendall_b"), "`method` to be one of pearson, spearman, but got"),
+    (
+        lambda: m.williams_test(FIRST, FIRST, level="pairwise"),
+        "`level` to be one of system, summary, but got",
+    ),
+    (
+        lambda: m.williams_test(FIRST, FIRST, method="kendall_b"),
+        "`method` to be one of pearson, spearman, but got",
+    ),
     (lambda: permutation_test(swap="cells"), f"`swap` to be one of {', '.join(m.SWAPS)}"),
     (lambda: permutation_test(alternative="better"), "`alternative` to be one of two-sided, gr"),
-    (lambda: m.compare_all([FIRST], test="sign"), "one of permutation, bootstrap, williams, but got 'sign'"),
-    (lambda: m.bootstrap(FIRST, resample="rows"), "`resample` to be one of documents, systems, both"),
+    (
+        lambda: m.compare_all([FIRST], test="sign"),
+        "one of permutation, bootstrap, williams, but got 'sign'",
+    ),
+    (
+        lambda: m.bootstrap(FIRST, resample="rows"),
+        "`resample` to be one of documents, systems, both",
+    ),
     (lambda: m.bootstrap(FIRST, n=0), "`n` to be at least 1"),
     (lambda: m.bootstrap(FIRST, confidence=95), "`confidence` to lie between 0 and 1"),
     (lambda: m.bootstrap(FIRST, levels=["document"]), "`levels` to be one of summary"),
     (lambda: m.bootstrap(FIRST, methods=["tau"]), "`methods` to be one of spearman"),
-    (lambda: m.bootstrap(grid_of(np.ones((0, 3)), np.ones((0, 3)))), r"system to resample, but got \(0, 3\)"),
-    (lambda: m.bootstrap_groups(FIRST, **LEVEL), "`level` to be one of intra_system, pairwise, but got 'system'"),
-    (lambda: plots.plot_bias(m.bias_matrix(np.empty((2, 0)), np.empty((2, 0)), []), "m"), "at least one system"),
+    (
+        lambda: m.bootstrap(grid_of(np.ones((0, 3)), np.ones((0, 3)))),
+        r"system to resample, but got \(0, 3\)",
+    ),
+    (
+        lambda: m.bootstrap_groups(FIRST, **LEVEL),
+        "`level` to be one of intra_system, pairwise, but got 'system'",
+    ),
+    (
+        lambda: plots.plot_bias(m.bias_matrix(np.empty((2, 0)), np.empty((2, 0)), []), "m"),
+        "at least one system",
+    ),
     (lambda: plots.plot_intra_system({}, ["A"]), "at least one measure"),
-    (lambda: plots.plot_intra_system({"m": [1.0]}, ["A", "B"]), r"2 values of 'm', but got shape \(1,\)"),
-    (lambda: plots.plot_intra_system({"m": [1.0]}, ["A"], {"m": [1.0]}), r"1 pairs of 'm', but got shape \(1,\)"),
+    (
+        lambda: plots.plot_intra_system({"m": [1.0]}, ["A", "B"]),
+        r"2 values of 'm', but got shape \(1,\)",
+    ),
+    (
+        lambda: plots.plot_intra_system({"m": [1.0]}, ["A"], {"m": [1.0]}),
+        r"1 pairs of 'm', but got shape \(1,\)",
+    ),
     (lambda: plots.plot_layers({}, [1], "τ"), "at least one curve"),
     (lambda: plots.plot_layers({"a": [1.0]}, [1, 2], "τ"), "2 values of 'a', one for each layer"),
-    (lambda: plots.plot_scores(np.empty((0, 2)), np.empty((0, 2)), ["A", "B"], "m", "j"), "at least one summary"),
+    (
+        lambda: plots.plot_scores(np.empty((0, 2)), np.empty((0, 2)), ["A", "B"], "m", "j"),
+        "at least one summary",
+    ),
     (lambda: plots.plot_length_curves({}), "at least one curve"),
     (lambda: plots.plot_lengths(np.empty((0, 1)), ["A"]), "at least one summary"),
 ]
@@ -98,9 +170,18 @@ for _test in (m.paired_bootstrap, m.approximate_randomization):
     ]
 for _compare in (m.permutation_test, m.bootstrap_difference, m.williams_test):
     WRONG_VALUE += [
-        (partial(_compare, FIRST, SHIFTED, **LEVEL), "same judgements, but 'j' of 'm' and 'j' of 'm' differ"),
-        (partial(_compare, FIRST, RENAMED, **LEVEL), "same documents .* order, but 'm' and 'other' do not"),
-        (partial(_compare, FIRST, FIRST, level="document", method="pearson"), "`level` to be one of"),
+        (
+            partial(_compare, FIRST, SHIFTED, **LEVEL),
+            "same judgements, but 'j' of 'm' and 'j' of 'm' differ",
+        ),
+        (
+            partial(_compare, FIRST, RENAMED, **LEVEL),
+            "same documents .* order, but 'm' and 'other' do not",
+        ),
+        (
+            partial(_compare, FIRST, FIRST, level="document", method="pearson"),
+            "`level` to be one of",
+        ),
     ]
 
 
@@ -108,6 +189,8 @@ for _compare in (m.permutation_test, m.bootstrap_difference, m.williams_test):
     ("error", "call", "message"),
     [(TypeError, *case) for case in WRONG_TYPE] + [(ValueError, *case) for case in WRONG_VALUE],
 )
-def test_bad_input_is_named(error: type[Exception], call: Callable[[], object], message: str) -> None:
+def test_bad_input_is_named(
+    error: type[Exception], call: Callable[[], object], message: str
+) -> None:
     with pytest.raises(error, match=message):
         call()

@@ -12,12 +12,22 @@ from estime_metric.studies.meta import Grid, join
 
 
 def tidy(cells: dict[tuple[object, object], object], column: str) -> pd.DataFrame:
-    rows = [{"document": document, "system": system, column: value} for (document, system), value in cells.items()]
+    rows = [
+        {"document": document, "system": system, column: value}
+        for (document, system), value in cells.items()
+    ]
     return pd.DataFrame(rows, columns=["document", "system", column])
 
 
 SCORED = {("a", "X"): 3, ("a", "Y"): 0, ("b", "X"): 2, ("b", "Y"): 1, ("c", "X"): 5, ("c", "Y"): 4}
-JUDGED = {("c", "Y"): 1.0, ("c", "X"): 2.0, ("a", "Y"): 5.0, ("a", "X"): 3.0, ("b", "X"): 4.5, ("b", "Y"): 4.0}
+JUDGED = {
+    ("c", "Y"): 1.0,
+    ("c", "X"): 2.0,
+    ("a", "Y"): 5.0,
+    ("a", "X"): 3.0,
+    ("b", "X"): 4.5,
+    ("b", "Y"): 4.0,
+}
 
 
 def joined(scored: dict, judged: dict, **options: object) -> Grid:
@@ -39,13 +49,17 @@ def test_rows_and_columns_stand_in_the_order_of_the_judgements() -> None:
 def test_columns_may_be_called_otherwise_and_names_are_compared_as_text() -> None:
     scores = pd.DataFrame({"doc": [1, 1, 2, 2], "model": [7, 8, 7, 8], "m": [1, 2, 3, 4]})
     judgements = tidy({("1", "7"): 1, ("1", "8"): 2, ("2", "7"): 3, ("2", "8"): 5}, "j")
-    grid = join(scores, judgements, "m", "j", document=("doc", "document"), system=("model", "system"))
+    grid = join(
+        scores, judgements, "m", "j", document=("doc", "document"), system=("model", "system")
+    )
     assert (grid.documents, grid.systems) == (("1", "2"), ("7", "8"))
 
 
 def test_seventeen_scored_systems_and_sixteen_judged_ones() -> None:
     scored = {**SCORED, ("a", "Z"): 1, ("b", "Z"): 2, ("c", "Z"): 3}
-    with pytest.raises(ValueError, match=r'system without judgements: Z. With missing="drop" .* they are left out.'):
+    with pytest.raises(
+        ValueError, match=r'system without judgements: Z. With missing="drop" .* they are left out.'
+    ):
         joined(scored, JUDGED)
     grid = joined(scored, JUDGED, missing="drop")
     assert (grid.documents, grid.systems) == (("c", "a", "b"), ("Y", "X"))
@@ -59,13 +73,35 @@ def without(cells: dict, *keys: tuple[str, str]) -> dict:
 @pytest.mark.parametrize(
     ("scored", "judged", "problem", "dropped"),
     [
-        (without(SCORED, ("b", "Y")), JUDGED, r"'m' is missing for \(b, Y\)", "document with a gap in 'm': b"),
-        (SCORED, without(JUDGED, ("b", "X")), r"'j' is missing for \(b, X\)", "document with a gap in 'j': b"),
-        (without(SCORED, ("b", "X"), ("b", "Y")), JUDGED, "document without scores: b", "document without scores: b"),
-        (SCORED | {("b", "Y"): np.nan}, JUDGED, r"'m' of `scores` .* NaN at \(b, Y\)", "document with a gap in 'm': b"),
+        (
+            without(SCORED, ("b", "Y")),
+            JUDGED,
+            r"'m' is missing for \(b, Y\)",
+            "document with a gap in 'm': b",
+        ),
+        (
+            SCORED,
+            without(JUDGED, ("b", "X")),
+            r"'j' is missing for \(b, X\)",
+            "document with a gap in 'j': b",
+        ),
+        (
+            without(SCORED, ("b", "X"), ("b", "Y")),
+            JUDGED,
+            "document without scores: b",
+            "document without scores: b",
+        ),
+        (
+            SCORED | {("b", "Y"): np.nan},
+            JUDGED,
+            r"'m' of `scores` .* NaN at \(b, Y\)",
+            "document with a gap in 'm': b",
+        ),
     ],
 )
-def test_missing_cells_are_named_and_dropped_on_request(scored: dict, judged: dict, problem: str, dropped: str) -> None:
+def test_missing_cells_are_named_and_dropped_on_request(
+    scored: dict, judged: dict, problem: str, dropped: str
+) -> None:
     with pytest.raises(ValueError, match=problem):
         joined(scored, judged)
     grid = joined(scored, judged, missing="drop")
@@ -85,14 +121,32 @@ ONES = np.ones((1, 2))
 @pytest.mark.parametrize(
     ("scored", "error", "message"),
     [
-        ({**SCORED, ("b", "Y"): np.inf}, ValueError, r"'m' of `scores` to be finite, but got infinity at \(b, Y\)"),
-        ({**SCORED, ("b", "Y"): "high"}, TypeError, r"'m' of `scores` to hold numbers, but got 'high' at \(b, Y\)"),
+        (
+            {**SCORED, ("b", "Y"): np.inf},
+            ValueError,
+            r"'m' of `scores` to be finite, but got infinity at \(b, Y\)",
+        ),
+        (
+            {**SCORED, ("b", "Y"): "high"},
+            TypeError,
+            r"'m' of `scores` to hold numbers, but got 'high' at \(b, Y\)",
+        ),
         (dict.fromkeys(SCORED, 2), ValueError, "'m' to vary, but all 6 values are 2.0"),
-        ({**SCORED, (None, "Y"): 1}, ValueError, "`scores` to name document and system in each row, but row 6"),
-        ({**SCORED, ("b", ""): 1}, ValueError, "to name document and system in each row, but row 6"),
+        (
+            {**SCORED, (None, "Y"): 1},
+            ValueError,
+            "`scores` to name document and system in each row, but row 6",
+        ),
+        (
+            {**SCORED, ("b", ""): 1},
+            ValueError,
+            "to name document and system in each row, but row 6",
+        ),
     ],
 )
-def test_bad_cells_are_refused_in_any_case(scored: dict, error: type[Exception], message: str, missing: str) -> None:
+def test_bad_cells_are_refused_in_any_case(
+    scored: dict, error: type[Exception], message: str, missing: str
+) -> None:
     with pytest.raises(error, match=message):
         joined(scored, JUDGED, missing=missing)
 
@@ -100,17 +154,41 @@ def test_bad_cells_are_refused_in_any_case(scored: dict, error: type[Exception],
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: joined(ALL_BUT_ONE, COMPLETE), r"for \(d1, Y\), \(d2, Y\), .*\(d5, Y\) and 3 more\. With"),
-        (lambda: join(pd.concat([TABLE, TABLE.iloc[[3]]]), TABLE, "m", "m"), r"once, but it holds \(b, Y\) twice\."),
-        (lambda: joined(SCORED, STRANGERS), "document without judgements: a, b, c; document without scores: z"),
-        (lambda: joined(SCORED, STRANGERS, missing="drop"), "summaries in common, but none is left"),
+        (
+            lambda: joined(ALL_BUT_ONE, COMPLETE),
+            r"for \(d1, Y\), \(d2, Y\), .*\(d5, Y\) and 3 more\. With",
+        ),
+        (
+            lambda: join(pd.concat([TABLE, TABLE.iloc[[3]]]), TABLE, "m", "m"),
+            r"once, but it holds \(b, Y\) twice\.",
+        ),
+        (
+            lambda: joined(SCORED, STRANGERS),
+            "document without judgements: a, b, c; document without scores: z",
+        ),
+        (
+            lambda: joined(SCORED, STRANGERS, missing="drop"),
+            "summaries in common, but none is left",
+        ),
         (lambda: joined({}, {}), "summaries in common, but none is left"),
-        (lambda: join(TABLE, TABLE, "m", "j"), "`judgements` .* column 'j', but its columns are document, system, m"),
+        (
+            lambda: join(TABLE, TABLE, "m", "j"),
+            "`judgements` .* column 'j', but its columns are document, system, m",
+        ),
         (lambda: join(TABLE, TABLE, "m", "m", document="doc"), "`scores` to have a column 'doc'"),
         (lambda: join(SCORED, TABLE, "m", "m"), "`scores` to be a DataFrame, but got dict"),
-        (lambda: joined(SCORED, JUDGED, missing="ignore"), "`missing` to be one of error, drop, but got 'ignore'"),
-        (lambda: Grid(("a",), ("X", "Y"), ONES, ONES.T, "m", "j"), r"`judgements` .* shape \(1, 2\).* got \(2, 1\)"),
-        (lambda: Grid(("a",), ("X", "Y"), [[1, np.nan]], ONES, "m", "j"), r"`scores` .* but got nan at index \(0, 1\)"),
+        (
+            lambda: joined(SCORED, JUDGED, missing="ignore"),
+            "`missing` to be one of error, drop, but got 'ignore'",
+        ),
+        (
+            lambda: Grid(("a",), ("X", "Y"), ONES, ONES.T, "m", "j"),
+            r"`judgements` .* shape \(1, 2\).* got \(2, 1\)",
+        ),
+        (
+            lambda: Grid(("a",), ("X", "Y"), [[1, np.nan]], ONES, "m", "j"),
+            r"`scores` .* but got nan at index \(0, 1\)",
+        ),
     ],
 )
 def test_tables_that_do_not_fit_are_refused(call: Callable[[], object], message: str) -> None:

@@ -16,9 +16,23 @@ from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.shuffle import LengthCurve, accuracy_by_length_difference
 
 NAMES = [
-    "LEAD-3", "neusum", "BanditSum", "RNES", "PG", "abssentrw", "Bottom-Up", "Improve-abs", "Unified-ext-abs",
-    "ROUGESal", "Multi-task (Ent + QG)", "Closed book decoder", "T5", "GPT-2 (zero shot)", "BART", "Pegasus",
-]  # fmt: skip
+    "LEAD-3",
+    "neusum",
+    "BanditSum",
+    "RNES",
+    "PG",
+    "abssentrw",
+    "Bottom-Up",
+    "Improve-abs",
+    "Unified-ext-abs",
+    "ROUGESal",
+    "Multi-task (Ent + QG)",
+    "Closed book decoder",
+    "T5",
+    "GPT-2 (zero shot)",
+    "BART",
+    "Pegasus",
+]
 
 
 def tables(documents: int = 40, systems: int = 16) -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +48,9 @@ def bias(systems: int = 16) -> BiasMatrix:
 
 def curve(seed: int = 0) -> LengthCurve:
     rng = np.random.default_rng(seed)
-    return accuracy_by_length_difference(rng.normal(size=90), rng.normal(size=90), rng.integers(50, 400, size=90))
+    return accuracy_by_length_difference(
+        rng.normal(size=90), rng.normal(size=90), rng.integers(50, 400, size=90)
+    )
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
@@ -42,23 +58,35 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "bias of two": lambda: plots.plot_bias(bias(2), "a measure"),
     "bias of one": lambda: plots.plot_bias(bias(1), "a measure"),
     "intra": lambda: plots.plot_intra_system(
-        {"one": np.linspace(-0.1, 0.5, 16), "two": np.full(16, np.nan)}, NAMES, {"one": np.zeros((16, 2))}
+        {"one": np.linspace(-0.1, 0.5, 16), "two": np.full(16, np.nan)},
+        NAMES,
+        {"one": np.zeros((16, 2))},
     ),
     "layers": lambda: plots.plot_layers(
-        {"coherence": [0.1, 0.3, 0.2], "fluency": [0.1, 0.3, 0.2]}, [0, 1, 2], "τ", others={"fluency": [0.0, 0.1, 0.2]},
+        {"coherence": [0.1, 0.3, 0.2], "fluency": [0.1, 0.3, 0.2]},
+        [0, 1, 2],
+        "τ",
+        others={"fluency": [0.0, 0.1, 0.2]},
         kinds=("thick", "thin"),
     ),
     "curves": lambda: plots.plot_length_curves({"one": curve(), "two": curve(1)}),
     "lengths": lambda: plots.plot_lengths(tables(systems=6)[1] * 100, NAMES[:6]),
     "one summary": lambda: plots.plot_scores([[1.0]], [[1.0]], ["A"], "a measure", "coherence"),
     "one document": lambda: plots.plot_lengths([[3.0, 4.0, 5.0, 6.0, 7.0]], list("abcde")),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow
 def test_files_are_written_twice_the_same(tmp_path: Path) -> None:
-    first, again = (plots.save(FIGURES["bias"](), tmp_path / name) for name in ("first", "again.svg"))
-    assert [path.name for path in (*first, *again)] == ["first.png", "first.svg", "again.png", "again.svg"]
+    first, again = (
+        plots.save(FIGURES["bias"](), tmp_path / name) for name in ("first", "again.svg")
+    )
+    assert [path.name for path in (*first, *again)] == [
+        "first.png",
+        "first.svg",
+        "again.png",
+        "again.svg",
+    ]
     assert first[0].read_bytes().startswith(b"\x89PNG")
     assert "</svg>" in first[1].read_text(encoding="utf-8")
     for one, other in zip(first, again, strict=True):
@@ -88,22 +116,34 @@ def test_circles_have_the_colours_and_areas_of_the_matrix() -> None:
     sizes = circles.get_sizes()
     np.testing.assert_allclose(sizes / sizes.max(), made.counts[rows, columns] / made.counts.max())
     largest = made.counts.max()
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == [f"{largest}", f"{largest // 4}"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        f"{largest}",
+        f"{largest // 4}",
+    ]
     assert circles.get_clim() == (-1.0, 1.0)
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["the best" if name == "BART" else name for name in made.systems]
-    crossed = plots.plot_bias(bias_matrix([[1.0, 0.0]], [[2.0, 1.0]], ["A", "B"]), "a measure").axes[0].collections[1]
+    crossed = (
+        plots.plot_bias(bias_matrix([[1.0, 0.0]], [[2.0, 1.0]], ["A", "B"]), "a measure")
+        .axes[0]
+        .collections[1]
+    )
     assert crossed.get_offsets().tolist() == [[0.0, 1.0]]
 
 
 def test_bars_and_whiskers_stand_where_the_values_are() -> None:
     values = {"one": [0.1, 0.4, np.nan], "two": [0.2, -0.3, 0.0]}
-    figure = plots.plot_intra_system(values, ["A", "B", "C"], {"one": [[0.0, 0.2], [0.3, 0.5], [np.nan, np.nan]]})
+    figure = plots.plot_intra_system(
+        values, ["A", "B", "C"], {"one": [[0.0, 0.2], [0.3, 0.5], [np.nan, np.nan]]}
+    )
     for panel, heights in zip(figure.axes, values.values(), strict=True):
         np.testing.assert_array_equal([bar.get_height() for bar in panel.patches], heights)
     whiskers = np.array(figure.axes[0].collections[0].get_segments())
     np.testing.assert_allclose(whiskers, [[[0, 0.0], [0, 0.2]], [[1, 0.3], [1, 0.5]]])
-    assert [panel.get_title(loc="left") for panel in figure.axes] == ["one   (mean 0.25)", "two   (mean -0.03)"]
+    assert [panel.get_title(loc="left") for panel in figure.axes] == [
+        "one   (mean 0.25)",
+        "two   (mean -0.03)",
+    ]
 
 
 def test_the_best_layer_is_ringed_and_named() -> None:
@@ -117,7 +157,9 @@ def test_the_best_layer_is_ringed_and_named() -> None:
 
 
 def test_curves_that_end_together_are_named_apart() -> None:
-    figure = plots.plot_layers({name: [0.1, 0.2 + 1e-4 * k] for k, name in enumerate("abcdefg")}, [1, 2], "τ")
+    figure = plots.plot_layers(
+        {name: [0.1, 0.2 + 1e-4 * k] for k, name in enumerate("abcdefg")}, [1, 2], "τ"
+    )
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in figure.axes[0].texts]
     assert len(boxes) == 7
@@ -134,16 +176,22 @@ def test_names_beside_means_cover_no_other_name_and_no_point() -> None:
     axes = figure.axes[1]
     texts = [text for text in axes.texts if isinstance(text, Annotation)]
     assert sorted(text.get_text() for text in texts) == sorted(NAMES)
-    boxes = [super(Annotation, text).get_window_extent() for text in texts]  # of the name, without its line
+    boxes = [
+        super(Annotation, text).get_window_extent() for text in texts
+    ]  # of the name, without its line
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
-    points = axes.transData.transform(np.column_stack([judgements.mean(axis=0), scores.mean(axis=0)]))
+    points = axes.transData.transform(
+        np.column_stack([judgements.mean(axis=0), scores.mean(axis=0)])
+    )
     assert not any(box.contains(*point) for box in boxes for point in points)
 
 
 def test_curves_and_histograms_hold_the_data() -> None:
     one = curve()
     figure = plots.plot_length_curves({"one": one})
-    np.testing.assert_array_equal(figure.axes[0].lines[0].get_xydata(), np.column_stack([one.lengths, one.means]))
+    np.testing.assert_array_equal(
+        figure.axes[0].lines[0].get_xydata(), np.column_stack([one.lengths, one.means])
+    )
     lengths = tables(systems=6)[1] * 100
     panels = plots.plot_lengths(lengths, NAMES[:6]).axes
     assert [panel.get_title(loc="left") for panel in panels[:6]] == NAMES[:6]

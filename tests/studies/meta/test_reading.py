@@ -29,14 +29,19 @@ def paths(tmp_path: Path) -> tuple[Path, Path]:
 def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
     grids = read_grids(*paths)
     assert [(grid.judgement, grid.measure) for grid in grids] == [
-        (quality, measure) for quality in ("consistency", "fluency") for measure in ("line", "alarms", "winners")
+        (quality, measure)
+        for quality in ("consistency", "fluency")
+        for measure in ("line", "alarms", "winners")
     ]
     expected = join(SCORES, JUDGEMENTS, "winners", "fluency", document=("doc", "doc_id"))
     np.testing.assert_array_equal(grids[-1].scores, expected.scores)
     np.testing.assert_array_equal(grids[-1].judgements, expected.judgements)
     assert (grids[-1].documents, grids[-1].systems) == (("d0", "d1", "d2"), ("s0", "s1"))
     paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
-    with pytest.raises(TypeError, match=r"column 'alarms' of `scores` to hold numbers, but got 'oops' at \(d0, s1\)"):
+    with pytest.raises(
+        TypeError,
+        match=r"column 'alarms' of `scores` to hold numbers, but got 'oops' at \(d0, s1\)",
+    ):
         read_grids(*paths)
 
 
@@ -45,19 +50,29 @@ def test_what_is_no_measure_is_taken_only_where_it_is_asked_for(paths: tuple[Pat
     table.to_csv(paths[0], index=False)
     skipped = ("line", "winners")
     assert {grid.measure for grid in read_grids(*paths, not_measures=skipped)} == {"alarms"}
-    found = read_grids(*paths, measures=["winners@3", "line"], qualities=["fluency"], not_measures=skipped)
+    found = read_grids(
+        *paths, measures=["winners@3", "line"], qualities=["fluency"], not_measures=skipped
+    )
     assert [grid.measure for grid in found] == ["winners@3", "line"]
-    with pytest.raises(ValueError, match=r"'scores.csv' to have a column of numbers to be compared, but it has none"):
+    with pytest.raises(
+        ValueError,
+        match=r"'scores.csv' to have a column of numbers to be compared, but it has none",
+    ):
         read_grids(*paths, not_measures=("line", "winners", "alarms"))
 
 
 def test_measures_of_which_lower_is_better_are_negated(paths: tuple[Path, Path]) -> None:
     SCORES.rename(columns={"alarms": "alarms@3"}).to_csv(paths[0], index=False)
     directions = {"alarms": False, "winners": True}
-    found = read_grids(*paths, measures=["alarms@3", "winners"], qualities=["fluency"], directions=directions)
+    found = read_grids(
+        *paths, measures=["alarms@3", "winners"], qualities=["fluency"], directions=directions
+    )
     np.testing.assert_array_equal(found[0].scores.ravel(), -SCORES["alarms"])
     np.testing.assert_array_equal(found[1].scores.ravel(), SCORES["winners"])
-    with pytest.raises(ValueError, match=r"direction of each measure, but line, winners may .* \(--higher, --lower\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"direction of each measure, but line, winners may .* \(--higher, --lower\)",
+    ):
         read_grids(*paths, directions={"alarms": False})
 
 
@@ -79,8 +94,14 @@ def test_a_folder_has_a_measure_in_each_file(paths: tuple[Path, Path], tmp_path:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"document": "title"}, "'judgements.jsonl' to have a column of documents, .* with argument `document`"),
-        ({"system": ("summarizer", "system")}, "'scores.csv' to have a column of systems, but its columns are doc,"),
+        (
+            {"document": "title"},
+            "'judgements.jsonl' to have a column of documents, .* with argument `document`",
+        ),
+        (
+            {"system": ("summarizer", "system")},
+            "'scores.csv' to have a column of systems, but its columns are doc,",
+        ),
         ({"measures": ["rouge"]}, "`scores` to have a column 'rouge'"),
     ],
 )
@@ -89,14 +110,23 @@ def test_what_is_not_there_is_named(paths: tuple[Path, Path], options: dict, mes
         read_grids(*paths, **options)
 
 
-def test_missing_summaries_are_dropped_and_columns_named_on_either_side(paths: tuple[Path, Path]) -> None:
+def test_missing_summaries_are_dropped_and_columns_named_on_either_side(
+    paths: tuple[Path, Path],
+) -> None:
     SCORES.iloc[:-1].to_csv(paths[0], index=False)
     with pytest.raises(ValueError, match=r"'alarms' is missing for \(d2, s1\)"):
         read_grids(*paths, measures=["alarms"])
     grid = read_grids(*paths, measures=["alarms"], missing="drop")[0]
-    assert (grid.documents, grid.dropped) == (("d0", "d1"), ("document with a gap in 'alarms': d2",))
+    assert (grid.documents, grid.dropped) == (
+        ("d0", "d1"),
+        ("document with a gap in 'alarms': d2",),
+    )
     SCORES.rename(columns={"doc": "title"}).to_csv(paths[0], index=False)
-    assert read_grids(*paths, measures=["alarms"], document=("title", None))[0].documents == ("d0", "d1", "d2")
+    assert read_grids(*paths, measures=["alarms"], document=("title", None))[0].documents == (
+        "d0",
+        "d1",
+        "d2",
+    )
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])

@@ -11,16 +11,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric.studies import meta
-from estime_metric.studies.meta import accuracy_by_length_difference, shuffle_accuracy, shuffle_text, shuffle_texts
+from estime_metric.studies.meta import (
+    accuracy_by_length_difference,
+    shuffle_accuracy,
+    shuffle_text,
+    shuffle_texts,
+)
 from estime_metric.studies.meta.shuffle import LengthCurve, split_sentences
 
-sentences = st.lists(st.sampled_from(["It rained.", "Nobody came!", "Why not?", "We left."]), max_size=6)
+sentences = st.lists(
+    st.sampled_from(["It rained.", "Nobody came!", "Why not?", "We left."]), max_size=6
+)
 scores = st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 1.0, 2.0])] * 2), min_size=1, max_size=30)
 
 
 @settings(max_examples=40, deadline=None)
 @given(sentences, st.integers(0, 50))
-def test_a_shuffled_text_holds_the_same_sentences_in_another_order(parts: list[str], seed: int) -> None:
+def test_a_shuffled_text_holds_the_same_sentences_in_another_order(
+    parts: list[str], seed: int
+) -> None:
     text = " ".join(parts)
     made = shuffle_text(text, seed)
     assert sorted(split_sentences(made.text)) == sorted(parts)
@@ -43,7 +52,9 @@ def test_every_other_order_is_as_likely() -> None:
     counts = {text: made.count(text) for text in set(made)}
     assert len(counts) == 5
     assert "A.\nB.\nC." not in counts
-    assert all(500 < count < 700 for count in counts.values())  # 600 expected, standard deviation 22
+    assert all(
+        500 < count < 700 for count in counts.values()
+    )  # 600 expected, standard deviation 22
 
 
 def test_the_seed_and_the_position_decide_and_nothing_else() -> None:
@@ -59,14 +70,20 @@ def test_the_seed_and_the_position_decide_and_nothing_else() -> None:
     ("text", "expected"),
     [
         ("", []),
-        ("He paid 2.6 million to v. jones . Then he left .", ["He paid 2.6 million to v. jones .", "Then he left ."]),
-        ('"Go!" She went. (All of them did.) 12 came.', ['"Go!"', "She went.", "(All of them did.)", "12 came."]),
+        (
+            "He paid 2.6 million to v. jones . Then he left .",
+            ["He paid 2.6 million to v. jones .", "Then he left ."],
+        ),
+        (
+            '"Go!" She went. (All of them did.) 12 came.',
+            ['"Go!"', "She went.", "(All of them did.)", "12 came."],
+        ),
         ("`` go ! '' said bob . `` No . '' End", ["`` go ! '' said bob .", "`` No . ''", "End"]),
         ("Line one. Still one\n\n line two ", ["Line one. Still one", "line two"]),
         ("One line. And its end.\n", ["One line.", "And its end."]),
         ("No space.Here", ["No space.Here"]),
     ],
-)  # fmt: skip
+)
 def test_sentences(text: str, expected: list[str]) -> None:
     assert split_sentences(text) == expected
 
@@ -93,7 +110,9 @@ def check(curve: LengthCurve, pairs: list[tuple[float, float, float]]) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(scores, st.data())
-def test_curve_by_difference_agrees_with_loops(pairs: list[tuple[float, float]], data: st.DataObject) -> None:
+def test_curve_by_difference_agrees_with_loops(
+    pairs: list[tuple[float, float]], data: st.DataObject
+) -> None:
     size = len(pairs)
     lengths = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
     others = data.draw(st.lists(st.integers(0, 500), min_size=size, max_size=size))
@@ -111,7 +130,10 @@ def test_agreement_agrees_with_loops() -> None:
     every = itertools.permutations(np.ndindex(shape), 2)
     better = [(one, other) for one, other in every if judgements[one] > judgements[other]]
     curve = meta.agreement_by_length_difference(scores, judgements, lengths)
-    check(curve, [(lengths[one] - lengths[other], scores[one], scores[other]) for one, other in better])
+    check(
+        curve,
+        [(lengths[one] - lengths[other], scores[one], scores[other]) for one, other in better],
+    )
     some = meta.agreement_by_length_difference(scores, judgements, lengths, pairs=50)
     assert some.counts.sum() == 50
     assert meta.agreement_by_length_difference([[1, 1]], [[2, 2]], [[3, 4]]).counts.tolist() == []
@@ -119,11 +141,19 @@ def test_agreement_agrees_with_loops() -> None:
 
 def test_pairs_are_drawn_without_repetition_and_never_of_one_text() -> None:
     size = 40
-    marks = np.arange(size) * 1000.0  # the difference of two lengths tells which texts they belong to
+    marks = (
+        np.arange(size) * 1000.0
+    )  # the difference of two lengths tells which texts they belong to
     curve = accuracy_by_length_difference(
-        np.zeros(size), np.zeros(size), marks + np.arange(size) ** 2, marks + np.arange(size) ** 2, pairs=500,
-        width=1.0, limit=1e9, seed=2,
-    )  # fmt: skip
+        np.zeros(size),
+        np.zeros(size),
+        marks + np.arange(size) ** 2,
+        marks + np.arange(size) ** 2,
+        pairs=500,
+        width=1.0,
+        limit=1e9,
+        seed=2,
+    )
     assert curve.counts.sum() == 500
     assert 0.0 not in curve.lengths
     assert (curve.means == 0.5).all()
@@ -152,7 +182,9 @@ def test_statistics_of_systems() -> None:
         assert row.mean == pytest.approx(sum(column) / 31)
         assert row.std == pytest.approx(math.sqrt(sum((column - row.mean) ** 2) / 30))
         assert (row.min, row.median, row.max) == (min(column), sorted(column)[15], max(column))
-    assert meta.lengths_by_system([[3.0]], ["a"]).isna().to_numpy().tolist() == [[False, True, False, False, False]]
+    assert meta.lengths_by_system([[3.0]], ["a"]).isna().to_numpy().tolist() == [
+        [False, True, False, False, False]
+    ]
     assert meta.lengths_by_system(np.empty((0, 1)), ["a"]).isna().all(axis=None)
     assert meta.lengths_by_system(np.empty((3, 0)), []).shape == (0, 5)
 
@@ -161,6 +193,12 @@ def test_correlation_with_length_is_that_of_every_level() -> None:
     rng = np.random.default_rng(4)
     lengths = rng.integers(20, 90, size=(12, 5))
     scores = lengths + rng.integers(0, 60, size=lengths.shape)
-    expected = {level: meta.correlate(scores, lengths, level=level, method="kendall_b") for level in meta.LEVELS}
+    expected = {
+        level: meta.correlate(scores, lengths, level=level, method="kendall_b")
+        for level in meta.LEVELS
+    }
     assert meta.correlation_with_length(scores, lengths) == expected
-    assert all(math.isnan(value) for value in meta.correlation_with_length(np.ones((3, 2)), np.ones((3, 2))).values())
+    assert all(
+        math.isnan(value)
+        for value in meta.correlation_with_length(np.ones((3, 2)), np.ones((3, 2))).values()
+    )

@@ -9,9 +9,17 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from estime_metric.studies import meta
 from estime_metric.comparison.resampling import draw
-from estime_metric.studies.meta import Grid, bootstrap, bootstrap_difference, compare_all, correlate, evaluate_all, holm
+from estime_metric.studies import meta
+from estime_metric.studies.meta import (
+    Grid,
+    bootstrap,
+    bootstrap_difference,
+    compare_all,
+    correlate,
+    evaluate_all,
+    holm,
+)
 from estime_metric.studies.meta.resampling import resampled
 from estime_metric.studies.meta.significance import (
     ALTERNATIVES,
@@ -31,10 +39,16 @@ from tests.studies.meta.conftest import grid_of, made_up
 def test_weights_equal_copied_rows(kind: str, seed: int, steps: int) -> None:
     grid = made_up(seed=seed, steps=steps)
     found = resampled(grid, draw(grid.scores.shape, kind, 8, seed), meta.LEVELS, meta.METHODS)
-    for index, (scores, judgements) in enumerate(oracle.resample(grid.scores, grid.judgements, kind, 8, seed)):
+    for index, (scores, judgements) in enumerate(
+        oracle.resample(grid.scores, grid.judgements, kind, 8, seed)
+    ):
         for level in oracle.LEVELS:
-            expected = [oracle.value(scores, judgements, level, method) for method in oracle.METHODS]
-            np.testing.assert_allclose(found[level][:, index], expected, rtol=0, atol=1e-12, err_msg=level)
+            expected = [
+                oracle.value(scores, judgements, level, method) for method in oracle.METHODS
+            ]
+            np.testing.assert_allclose(
+                found[level][:, index], expected, rtol=0, atol=1e-12, err_msg=level
+            )
 
 
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,13 +57,26 @@ def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("estime_metric.studies.meta.significance._TOGETHER", 54 * 16)
     assert permutation_test(*rivals(), **options) == swapped
     monkeypatch.setattr("estime_metric.studies.meta.resampling._TOGETHER", 7 * 54)
-    pd.testing.assert_frame_equal(bootstrap(made_up(), n=50), whole, check_exact=False, rtol=0, atol=1e-12)
+    pd.testing.assert_frame_equal(
+        bootstrap(made_up(), n=50), whole, check_exact=False, rtol=0, atol=1e-12
+    )
 
 
 def test_the_table_holds_quantiles_of_the_resamples() -> None:
     grid = made_up()
-    found = bootstrap(grid, levels=["pairwise", "system"], methods=["kendall_b"], n=60, confidence=0.9, seed=4)
-    assert list(found.columns) == ["level", "method", "value", "low", "high", "groups", "left_out", "undefined"]
+    found = bootstrap(
+        grid, levels=["pairwise", "system"], methods=["kendall_b"], n=60, confidence=0.9, seed=4
+    )
+    assert list(found.columns) == [
+        "level",
+        "method",
+        "value",
+        "low",
+        "high",
+        "groups",
+        "left_out",
+        "undefined",
+    ]
     assert list(found["level"]) == ["pairwise", "system"]
     assert list(found["groups"]) == [9, 1]
     for _, row in found.iterrows():
@@ -57,7 +84,9 @@ def test_the_table_holds_quantiles_of_the_resamples() -> None:
             oracle.value(x, y, row["level"], "kendall_b")
             for x, y in oracle.resample(grid.scores, grid.judgements, "both", 60, 4)
         ]
-        assert row["value"] == pytest.approx(oracle.value(grid.scores, grid.judgements, row["level"], "kendall_b"))
+        assert row["value"] == pytest.approx(
+            oracle.value(grid.scores, grid.judgements, row["level"], "kendall_b")
+        )
         assert [row["low"], row["high"]] == pytest.approx(list(np.nanquantile(drawn, [0.05, 0.95])))
         assert row["undefined"] == np.isnan(drawn).sum()
 
@@ -65,7 +94,9 @@ def test_the_table_holds_quantiles_of_the_resamples() -> None:
 def test_what_is_undefined_is_counted_and_not_hidden() -> None:
     judgements = np.random.default_rng(0).integers(1, 6, size=(8, 4)).astype(float)
     confounder = np.tile([0.0, 1.0, 1.0, 0.0], (8, 1))
-    found = bootstrap(grid_of(confounder, judgements), methods=["kendall_b"], n=300).set_index("level")
+    found = bootstrap(grid_of(confounder, judgements), methods=["kendall_b"], n=300).set_index(
+        "level"
+    )
     inside = found.loc["intra_system"]
     assert np.isnan([inside["value"], inside["low"], inside["high"]]).all()
     assert (inside["left_out"], inside["undefined"]) == (4, 300)
@@ -74,7 +105,9 @@ def test_what_is_undefined_is_counted_and_not_hidden() -> None:
     assert system["low"] <= system["value"] <= system["high"]
 
 
-@pytest.mark.parametrize(("level", "kind"), [("intra_system", "documents"), ("pairwise", "systems")])
+@pytest.mark.parametrize(
+    ("level", "kind"), [("intra_system", "documents"), ("pairwise", "systems")]
+)
 def test_intervals_of_each_group(level: str, kind: str) -> None:
     grid = made_up(12, 5, seed=2)
     found = meta.bootstrap_groups(grid, level=level, method="kendall_b", n=40, seed=7)
@@ -86,7 +119,9 @@ def test_intervals_of_each_group(level: str, kind: str) -> None:
         for sample in oracle.resample(grid.scores, grid.judgements, kind, 40, 7)
     ]
     assert list(found["undefined"]) == np.isnan(samples).sum(axis=0).tolist()
-    np.testing.assert_allclose(found[["low", "high"]].T, np.nanquantile(samples, [0.025, 0.975], axis=0))
+    np.testing.assert_allclose(
+        found[["low", "high"]].T, np.nanquantile(samples, [0.025, 0.975], axis=0)
+    )
 
 
 def rivals(documents: int = 9, systems: int = 6, seed: int = 0) -> tuple[Grid, Grid]:
@@ -101,8 +136,12 @@ def rivals(documents: int = 9, systems: int = 6, seed: int = 0) -> tuple[Grid, G
 def test_differences_are_resampled_in_pairs(level: str, method: str) -> None:
     first, second = rivals()
     found = bootstrap_difference(first, second, level=level, method=method, n=40, seed=2)
-    samples = [oracle.resample(each.scores, each.judgements, "both", 40, 2) for each in (first, second)]
-    drawn = np.subtract(*[[oracle.value(*tables, level, method) for tables in some] for some in samples])
+    samples = [
+        oracle.resample(each.scores, each.judgements, "both", 40, 2) for each in (first, second)
+    ]
+    drawn = np.subtract(
+        *[[oracle.value(*tables, level, method) for tables in some] for some in samples]
+    )
     known = drawn[~np.isnan(drawn)]
     assert found.undefined == len(drawn) - len(known)
     assert [found.low, found.high] == pytest.approx(list(np.quantile(known, [0.025, 0.975])))
@@ -117,11 +156,15 @@ def test_differences_are_resampled_in_pairs(level: str, method: str) -> None:
 def test_permutations_are_what_swapped_scores_give(level: str, swap: str) -> None:
     first, second = rivals()
     shape = {"summaries": (9, 6), "documents": (9, 1), "systems": (1, 6)}[swap]
-    coins = np.broadcast_to(np.random.default_rng(3).integers(2, size=(25, *shape)), (25, 9, 6)).astype(bool)
+    coins = np.broadcast_to(
+        np.random.default_rng(3).integers(2, size=(25, *shape)), (25, 9, 6)
+    ).astype(bool)
     a, b = (stats.zscore(grid.scores, axis=None) for grid in (first, second))
     for method in ("kendall_b", "pearson", "accuracy"):
         pairs = [(np.where(coin, b, a), np.where(coin, a, b)) for coin in coins]
-        values = [[oracle.value(side, first.judgements, level, method) for side in pair] for pair in pairs]
+        values = [
+            [oracle.value(side, first.judgements, level, method) for side in pair] for pair in pairs
+        ]
         drawn = np.subtract(*np.transpose(values))
         for alternative, size in zip(ALTERNATIVES, (np.abs, np.positive, np.negative), strict=True):
             options = {"level": level, "method": method, "swap": swap, "alternative": alternative}
@@ -142,15 +185,23 @@ def test_a_measure_does_not_differ_from_itself_in_other_units(level: str) -> Non
 
 
 def test_williams_is_the_textbook_formula() -> None:
-    for first, second, between, n in [(0.4, 0.5, 0.1, 103), (0.9, 0.7, 0.6, 16), (-0.2, 0.3, 0.5, 40)]:
+    for first, second, between, n in [
+        (0.4, 0.5, 0.1, 103),
+        (0.9, 0.7, 0.6, 16),
+        (-0.2, 0.3, 0.5, 40),
+    ]:
         determinant = np.linalg.det([[1, first, second], [first, 1, between], [second, between, 1]])
         mean = (first + second) / 2
         t = (first - second) * np.sqrt(
-            (n - 1) * (1 + between) / (2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - between) ** 3)
+            (n - 1)
+            * (1 + between)
+            / (2 * (n - 1) / (n - 3) * determinant + mean**2 * (1 - between) ** 3)
         )
         found = williams(first, second, between, n)
         assert found == pytest.approx((t, 2 * stats.t.sf(abs(t), n - 3)))
-        greater, less = (williams(first, second, between, n, alternative=side)[1] for side in ("greater", "less"))
+        greater, less = (
+            williams(first, second, between, n, alternative=side)[1] for side in ("greater", "less")
+        )
         assert greater + less == pytest.approx(1)
         assert min(greater, less) == pytest.approx(found[1] / 2)
     assert williams(0.5, 0.5, 0.2, 10) == williams(0.5, 0.5, 1.0, 10) == (0.0, 1.0)
@@ -164,19 +215,32 @@ def test_williams_on_grids_takes_systems_or_summaries() -> None:
     expected = williams(table[0, 2], table[1, 2], table[0, 1], 12)[1]
     found = williams_test(first, second)
     assert found.p_value == pytest.approx(expected)
-    assert found.first == correlate(first.scores, first.judgements, level="system", method="pearson")
+    assert found.first == correlate(
+        first.scores, first.judgements, level="system", method="pearson"
+    )
     table = np.corrcoef([side.ravel() for side in (first.scores, second.scores, first.judgements)])
     expected = williams(table[0, 2], table[1, 2], table[0, 1], 360, alternative="greater")[1]
-    assert williams_test(first, second, level="summary", alternative="greater").p_value == pytest.approx(expected)
+    assert williams_test(
+        first, second, level="summary", alternative="greater"
+    ).p_value == pytest.approx(expected)
 
 
 def named(measure: str, judgement: str, seed: int, scores: np.ndarray | None = None) -> Grid:
     grid = made_up(12, 6, seed=0 if judgement == "coherence" else 1)
     noise = np.random.default_rng(seed).normal(size=grid.scores.shape)
-    return grid_of(grid.scores + seed * noise if scores is None else scores, grid.judgements, measure, judgement)
+    return grid_of(
+        grid.scores + seed * noise if scores is None else scores,
+        grid.judgements,
+        measure,
+        judgement,
+    )
 
 
-GRIDS = [named(f"m{seed}", judgement, seed) for judgement in ("coherence", "fluency") for seed in (1, 2, 9)]
+GRIDS = [
+    named(f"m{seed}", judgement, seed)
+    for judgement in ("coherence", "fluency")
+    for seed in (1, 2, 9)
+]
 OPTIONS = {"levels": ("summary", "system"), "methods": ("pearson",)}
 
 

@@ -1,4 +1,6 @@
-"""The rule by which an embedded encoder is chosen: its figures on made-up counts, beside plain loops."""
+"""The rule by which an embedded encoder is chosen: its figures on made-up counts, beside plain
+loops.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from scipy.stats import spearmanr
 
 from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.studies.benchmarks.frank.partial import partial_correlation
-from estime_metric.studies.training.choose import FIGURES, KINDS, Candidate, marked_tokens, report, roc_area
+from estime_metric.studies.training.choose import (
+    FIGURES,
+    KINDS,
+    Candidate,
+    marked_tokens,
+    report,
+    roc_area,
+)
 
 
 def test_the_area_counts_ties_half() -> None:
@@ -23,7 +32,8 @@ def test_the_area_counts_ties_half() -> None:
 def test_tokens_are_marked_where_they_touch_a_span() -> None:
     verdicts = ["match", "alarm", "absent", "alarm"]
     units = tuple(
-        UnitVerdict(3 * i, 3 * i + 2, verdict, None, None, None) for i, verdict in enumerate(verdicts)
+        UnitVerdict(3 * i, 3 * i + 2, verdict, None, None, None)
+        for i, verdict in enumerate(verdicts)
     )  # "aa bb cc dd"
     shown = Explanation("aa bb cc dd", "", units, "token", 1, "")
     assert marked_tokens(shown, ["bb cc", "not there", ""]) == (3, 2, 1, 1)
@@ -37,12 +47,14 @@ def folder(tmp_path: Path) -> Path:
     names = [*KINDS, "frank", "cliff cnndm", "cliff xsum", "summeval"]
     rows = [
         {
-            "set": name, "source": f"{name} {max(1, i)}", "system": "AB"[i % 2],
+            "set": name,
+            "source": f"{name} {max(1, i)}",
+            "system": "AB"[i % 2],
             "judged": rng.integers(1, 6, 4).tolist() if name == "summeval" else [i % 3 // 2],
         }
         for name in names
         for i in range(6)
-    ]  # fmt: skip
+    ]
     tokens = rng.integers(8, 15, (1, len(rows))).astype(float)
     overlap = tokens - rng.integers(0, 4, tokens.shape)
     arrays = {"alarms": rng.integers(0, 5, tokens.shape), "overlap": overlap, "tokens": tokens}
@@ -88,21 +100,32 @@ def test_figures_are_what_the_rule_says(folder: Path) -> None:
     assert found["summeval"] == pytest.approx(np.mean(rhos))
 
 
-@pytest.mark.filterwarnings("ignore")  # a resample of six pairs may have one label, or a constant column
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # a resample of six pairs may have one label, or a constant column
 def test_the_half_that_the_rule_does_not_see_has_no_injected_errors(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("estime_metric.studies.training.choose.RESAMPLES", 20)
     whole = Candidate(folder).figures(3)
-    stored, rows = dict(np.load(folder / "counts.npz")), json.loads((folder / "rows.json").read_text())["rows"]
+    stored, rows = (
+        dict(np.load(folder / "counts.npz")),
+        json.loads((folder / "rows.json").read_text())["rows"],
+    )
     kept = [i for i, row in enumerate(rows) if row["set"] not in KINDS]
-    arrays = {name: values if name == "layers" else values[:, kept] for name, values in stored.items()}
+    arrays = {
+        name: values if name == "layers" else values[:, kept] for name, values in stored.items()
+    }
     np.savez(folder / "counts.npz", **arrays)
-    (folder / "rows.json").write_text(json.dumps({"signature": "", "rows": [rows[i] for i in kept]}))
+    (folder / "rows.json").write_text(
+        json.dumps({"signature": "", "rows": [rows[i] for i in kept]})
+    )
     candidate = Candidate(folder)
     assert candidate.figures(3) == {name: whole[name] for name in FIGURES[2:]}
     report([candidate, candidate])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[1:7]] == [*FIGURES[2:], "mean", "difference"]
     assert lines[-1].split() == ["difference", "0.0000", "[0.000,", "0.000]"]
-    assert float(lines[-2].split()[1]) == pytest.approx(np.mean([whole[name] for name in FIGURES[2:]]), abs=1e-4)
+    assert float(lines[-2].split()[1]) == pytest.approx(
+        np.mean([whole[name] for name in FIGURES[2:]]), abs=1e-4
+    )

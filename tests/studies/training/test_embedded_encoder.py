@@ -1,4 +1,6 @@
-"""The training of the embedded encoder: stopped and resumed it gives the same weights; blocks keep to documents."""
+"""The training of the embedded encoder: stopped and resumed it gives the same weights; blocks keep
+to documents.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,31 @@ from estime_metric import EstimeScorer
 from estime_metric.engine.encoder.loading import load_pretrained
 from estime_metric.studies.training import data, export, train
 from estime_metric.studies.training import pairs as matching
-from estime_metric.studies.training.data import BlockStream, Corpus, Vocabulary, held_out, hide, load_tokenizer
+from estime_metric.studies.training.data import (
+    BlockStream,
+    Corpus,
+    Vocabulary,
+    held_out,
+    hide,
+    load_tokenizer,
+)
 from estime_metric.studies.training.model import Trainee
-from estime_metric.studies.training.pairs import PHASES, SUMMARIES, SUMMARY_LENGTH, Pairs, make_pairs
+from estime_metric.studies.training.pairs import (
+    PHASES,
+    SUMMARIES,
+    SUMMARY_LENGTH,
+    Pairs,
+    make_pairs,
+)
 from tests.families import SENTENCES, make_tokenizer, save_encoder
 
 STEPS = 5
 
 
 @pytest.fixture(scope="module", params=["bert", "mpnet"])
-def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def folders(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
     """A corpus of ten documents to train on and one set aside, and a tiny encoder."""
     corpus, start = (tmp_path_factory.mktemp(name) for name in ("corpus", "start"))
     rng = random.Random(0)
@@ -44,9 +61,18 @@ def run(folders: tuple[Path, Path], work: Path, *options: object) -> dict[str, t
     """Trains until the script ends, and returns the weights of its checkpoint."""
     work.mkdir(exist_ok=True)
     fixed = {
-        "steps": STEPS, "minutes": 10**6, "batch": 600, "batches": 1, "long": 0.5, "warmup": 2, "dtype": "float32",
-        "device": "cpu", "threads": 1, "log-minutes": 10**6, "blocks": 1,
-    }  # fmt: skip
+        "steps": STEPS,
+        "minutes": 10**6,
+        "batch": 600,
+        "batches": 1,
+        "long": 0.5,
+        "warmup": 2,
+        "dtype": "float32",
+        "device": "cpu",
+        "threads": 1,
+        "log-minutes": 10**6,
+        "blocks": 1,
+    }
     arguments = [part for name, value in fixed.items() for part in (f"--{name}", str(value))]
     train.main([*map(str, (*folders, work)), *arguments, *map(str, options)])
     return checkpoint(work)["model"]
@@ -61,13 +87,18 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(folders: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
+def uninterrupted(
+    folders: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, torch.Tensor]:
     return run(folders, tmp_path_factory.mktemp("whole"))
 
 
 @pytest.mark.parametrize("folders", ["bert"], indirect=True)
 def test_a_killed_run_resumes_from_its_checkpoint_to_the_same_weights(
-    folders: tuple[Path, Path], tmp_path: Path, uninterrupted: dict[str, torch.Tensor], monkeypatch: pytest.MonkeyPatch
+    folders: tuple[Path, Path],
+    tmp_path: Path,
+    uninterrupted: dict[str, torch.Tensor],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn, step = [], train.Batches.step
 
@@ -99,9 +130,16 @@ def test_a_run_paused_after_every_step_ends_with_the_same_weights_another_seed_w
 
 
 def corpus_of(lengths: list[int]) -> Corpus:
-    """Documents whose token ids are their own positions in the corpus, so that a block says where it was cut."""
+    """Documents whose token ids are their own positions in the corpus, so that a block says where
+    it was cut.
+    """
     ends = np.cumsum(lengths)
-    return Corpus.of([np.arange(end - length, end, dtype=np.uint16) for length, end in zip(lengths, ends, strict=True)])
+    return Corpus.of(
+        [
+            np.arange(end - length, end, dtype=np.uint16)
+            for length, end in zip(lengths, ends, strict=True)
+        ]
+    )
 
 
 @pytest.mark.parametrize("length", [3, 7])
@@ -113,8 +151,12 @@ def test_every_epoch_cuts_each_document_into_as_many_blocks_as_fit(length: int) 
     epochs = [stream.draw(per_epoch) for _ in range(3)]
     document_of = np.repeat(np.arange(len(lengths)), lengths)
     for blocks in epochs:
-        assert (np.diff(blocks.astype(int), axis=1) == 1).all()  # tokens of the corpus in their order
-        assert (document_of[blocks[:, 0]] == document_of[blocks[:, -1]]).all()  # within one document
+        assert (
+            np.diff(blocks.astype(int), axis=1) == 1
+        ).all()  # tokens of the corpus in their order
+        assert (
+            document_of[blocks[:, 0]] == document_of[blocks[:, -1]]
+        ).all()  # within one document
         assert len(np.unique(blocks)) == blocks.size  # no token twice
         counted = np.bincount(document_of[blocks[:, 0]], minlength=len(lengths))
         assert counted.tolist() == [size // length for size in lengths]
@@ -129,12 +171,16 @@ def test_a_stream_resumes_at_any_position() -> None:
         resumed = BlockStream(corpus, 5, seed=2, position=position).draw(30 - position)
         np.testing.assert_array_equal(resumed, whole[position:])
     assert not np.array_equal(BlockStream(corpus, 5, seed=3).draw(30), whole)
-    with pytest.raises(ValueError, match="documents of at least 40 tokens, but the corpus has none"):
+    with pytest.raises(
+        ValueError, match="documents of at least 40 tokens, but the corpus has none"
+    ):
         BlockStream(corpus, 40, seed=0)
 
 
 @pytest.fixture(scope="module", params=["bert", "mpnet"])
-def vocabulary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Vocabulary:
+def vocabulary(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Vocabulary:
     folder = tmp_path_factory.mktemp("tokenizer")
     make_tokenizer(request.param).save_pretrained(folder)
     return Vocabulary.of(load_tokenizer(folder))
@@ -157,14 +203,20 @@ def test_masks_cover_whole_words_and_keep_what_they_hide(vocabulary: Vocabulary)
     assert np.array_equal(ids[:, 1:-1][~flags], blocks[~flags])
     for row, chosen in zip(blocks, flags, strict=True):
         word = np.cumsum(~continues[row])
-        assert all(len(set(chosen[word == one])) == 1 for one in set(word))  # a word is masked as a whole
+        assert all(
+            len(set(chosen[word == one])) == 1 for one in set(word)
+        )  # a word is masked as a whole
         assert 0 < chosen.sum() <= 0.3 * 40 or len(set(word[chosen])) == 1
 
 
 def test_spaced_masks_are_those_that_estime_makes() -> None:
     masked = data.spaced_masks((3000, 48), np.random.default_rng(0))
     # Each is one pass over a text all of whose tokens are wanted.
-    whole = {tuple((np.arange(48) - phase) % distance == 0) for distance in data.DISTANCES for phase in range(distance)}
+    whole = {
+        tuple((np.arange(48) - phase) % distance == 0)
+        for distance in data.DISTANCES
+        for phase in range(distance)
+    }
     full = [row for row in masked if tuple(row) in whole]
     assert {tuple(row) for row in full} == whole
     assert 0.6 < len(full) / len(masked) < 0.75
@@ -172,15 +224,21 @@ def test_spaced_masks_are_those_that_estime_makes() -> None:
         assert any((row <= np.array(one)).all() for one in whole)
 
 
-def blocks_of_sentences(count: int, source: int, vocabulary: Vocabulary, seed: int = 0) -> np.ndarray:
-    """Blocks of random words with a full stop after each ninth and a comma after each fourth of those."""
+def blocks_of_sentences(
+    count: int, source: int, vocabulary: Vocabulary, seed: int = 0
+) -> np.ndarray:
+    """Blocks of random words with a full stop after each ninth and a comma after each fourth of
+    those.
+    """
     words = sorted(set(range(len(vocabulary.continues))) - {*vocabulary.ends, vocabulary.comma})
     blocks = np.random.default_rng(seed).choice(words, size=(count, source + SUMMARY_LENGTH))
     blocks[:, 8::9], blocks[:, 3::9] = vocabulary.stop, vocabulary.comma
     return blocks.astype(np.uint16)
 
 
-def test_a_pseudo_summary_is_thinned_sentences_of_its_source_and_then_what_follows(vocabulary: Vocabulary) -> None:
+def test_a_pseudo_summary_is_thinned_sentences_of_its_source_and_then_what_follows(
+    vocabulary: Vocabulary,
+) -> None:
     rng = np.random.default_rng(0)
     (block,) = blocks_of_sentences(1, 254, vocabulary)
     source, following = block[:254], block[254:]
@@ -188,11 +246,17 @@ def test_a_pseudo_summary_is_thinned_sentences_of_its_source_and_then_what_follo
     for _ in range(200):
         summary = matching.pseudo_summary(source, following, vocabulary, rng)
         assert len(summary) == SUMMARY_LENGTH
-        rest = max(k for k in range(SUMMARY_LENGTH + 1) if np.array_equal(summary[SUMMARY_LENGTH - k :], following[:k]))
+        rest = max(
+            k
+            for k in range(SUMMARY_LENGTH + 1)
+            if np.array_equal(summary[SUMMARY_LENGTH - k :], following[:k])
+        )
         taken = summary[: SUMMARY_LENGTH - rest]
         words = iter(source.tolist())
         marks = (vocabulary.comma, vocabulary.stop)
-        assert all(token in words for token in taken.tolist() if token not in marks)  # in the order of the source
+        assert all(
+            token in words for token in taken.tolist() if token not in marks
+        )  # in the order of the source
         assert len(taken) <= 4 * 9
         lengths.add(len(taken))
     assert 0 in lengths  # some are nothing but the text that follows
@@ -224,7 +288,9 @@ def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs
             for j, other in enumerate(pairs.owners[1].tolist()):
                 if across or own == other:
                     same = int(pairs.summaries.targets[i]) == int(pairs.sources.targets[j])
-                    shares[same] += float(torch.exp(summaries[i].double() @ sources[j].double() / unit))
+                    shares[same] += float(
+                        torch.exp(summaries[i].double() @ sources[j].double() / unit)
+                    )
             if shares[1]:
                 losses.append(-np.log(shares[1] / sum(shares)))
         totals.append(float(np.mean(losses)))
@@ -235,18 +301,36 @@ def test_the_matching_loss_equals_its_definition(vocabulary: Vocabulary) -> None
     pairs = make_pairs(blocks_of_sentences(2, 30, vocabulary), vocabulary, np.random.default_rng(1))
     generator = torch.Generator().manual_seed(0)
     batches = pairs.summaries, pairs.sources
-    summaries, sources = (torch.randn(len(batch.targets), 16, generator=generator) / 4 for batch in batches)
+    summaries, sources = (
+        torch.randn(len(batch.targets), 16, generator=generator) / 4 for batch in batches
+    )
     expected = matching_oracle(summaries, sources, pairs)
-    assert float(matching.matching_loss(summaries, sources, pairs)) == pytest.approx(expected, rel=1e-4)
-    known = torch.randn(len(vocabulary.continues), 32, generator=generator)  # they say which token was masked
-    assert float(matching.matching_loss(known[pairs.summaries.targets], known[pairs.sources.targets], pairs)) < 0.01
+    assert float(matching.matching_loss(summaries, sources, pairs)) == pytest.approx(
+        expected, rel=1e-4
+    )
+    known = torch.randn(
+        len(vocabulary.continues), 32, generator=generator
+    )  # they say which token was masked
+    assert (
+        float(
+            matching.matching_loss(
+                known[pairs.summaries.targets], known[pairs.sources.targets], pairs
+            )
+        )
+        < 0.01
+    )
 
 
 def test_each_layer_that_is_matched_adds_its_loss(folders: tuple[Path, Path]) -> None:
-    trainee, vocabulary = Trainee.start(folders[1], 2).eval(), Vocabulary.of(load_tokenizer(folders[1]))
+    trainee, vocabulary = (
+        Trainee.start(folders[1], 2).eval(),
+        Vocabulary.of(load_tokenizer(folders[1])),
+    )
     pairs = make_pairs(blocks_of_sentences(2, 30, vocabulary), vocabulary, np.random.default_rng(1))
     losses = [
-        train.loss_of(trainee, pairs, Namespace(matching=0.5, matching_layer=layers, heads=9)).item()
+        train.loss_of(
+            trainee, pairs, Namespace(matching=0.5, matching_layer=layers, heads=9)
+        ).item()
         for layers in ([], [1], [1, -1])
     ]
     both = (trainee.states(batch, 1, -1) for batch in (pairs.summaries, pairs.sources))
@@ -254,7 +338,9 @@ def test_each_layer_that_is_matched_adds_its_loss(folders: tuple[Path, Path]) ->
     assert np.diff(losses).tolist() == pytest.approx([0.5 * loss for loss in matched], rel=1e-4)
 
 
-def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_training_on_pairs_resumes_exactly_and_gives_other_weights(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
     options = ("--matching", 1, "--batch", 1600)
     whole = run(folders, tmp_path / "whole", *options)
     for _ in range(2):
@@ -265,23 +351,39 @@ def test_training_on_pairs_resumes_exactly_and_gives_other_weights(folders: tupl
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
-def test_the_trained_encoder_computes_what_transformers_computes(family: str, tmp_path: Path) -> None:
+def test_the_trained_encoder_computes_what_transformers_computes(
+    family: str, tmp_path: Path
+) -> None:
     folder = save_encoder(tmp_path, family)
     trainee = Trainee.start(folder, 3).eval()
     model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     rows = np.random.default_rng(0).integers(20, 400, size=(2, 30)).astype(np.uint16)
-    batch = hide(rows, data.spaced_masks(rows.shape, np.random.default_rng(1)), Vocabulary.of(load_tokenizer(folder)))
+    batch = hide(
+        rows,
+        data.spaced_masks(rows.shape, np.random.default_rng(1)),
+        Vocabulary.of(load_tokenizer(folder)),
+    )
     with torch.inference_mode():
         expected = model(input_ids=batch.ids, output_hidden_states=True).hidden_states
         for layer, found in enumerate(trainee.states(batch, 0, 1, 2, 3)):
-            torch.testing.assert_close(found, expected[layer].flatten(0, 1)[batch.positions], rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(
+                found, expected[layer].flatten(0, 1)[batch.positions], rtol=1e-4, atol=1e-4
+            )
 
 
 def test_what_is_exported_ships(folders: tuple[Path, Path], tmp_path: Path) -> None:
     run(folders, tmp_path / "work", "--blocks", 2)
     out, start = tmp_path / "out", folders[1]
     family = json.loads((start / "config.json").read_text())["model_type"]
-    given = [str(tmp_path / "work" / "checkpoint.pt"), str(start), str(out), "--layer", "1", "--blocks", "1"]
+    given = [
+        str(tmp_path / "work" / "checkpoint.pt"),
+        str(start),
+        str(out),
+        "--layer",
+        "1",
+        "--blocks",
+        "1",
+    ]
     export.main(given)
     assert json.loads((out / "config.json").read_text())["num_hidden_layers"] == 1
     names = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]

@@ -1,7 +1,8 @@
-"""AggreFact (Tang et al. 2023): summaries of nine data sets, labelled consistent or not, by the class of their system.
+"""AggreFact (Tang et al. 2023): summaries of nine data sets, labelled consistent or not, by the
+class of their system.
 
-Two layouts are read: the authors' repository (github.com/Liyan06/AggreFact), and a folder with CLIFF (Cao & Wang 2021)
-and FRANK (Pagnoni et al. 2021) as JSON Lines.
+Two layouts are read: the authors' repository (github.com/Liyan06/AggreFact), and a folder with
+CLIFF (Cao & Wang 2021) and FRANK (Pagnoni et al. 2021) as JSON Lines.
 """
 
 from __future__ import annotations
@@ -26,36 +27,77 @@ from estime_metric.studies.benchmarks.shared.scoring import Listed
 #: Halves of every data set: thresholds are chosen on the first, results are reported on the second.
 SPLITS = ("val", "test")
 ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
-#: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as references and
-#: LEAD-3, belong to no class and are left out.
+#: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as
+#: references and LEAD-3, belong to no class and are left out.
 CLASSES = {
     "recent": ("BART", "PegasusDynamic", "T5", "Pegasus", "bart", "pegasus"),
     "transformers": ("BertSum", "BertExtAbs", "BertExt", "GPT2", "BERTS2S", "TranS2S", "bert_sum"),
     "older": (
-        *("FastAbsRl", "TConvS2S", "PtGen", "PtGenCoverage", "Summa", "BottomUp", "Seq2Seq", "TextRank", "missing"),
-        *("ImproveAbs", "NEUSUM", "ClosedBookDecoder", "RNES", "BanditSum", "ROUGESal", "MultiTask", "UnifiedExtAbs"),
+        *(
+            "FastAbsRl",
+            "TConvS2S",
+            "PtGen",
+            "PtGenCoverage",
+            "Summa",
+            "BottomUp",
+            "Seq2Seq",
+            "TextRank",
+            "missing",
+        ),
+        *(
+            "ImproveAbs",
+            "NEUSUM",
+            "ClosedBookDecoder",
+            "RNES",
+            "BanditSum",
+            "ROUGESal",
+            "MultiTask",
+            "UnifiedExtAbs",
+        ),
         *("pgn", "bus", "s2s"),
     ),
 }
 _CLASS_OF = {system: name for name, systems in CLASSES.items() for system in systems}
 #: The authors' files, in the folder ``data``; the second holds only the class ``recent``.
-TABLES, SPANS = ("aggre_fact_final.csv", "aggre_fact_sota.csv"), Path("error_type_mapping", "CLIFF_error_types.csv")
+TABLES, SPANS = (
+    ("aggre_fact_final.csv", "aggre_fact_sota.csv"),
+    Path("error_type_mapping", "CLIFF_error_types.csv"),
+)
 #: What ends the name of a detector's column.
 SCORE = "_score"
-#: Columns of `AggreFact.table`, before those of published scores; the group follows from the system.
-COLUMNS = ["dataset", "origin", "document", "system", "group", "split", "source", "summary", "label", "spans"]
+#: Columns of `AggreFact.table`, before those of published scores; the group follows from the
+#: system.
+COLUMNS = [
+    "dataset",
+    "origin",
+    "document",
+    "system",
+    "group",
+    "split",
+    "source",
+    "summary",
+    "label",
+    "spans",
+]
 _READ = [name for name in COLUMNS if name != "group"]
-_RENAMED = {"id": "document", "doc": "source", "summ": "summary", "model_name": "system", "cut": "split"}
+_RENAMED = {
+    "id": "document",
+    "doc": "source",
+    "summ": "summary",
+    "model_name": "system",
+    "cut": "split",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class AggreFact(Listed):
     """Labelled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
-    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its name; ``group`` is one
-    of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans`` the list of texts that annotators marked,
-    in CLIFF, else ``None``. Further columns are published scores, higher is better. ``left_out``: how many summaries of
-    the file are of no class or no split.
+    ``table``: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its
+    name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans``
+    the list of texts that annotators marked, in CLIFF, else ``None``. Further columns are published
+    scores, higher is better. ``left_out``: how many summaries of the file are of no class or no
+    split.
     """
 
     origin: str
@@ -64,7 +106,9 @@ class AggreFact(Listed):
 
     def __post_init__(self) -> None:
         if not len(self.table):
-            raise ValueError(f"Expected {self.origin!r} to hold labelled summaries, but there is none.")
+            raise ValueError(
+                f"Expected {self.origin!r} to hold labelled summaries, but there is none."
+            )
         if len(wrong := self.table.loc[~self.table["label"].isin((0, 1)), "label"]):
             raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
 
@@ -95,7 +139,9 @@ class AggreFact(Listed):
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     def cells(self) -> list[tuple[tuple[str, str, str], pd.DataFrame]]:
-        """The rows of the authors' table 8: origin, data set (CLIFF, FRANK, others by name), class; its summaries."""
+        """The rows of the authors' table 8: origin, data set (CLIFF, FRANK, others by name), class;
+        its summaries.
+        """
 
         def place(cell: tuple[tuple[str, str, str], pd.DataFrame]) -> tuple[Any, ...]:
             origin, dataset, group = cell[0]
@@ -108,12 +154,14 @@ class AggreFact(Listed):
 def read(folder: str | Path) -> AggreFact:
     """Reads a folder of either layout.
 
-    It is the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or ``aggre_fact_sota.csv``, with
-    ``error_type_mapping/CLIFF_error_types.csv`` for the marked words; this alone for CLIFF alone). Or it has
-    ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``, ``system``, ``split``, ``source``, ``summary``, ``label``,
-    ``spans``), ``frank`` as `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken,
-    since AggreFact has those of XSum under XSumFaith; those without an error in any sentence are consistent. Raises
-    OSError where a file is missing, ValueError for a table that lacks a column and a label that is neither 0 nor 1.
+    It is the authors' repository, or its folder ``data`` (``aggre_fact_final.csv`` or
+    ``aggre_fact_sota.csv``, with ``error_type_mapping/CLIFF_error_types.csv`` for the marked words;
+    this alone for CLIFF alone). Or it has ``cliff/cliff.jsonl`` (``doc_id``, ``dataset``,
+    ``system``, ``split``, ``source``, ``summary``, ``label``, ``spans``), ``frank`` as
+    `frank.data.read` takes it, or both. Of FRANK the summaries of CNN/DailyMail are taken, since
+    AggreFact has those of XSum under XSumFaith; those without an error in any sentence are
+    consistent. Raises OSError where a file is missing, ValueError for a table that lacks a column
+    and a label that is neither 0 nor 1.
     """
     folder = Path(folder)
     for place in (folder, folder / "data"):
@@ -131,12 +179,16 @@ def read(folder: str | Path) -> AggreFact:
 def of_split(data: AggreFact, split: str) -> AggreFact:
     """One half; refuses a ``split`` that is none of `SPLITS`, or empty (ValueError)."""
     check_choice("split", split, SPLITS)
-    return AggreFact(f"{data.origin} ({split})", data.table[data.table["split"] == split].reset_index(drop=True))
+    return AggreFact(
+        f"{data.origin} ({split})", data.table[data.table["split"] == split].reset_index(drop=True)
+    )
 
 
 def with_spans(data: AggreFact) -> AggreFact:
     """The summaries whose words were judged, those of CLIFF; refuses data without any (ValueError)."""
-    return AggreFact(f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True))
+    return AggreFact(
+        f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True)
+    )
 
 
 def place_name(origin: str, dataset: str, group: str) -> str:
@@ -145,15 +197,25 @@ def place_name(origin: str, dataset: str, group: str) -> str:
 
 
 def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
-    """The table in order, with classes, and a number behind documents that one system summarized several times."""
-    kept = table["system"].isin(_CLASS_OF) & table["split"].isin(SPLITS) & table["origin"].isin(ORIGINS)
+    """The table in order, with classes, and a number behind documents that one system summarized
+    several times.
+    """
+    kept = (
+        table["system"].isin(_CLASS_OF)
+        & table["split"].isin(SPLITS)
+        & table["origin"].isin(ORIGINS)
+    )
     found = table[kept].copy()
     found["group"] = found["system"].map(_CLASS_OF)
     found["document"] = found["dataset"] + "/" + found["document"].astype(str)
     again = found.groupby(["document", "system"]).cumcount()
     found["document"] += [f"#{number + 1}" if number else "" for number in again]
     scores = [column for column in found.columns if column not in COLUMNS]
-    return AggreFact(folder.name or str(folder), found[[*COLUMNS, *scores]].reset_index(drop=True), int((~kept).sum()))
+    return AggreFact(
+        folder.name or str(folder),
+        found[[*COLUMNS, *scores]].reset_index(drop=True),
+        int((~kept).sum()),
+    )
 
 
 def _read_authors(folder: Path) -> pd.DataFrame:
@@ -166,14 +228,26 @@ def _read_authors(folder: Path) -> pd.DataFrame:
     found = _read_csv(path, (*texts, "dataset", "origin", "model_name", "label", "cut"), texts)
     spans = {} if marked is None else dict(zip(_identity(marked), marked["spans"], strict=True))
     cliff = found["dataset"] == "CLIFF"
-    found["spans"] = [spans.get(key) if one else None for key, one in zip(_identity(found), cliff, strict=True)]
+    found["spans"] = [
+        spans.get(key) if one else None for key, one in zip(_identity(found), cliff, strict=True)
+    ]
     scores = found.filter(regex=f"{SCORE}$").apply(pd.to_numeric)
     return found[_READ].join(scores.rename(columns=lambda name: name.removesuffix(SCORE)))
 
 
 def _read_marked(path: Path) -> pd.DataFrame:
     """CLIFF with the words that annotators marked, from the authors' list of its errors."""
-    fields = ("dataset", "origin", "id", "doc", "summ", "model_name", "cut", "error_type", "annotated_span")
+    fields = (
+        "dataset",
+        "origin",
+        "id",
+        "doc",
+        "summ",
+        "model_name",
+        "cut",
+        "error_type",
+        "annotated_span",
+    )
     found = _read_csv(path, fields, str)
     found["label"] = (found["error_type"] == "correct").astype(int)
     found["spans"] = [ast.literal_eval(cell) if cell else [] for cell in found["annotated_span"]]
@@ -197,7 +271,11 @@ def _identity(table: pd.DataFrame) -> list[tuple[str, ...]]:
 def _read_cliff(path: Path) -> pd.DataFrame:
     fields = ("doc_id", "dataset", "system", "split", "source", "summary", "label", "spans")
     names = {"dataset": "origin", "doc_id": "document"}
-    return pd.DataFrame(read_records(path, fields)).rename(columns=names).assign(dataset="CLIFF")[_READ]
+    return (
+        pd.DataFrame(read_records(path, fields))
+        .rename(columns=names)
+        .assign(dataset="CLIFF")[_READ]
+    )
 
 
 def _read_frank(folder: Path) -> pd.DataFrame:
@@ -207,5 +285,7 @@ def _read_frank(folder: Path) -> pd.DataFrame:
         names = pd.DataFrame(data.keys, columns=["document", "system"])
         texts = {"origin": data.datasets, "source": data.source_of_each, "summary": data.summaries}
         label = (data.factuality == 1).astype(int)
-        parts.append(names.assign(**texts, dataset="FRANK", split=split, label=label, spans=None)[_READ])
+        parts.append(
+            names.assign(**texts, dataset="FRANK", split=split, label=label, spans=None)[_READ]
+        )
     return pd.concat(parts).query("origin == 'cnndm'")

@@ -1,4 +1,6 @@
-"""How well scores tell consistent summaries from others: thresholds from ``val``, accuracies on ``test``."""
+"""How well scores tell consistent summaries from others: thresholds from ``val``, accuracies on
+``test``.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,12 @@ if TYPE_CHECKING:
 
 #: Section of the detectors whose scores or accuracies are the authors'.
 PUBLISHED = "Published detectors"
-SECTIONS = {REFERENCE_FREE: "Measured here", TRIVIAL: "Trivial, measured here", OWN: "From files", PUBLISHED: PUBLISHED}
+SECTIONS = {
+    REFERENCE_FREE: "Measured here",
+    TRIVIAL: "Trivial, measured here",
+    OWN: "From files",
+    PUBLISHED: PUBLISHED,
+}
 DETECTION = "detection.csv"
 #: In place of a data set: the mean of those of an origin and a class, weighted by their summaries.
 MEAN = "mean"
@@ -43,8 +50,9 @@ MEAN = "mean"
 WIDE = 8
 PLACE = ["origin", "dataset", "group"]
 DETECTORS = ("DAE", "QuestEval", "SummaC-ZS", "SummaC-Conv", "QAFactEval")
-#: Their balanced accuracies on the test halves, a threshold for each row (Tang et al. 2023, table 8; three digits from
-#: their notebook ``final_result.ipynb``): origin, data set, class of systems -> test summaries, a value for each.
+#: Their balanced accuracies on the test halves, a threshold for each row (Tang et al. 2023, table
+#: 8; three digits from their notebook ``final_result.ipynb``): origin, data set, class of systems
+#: -> test summaries, a value for each.
 TABLE_8: dict[tuple[str, str, str], tuple[int, tuple[float, ...]]] = {
     ("cnndm", "CLIFF", "recent"): (150, (0.730, 0.740, 0.646, 0.649, 0.716)),
     ("cnndm", "FRANK", "older"): (523, (0.704, 0.670, 0.692, 0.727, 0.773)),
@@ -69,11 +77,15 @@ TABLE_8: dict[tuple[str, str, str], tuple[int, tuple[float, ...]]] = {
 
 
 def blocks(scorer: EstimeScorer, data: AggreFact, *, progress: bool = False) -> list[Block]:
-    """ESTIME with every measure that the scorer computes, trivial measures, and the detectors that the data score.
+    """ESTIME with every measure that the scorer computes, trivial measures, and the detectors that
+    the data score.
 
-    Of detectors without scores in ``data`` the printed accuracies are shown. ``progress``: the scorer's own bar.
+    Of detectors without scores in ``data`` the printed accuracies are shown. ``progress``: the
+    scorer's own bar.
     """
-    published = {f"published:{name}": (name, data.table[name].to_numpy()) for name in data.published}
+    published = {
+        f"published:{name}": (name, data.table[name].to_numpy()) for name in data.published
+    }
     found = [estime_block(scorer, every_measure=True, progress=progress), trivial_block()]
     if published:
         found.append(published_block(PUBLISHED, PUBLISHED, f"AGGREFACT|{data.digest}", published))
@@ -83,13 +95,14 @@ def blocks(scorer: EstimeScorer, data: AggreFact, *, progress: bool = False) -> 
 def analyze(scores: Scores[AggreFact], *, resamples: int, seed: int) -> Frames:
     """Each measure in each cell: origin of the articles, data set, class of systems.
 
-    The threshold is chosen on ``val`` (`detection.choose_threshold`); accuracy and area are those of ``test``, with 95%
-    intervals of a bootstrap over documents, the threshold held. A cell without one of the halves is left out, as is a
-    summary without a score.
+    The threshold is chosen on ``val`` (`detection.choose_threshold`); accuracy and area are those
+    of ``test``, with 95% intervals of a bootstrap over documents, the threshold held. A cell
+    without one of the halves is left out, as is a summary without a score.
 
-    ``detection.csv``: ``column``, ``measure``, ``section``, ``origin``, ``dataset`` (`MEAN` for the mean of the cells
-    of an origin and a class), ``group`` (the class), ``summaries``, ``threshold``, ``accuracy``, ``low``, ``high``,
-    ``area``, ``area_low``, ``area_high``. Of printed detectors there is the accuracy alone.
+    ``detection.csv``: ``column``, ``measure``, ``section``, ``origin``, ``dataset`` (`MEAN` for the
+    mean of the cells of an origin and a class), ``group`` (the class), ``summaries``,
+    ``threshold``, ``accuracy``, ``low``, ``high``, ``area``, ``area_low``, ``area_high``. Of
+    printed detectors there is the accuracy alone.
     """
     weights = shared.document_weights(scores.data, resamples, seed)
     rows: list[tuple[Any, ...]] = []
@@ -97,7 +110,10 @@ def analyze(scores: Scores[AggreFact], *, resamples: int, seed: int) -> Frames:
         rows += _rows(one, _detected(scores, one, weights))
     for name in DETECTORS:
         if name not in scores.data.published:
-            rows += _rows(Measure(f"printed:{name}", f"{name}, printed", PUBLISHED), _printed(scores.data, name))
+            rows += _rows(
+                Measure(f"printed:{name}", f"{name}, printed", PUBLISHED),
+                _printed(scores.data, name),
+            )
     values = ["summaries", "threshold", "accuracy", "low", "high", "area", "area_low", "area_high"]
     return {DETECTION: pd.DataFrame(rows, columns=[*shared.IDS, *PLACE, *values])}
 
@@ -112,7 +128,9 @@ class _Cell(NamedTuple):
     areas: Floats
 
 
-def _detected(scores: Scores[AggreFact], measure: Measure, weights: Callable[[Any], Floats]) -> Iterator[_Cell]:
+def _detected(
+    scores: Scores[AggreFact], measure: Measure, weights: Callable[[Any], Floats]
+) -> Iterator[_Cell]:
     values = scores.oriented(measure)
     labels = scores.data.table["label"].to_numpy(dtype=np.int64)
     for place, table in scores.data.cells():
@@ -121,39 +139,65 @@ def _detected(scores: Scores[AggreFact], measure: Measure, weights: Callable[[An
         if len(val) and len(test):
             threshold, drawn = choose_threshold(labels[val], values[val]), weights(test)
             accuracies = balanced_accuracies(labels[test], values[test] > threshold, drawn)
-            yield _Cell(place, len(test), threshold, accuracies, areas(labels[test], values[test], drawn))
+            yield _Cell(
+                place, len(test), threshold, accuracies, areas(labels[test], values[test], drawn)
+            )
 
 
 def _printed(data: AggreFact, name: str) -> Iterator[_Cell]:
     for place, _ in data.cells():
         if place in TABLE_8:
             count, values = TABLE_8[place]
-            yield _Cell(place, count, np.nan, np.array([values[DETECTORS.index(name)]]), np.array([np.nan]))
+            yield _Cell(
+                place, count, np.nan, np.array([values[DETECTORS.index(name)]]), np.array([np.nan])
+            )
 
 
 def _rows(measure: Measure, found: Iterable[_Cell]) -> Iterator[tuple[Any, ...]]:
-    """The cells, and the means of those of an origin and a class where there are several, weighted by summaries."""
+    """The cells, and the means of those of an origin and a class where there are several, weighted
+    by summaries.
+    """
     cells = list(found)
     for origin, group in product(ORIGINS, CLASSES):
         some = [cell for cell in cells if (cell.place[0], cell.place[2]) == (origin, group)]
         if len(some) > 1:
             total = sum(cell.summaries for cell in some)
             accuracies, of_areas = (
-                np.array(sum(cell.summaries / total * values for cell, values in zip(some, of_each, strict=True)))
+                np.array(
+                    sum(
+                        cell.summaries / total * values
+                        for cell, values in zip(some, of_each, strict=True)
+                    )
+                )
                 for of_each in ([cell.accuracies for cell in some], [cell.areas for cell in some])
             )
             cells.append(_Cell((origin, MEAN, group), total, np.nan, accuracies, of_areas))
     for cell in cells:
-        row = measure.column, measure.label, measure.section, *cell.place, cell.summaries, cell.threshold
-        ends = [(float(values[0]), *interval(values[1:], 0.95)[:2]) for values in (cell.accuracies, cell.areas)]
+        row = (
+            measure.column,
+            measure.label,
+            measure.section,
+            *cell.place,
+            cell.summaries,
+            cell.threshold,
+        )
+        ends = [
+            (float(values[0]), *interval(values[1:], 0.95)[:2])
+            for values in (cell.accuracies, cell.areas)
+        ]
         yield (*row, *ends[0], *ends[1])
 
 
 def tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
-    """``aggrefact`` (balanced accuracies), ``aggrefact-area``, ``aggrefact-cells`` (intervals, thresholds)."""
+    """``aggrefact`` (balanced accuracies), ``aggrefact-area``, ``aggrefact-cells`` (intervals,
+    thresholds).
+    """
     found = frames[DETECTION]
     notes = _notes(scores, found)
-    accuracy, area = "balanced accuracy on test, thresholds chosen on val", "area under the ROC curve on test"
+    accuracy, area = (
+        "balanced accuracy on test, thresholds chosen on val",
+        "area under the ROC curve on test",
+    )
     return [
         _beside(found, "accuracy", "aggrefact", accuracy, notes),
         _beside(found, "area", "aggrefact-area", area, notes),
@@ -166,10 +210,14 @@ def _beside(found: pd.DataFrame, value: str, name: str, what: str, notes: tuple[
     counts = found.groupby(PLACE, sort=False)["summaries"].max()
     places = [place for place in counts.index if len(counts) <= WIDE or place[1] == MEAN]
     shown = [
-        Shown(Column(f"{place[1]} {place[2]} ({counts[place]})", ORIGINS[place[0]]), place, value) for place in places
+        Shown(Column(f"{place[1]} {place[2]} ({counts[place]})", ORIGINS[place[0]]), place, value)
+        for place in places
     ]
     names = found[found[value].notna()].drop_duplicates("column")
-    labels = {section: list(zip(of["column"], of["measure"], strict=True)) for section, of in names.groupby("section")}
+    labels = {
+        section: list(zip(of["column"], of["measure"], strict=True))
+        for section, of in names.groupby("section")
+    }
     rows = shared.lookup(found, "column", *PLACE)
     parts = [(title, rows, labels.get(section, [])) for section, title in SECTIONS.items()]
     return shared.measure_table(name, f"AggreFact: {what}.", shown, parts, notes)
@@ -183,9 +231,21 @@ def _below(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
     for place, rows in found.groupby(PLACE, sort=False):
         around = map(interval_cell, rows["low"], rows["high"])
         of_area = map(interval_cell, rows["area_low"], rows["area_high"])
-        cells = zip(rows["measure"], rows["threshold"], rows["accuracy"], around, rows["area"], of_area, strict=True)
-        sections.append(Section(f"{place_name(*place)}: {rows['summaries'].max()} summaries", list(cells)))
-    return Table("aggrefact-cells", "AggreFact: all that was found in each cell.", columns, sections, notes)
+        cells = zip(
+            rows["measure"],
+            rows["threshold"],
+            rows["accuracy"],
+            around,
+            rows["area"],
+            of_area,
+            strict=True,
+        )
+        sections.append(
+            Section(f"{place_name(*place)}: {rows['summaries'].max()} summaries", list(cells))
+        )
+    return Table(
+        "aggrefact-cells", "AggreFact: all that was found in each cell.", columns, sections, notes
+    )
 
 
 def _notes(scores: Scores[AggreFact], found: pd.DataFrame) -> tuple[str, ...]:
@@ -193,7 +253,11 @@ def _notes(scores: Scores[AggreFact], found: pd.DataFrame) -> tuple[str, ...]:
         f"Data: {scores.data.origin}, {len(scores.data)} summaries. Classes of systems: Tang et al. (2023). In "
         "brackets: summaries in the test half, by which means are weighted. (-): negated, higher is better. Intervals: "
         "bootstrap over documents, the threshold held.",
-        *([f"Of no class or half, left out: {scores.data.left_out}."] if scores.data.left_out else []),
+        *(
+            [f"Of no class or half, left out: {scores.data.left_out}."]
+            if scores.data.left_out
+            else []
+        ),
         *scores.gaps,
         _as_printed(found),
         *scores.remarks,
@@ -204,7 +268,9 @@ def _as_printed(found: pd.DataFrame) -> str:
     """How far accuracies of the detectors' scores are from the printed ones."""
     apart = [
         abs(row.accuracy - TABLE_8[place][1][DETECTORS.index(row.measure)])
-        for row in found[found["column"].str.startswith("published:") & found["measure"].isin(DETECTORS)].itertuples()
+        for row in found[
+            found["column"].str.startswith("published:") & found["measure"].isin(DETECTORS)
+        ].itertuples()
         if (place := (row.origin, row.dataset, row.group)) in TABLE_8
     ]
     if apart:
@@ -225,4 +291,7 @@ def draw(scores: Scores[AggreFact], frames: Frames, *, seed: int) -> Iterator[tu
     }
     caption = "area under the ROC curve, 95% intervals; grey: trivial measures"
     if panels:
-        yield "areas", shared.plot_intervals(panels, 0.5, caption, wider=2 * max(0, len(panels) - 2))
+        yield (
+            "areas",
+            shared.plot_intervals(panels, 0.5, caption, wider=2 * max(0, len(panels) - 2)),
+        )

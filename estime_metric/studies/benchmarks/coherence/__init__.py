@@ -1,1 +1,3 @@
-"""The comparison of coherence measures of Steen & Markert 2022, from its published scores; extra ``meta``."""
+"""The comparison of coherence measures of Steen & Markert 2022, from its published scores; extra
+``meta``.
+"""

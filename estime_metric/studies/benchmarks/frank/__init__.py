@@ -1,3 +1,5 @@
-"""FRANK (Pagnoni et al. 2021): how well measures follow human judgements of factuality; extra ``meta``."""
+"""FRANK (Pagnoni et al. 2021): how well measures follow human judgements of factuality; extra
+``meta``.
+"""
 
 import estime_metric.studies.meta  # noqa: F401  says what to install where pandas or scipy are missing

@@ -1,6 +1,8 @@
-"""FRANK (Pagnoni et al. 2021): summaries of nine systems, judged sentence by sentence, with published metrics' scores.
+"""FRANK (Pagnoni et al. 2021): summaries of nine systems, judged sentence by sentence, with
+published metrics' scores.
 
-Two layouts are read: one of JSON Lines, and the authors' own files (github.com/artidoro/frank, folder ``data``).
+Two layouts are read: one of JSON Lines, and the authors' own files (github.com/artidoro/frank,
+folder ``data``).
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ import numpy as np
 
 from estime_metric.comparison.checks import Floats, listed
 from estime_metric.inputs import check_choice, integer
-from estime_metric.studies.benchmarks.shared.records import Record, by_key, check_all, digest, read_field, read_records
+from estime_metric.studies.benchmarks.shared.records import (
+    Record,
+    by_key,
+    check_all,
+    digest,
+    read_field,
+    read_records,
+)
 from estime_metric.studies.benchmarks.shared.scoring import Listed
 
 #: Halves of the benchmark: choices are made on the first, results are reported on the second.
@@ -26,15 +35,34 @@ SPLITS = ("valid", "test")
 DATASETS = {"cnndm": "CNN/DailyMail", "bbc": "XSum"}
 #: Published metrics, in the order of tables; those that the data lack are left out, others follow.
 METRICS = (
-    "BertScore P Art", "BertScore R Art", "BertScore F1 Art", "FactCC", "Dep Entail", "QAGS", "FEQA", "BertScore P",
-    "BertScore R", "BertScore F1", "Rouge 1", "Rouge 2", "Rouge L", "Bleu", "Meteor",
-)  # fmt: skip
+    "BertScore P Art",
+    "BertScore R Art",
+    "BertScore F1 Art",
+    "FactCC",
+    "Dep Entail",
+    "QAGS",
+    "FEQA",
+    "BertScore P",
+    "BertScore R",
+    "BertScore F1",
+    "Rouge 1",
+    "Rouge 2",
+    "Rouge L",
+    "Bleu",
+    "Meteor",
+)
 
-#: Types of error, with their headings: three groups, the seven types within them, and what fits none.
+#: Types of error, with their headings: three groups, the seven types within them, and what fits
+#: none.
 ERRORS = {
     **{"Semantic_Frame_Errors": "semantic frame", "Discourse_Errors": "discourse"},
     **{"Content_Verifiability_Errors": "verifiability", "RelE": "relation", "EntE": "entity"},
-    **{"CircE": "circumstance", "OutE": "out of article", "GramE": "grammar", "CorefE": "coreference"},
+    **{
+        "CircE": "circumstance",
+        "OutE": "out of article",
+        "GramE": "grammar",
+        "CorefE": "coreference",
+    },
     **{"LinkE": "link", "Other": "other"},
 }
 DOCUMENTS, JUDGED = "documents.jsonl", "frank.jsonl"
@@ -48,7 +76,8 @@ _KEYS = {*_NAMES, "dataset", "split"}
 
 @dataclass(frozen=True, eq=False)
 class Frank(Listed):
-    """Judged summaries. Not every system summarized every document: those of CNN/DailyMail and of XSum differ.
+    """Judged summaries. Not every system summarized every document: those of CNN/DailyMail and of
+    XSum differ.
 
     Attributes:
         origin: where they come from.
@@ -56,9 +85,11 @@ class Frank(Listed):
         datasets: N keys of `DATASETS`.
         sources: document -> its text.
         summaries: N texts.
-        factuality: share of the sentences without an error, finite float64 of shape (N,); higher is better.
+        factuality: share of the sentences without an error, finite float64 of shape (N,); higher is
+            better.
         flipped: type of error -> factuality with the labels of that type inverted, likewise.
-        metrics: published metric -> its scores, float64 of shape (N,), NaN where it has none; higher is better.
+        metrics: published metric -> its scores, float64 of shape (N,), NaN where it has none;
+            higher is better.
     """
 
     origin: str
@@ -72,10 +103,14 @@ class Frank(Listed):
 
     def __post_init__(self) -> None:
         if twice := [key for key, number in Counter(self.keys).items() if number > 1]:
-            raise ValueError(f"Expected each summary once, but these occur several times: {listed(twice)}.")
+            raise ValueError(
+                f"Expected each summary once, but these occur several times: {listed(twice)}."
+            )
         for name, values in {"factuality": self.factuality, **self.flipped}.items():
             if len(bad := np.flatnonzero(~np.isfinite(values))):
-                raise ValueError(f"Expected `{name}` to be finite, but it is not for {self.keys[bad[0]]}.")
+                raise ValueError(
+                    f"Expected `{name}` to be finite, but it is not for {self.keys[bad[0]]}."
+                )
 
     @cached_property
     def source_of_each(self) -> list[str]:
@@ -93,16 +128,19 @@ class Frank(Listed):
 def read(folder: str | Path, split: str = "test", limit: int | None = None) -> Frank:
     """Reads FRANK from a folder of either layout.
 
-    It has ``documents.jsonl`` (``doc_id``, ``source``) and ``frank.jsonl`` (``doc_id``, ``system``, ``dataset``,
-    ``split``, ``summary``, ``factuality``, ``flipped``, ``metrics``). Or it has the authors' files:
-    ``human_annotations.json``, ``baseline_factuality_metrics_outputs.json`` and, for the texts, ``benchmark_data.json``
-    or the folder ``articles-wbertscore-json``; their repository itself is taken too. ``split`` is one of `SPLITS`;
-    ``limit`` takes the first documents of each data set alone. Raises OSError where a file is missing, ValueError for a
+    It has ``documents.jsonl`` (``doc_id``, ``source``) and ``frank.jsonl`` (``doc_id``, ``system``,
+    ``dataset``, ``split``, ``summary``, ``factuality``, ``flipped``, ``metrics``). Or it has the
+    authors' files: ``human_annotations.json``, ``baseline_factuality_metrics_outputs.json`` and,
+    for the texts, ``benchmark_data.json`` or the folder ``articles-wbertscore-json``; their
+    repository itself is taken too. ``split`` is one of `SPLITS`; ``limit`` takes the first
+    documents of each data set alone. Raises OSError where a file is missing, ValueError for a
     record without a field, a missing text and a bad split.
     """
     check_choice("split", split, SPLITS)
     folder = Path(folder)
-    authors = next((one for one in (folder, folder / "data") if (one / ANNOTATIONS).is_file()), None)
+    authors = next(
+        (one for one in (folder, folder / "data") if (one / ANNOTATIONS).is_file()), None
+    )
     if (folder / JUDGED).is_file():
         rows, sources = _read_lines(folder)
     elif authors is not None:
@@ -113,16 +151,24 @@ def read(folder: str | Path, split: str = "test", limit: int | None = None) -> F
         )
     rows = [row for row in rows if row["split"] == split]
     if not rows:
-        raise ValueError(f"Expected {str(folder)!r} to hold summaries of the split {split!r}, but there is none.")
+        raise ValueError(
+            f"Expected {str(folder)!r} to hold summaries of the split {split!r}, but there is none."
+        )
     if strange := sorted({row["dataset"] for row in rows} - set(DATASETS)):
         raise ValueError(f"Expected data sets {', '.join(DATASETS)}, but got {listed(strange)}.")
     check_all((row["doc_id"] for row in rows), sources, "a source for each document")
     found = dict.fromkeys(name for row in rows for name in row["metrics"])
-    names = [*(name for name in METRICS if name in found), *(name for name in found if name not in METRICS)]
+    names = [
+        *(name for name in METRICS if name in found),
+        *(name for name in found if name not in METRICS),
+    ]
     shared = [name for name in ERRORS if all(name in row["flipped"] for row in rows)]
     if limit is not None:
         integer("limit", limit, 1)
-        of_sets = [dict.fromkeys(row["doc_id"] for row in rows if row["dataset"] == name) for name in DATASETS]
+        of_sets = [
+            dict.fromkeys(row["doc_id"] for row in rows if row["dataset"] == name)
+            for name in DATASETS
+        ]
         kept = {document for of_set in of_sets for document in list(of_set)[:limit]}
         rows = [row for row in rows if row["doc_id"] in kept]
     return Frank(
@@ -144,7 +190,9 @@ def _numbers(cells: Iterable[Any]) -> Floats:
 def _read_lines(folder: Path) -> tuple[list[Record], dict[str, str]]:
     sources = read_field(folder / DOCUMENTS, "source")
     fields = ("doc_id", "system", "dataset", "split", "summary", "factuality", "flipped", "metrics")
-    return [{**row, "doc_id": str(row["doc_id"])} for row in read_records(folder / JUDGED, fields)], sources
+    return [
+        {**row, "doc_id": str(row["doc_id"])} for row in read_records(folder / JUDGED, fields)
+    ], sources
 
 
 def _read_authors(folder: Path) -> tuple[list[Record], dict[str, str]]:
@@ -155,7 +203,12 @@ def _read_authors(folder: Path) -> tuple[list[Record], dict[str, str]]:
     check_all(keys, summaries, f"a summary for each judgement of {ANNOTATIONS}")
     rows = []
     for key, row in zip(keys, judged, strict=True):
-        names = {"doc_id": key[0], "system": key[1], "dataset": row["dataset"], "split": row["split"]}
+        names = {
+            "doc_id": key[0],
+            "system": key[1],
+            "dataset": row["dataset"],
+            "split": row["split"],
+        }
         flipped = {name: row[f"Flip_{name}"] for name in ERRORS if f"Flip_{name}" in row}
         metrics = {name: value for name, value in outputs.get(key, {}).items() if name not in _KEYS}
         judgements = {"factuality": row["Factuality"], "flipped": flipped, "metrics": metrics}
@@ -163,7 +216,9 @@ def _read_authors(folder: Path) -> tuple[list[Record], dict[str, str]]:
     return rows, sources
 
 
-def _texts(folder: Path, documents: Iterable[str]) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
+def _texts(
+    folder: Path, documents: Iterable[str]
+) -> tuple[dict[tuple[str, str], str], dict[str, str]]:
     """Summaries by document and system, and articles by document, from the authors' files."""
     if (folder / TEXTS).is_file():
         rows = by_key(read_records(folder / TEXTS, (*_NAMES, "article", "summary")), _NAMES, TEXTS)
@@ -179,5 +234,7 @@ def _texts(folder: Path, documents: Iterable[str]) -> tuple[dict[tuple[str, str]
     for document in documents:
         record = json.loads((articles / f"{document}.json").read_text(encoding="utf-8"))
         sources[document] = record["article"]
-        summaries |= {(document, name): text for name, text in record.items() if isinstance(text, str)}
+        summaries |= {
+            (document, name): text for name, text in record.items() if isinstance(text, str)
+        }
     return summaries, sources

@@ -1,7 +1,9 @@
-"""Partial correlations, a categorical variable held constant, under weights: what a resample of documents gives.
+"""Partial correlations, a categorical variable held constant, under weights: what a resample of
+documents gives.
 
-The residuals of a regression on one indicator for each category are the values less the mean of their category. For
-Spearman the values are first replaced by their mid-ranks, those of all items together.
+The residuals of a regression on one indicator for each category are the values less the mean of
+their category. For Spearman the values are first replaced by their mid-ranks, those of all items
+together.
 
 Axes: n weightings, k items, g categories.
 """
@@ -24,11 +26,17 @@ _ROUNDING = 1e-18
 
 
 def partial_correlation(
-    first: npt.ArrayLike, second: npt.ArrayLike, categories: Sequence[str] | None = None, *, method: str = "pearson"
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    categories: Sequence[str] | None = None,
+    *,
+    method: str = "pearson",
 ) -> float:
-    """Correlation of two columns of k numbers, the category of each item held constant, if there is one.
+    """Correlation of two columns of k numbers, the category of each item held constant, if there is
+    one.
 
-    NaN where a column is constant within every category; ValueError for other lengths and methods not in `METHODS`.
+    NaN where a column is constant within every category; ValueError for other lengths and methods
+    not in `METHODS`.
 
     Example:
         >>> x, y, system = [1, 2, 11, 12], [2, 1, 21, 23], ["A", "A", "B", "B"]
@@ -38,20 +46,29 @@ def partial_correlation(
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     codes = codes_of(categories) if categories is not None else np.zeros(len(x), dtype=np.int64)
     if not len(x) == len(y) == len(codes):
-        raise ValueError(f"Expected columns of one length, but got {len(x)}, {len(y)} and {len(codes)}.")
+        raise ValueError(
+            f"Expected columns of one length, but got {len(x)}, {len(y)} and {len(codes)}."
+        )
     return float(weighted_partial(np.ones((1, len(x))), x, y, codes, method)[0])
 
 
 def weighted_partial(
     weights: Floats, first: Floats, second: Floats, categories: npt.NDArray[np.int64], method: str
 ) -> Floats:
-    """As `partial_correlation`, for several samples at once: float64 of shape (n,), NaN where a sample has no value.
+    """As `partial_correlation`, for several samples at once: float64 of shape (n,), NaN where a
+    sample has no value.
 
-    ``weights``, (n, k), say how often each sample takes each item; ``categories`` are numbers from 0, of shape (k,).
+    ``weights``, (n, k), say how often each sample takes each item; ``categories`` are numbers from
+    0, of shape (k,).
     """
     check_choice("method", method, METHODS)
-    x, y = (_residuals(weights, _ranked(weights, values, method), categories) for values in (first, second))
-    products, of_x, of_y = ((weights * one * other).sum(axis=1) for one, other in ((x, y), (x, x), (y, y)))
+    x, y = (
+        _residuals(weights, _ranked(weights, values, method), categories)
+        for values in (first, second)
+    )
+    products, of_x, of_y = (
+        (weights * one * other).sum(axis=1) for one, other in ((x, y), (x, x), (y, y))
+    )
     below = np.sqrt(of_x * of_y)
     defined = (of_x > _ROUNDING * len(first)) & (of_y > _ROUNDING * len(first))
     ratio: Floats = np.divide(products, below, out=np.full(len(weights), np.nan), where=defined)

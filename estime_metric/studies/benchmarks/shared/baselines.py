@@ -1,7 +1,9 @@
-"""Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should beat, each also a block.
+"""Measures that the paper's tables set beside ESTIME, and trivial ones that any measure should
+beat, each also a block.
 
-All take lists of texts and return float64 of shape (summaries,); lists of other lengths raise ValueError. Words are
-runs of letters, digits and ``_``, lower-cased. An empty summary has ROUGE, BLEU and lengths of 0, a divergence of 1.
+All take lists of texts and return float64 of shape (summaries,); lists of other lengths raise
+ValueError. Words are runs of letters, digits and ``_``, lower-cased. An empty summary has ROUGE,
+BLEU and lengths of 0, a divergence of 1.
 """
 
 from __future__ import annotations
@@ -18,24 +20,39 @@ import numpy as np
 from estime_metric.comparison.checks import Floats
 from estime_metric.inputs import check_choice, check_pairs
 from estime_metric.studies.benchmarks.shared import scoring
-from estime_metric.studies.benchmarks.shared.scoring import Advance, Block, Columns, Measure, Summaries
+from estime_metric.studies.benchmarks.shared.scoring import (
+    Advance,
+    Block,
+    Columns,
+    Measure,
+    Summaries,
+)
 
 Texts = Sequence[str]
 References = Callable[[Any], Sequence[Texts]]
 #: How the values against several references become one.
-COMBINE: dict[str, Callable[[Sequence[float]], Any]] = {"mean": np.mean, "max": max, "first": np.mean}
+COMBINE: dict[str, Callable[[Sequence[float]], Any]] = {
+    "mean": np.mean,
+    "max": max,
+    "first": np.mean,
+}
 ROUGE = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rouge3": "ROUGE-3", "rougeLsum": "ROUGE-L"}
 
 
 def rouge(
-    summaries: Texts, references: Sequence[Texts], *, combine: str = "mean", advance: Advance | None = None
+    summaries: Texts,
+    references: Sequence[Texts],
+    *,
+    combine: str = "mean",
+    advance: Advance | None = None,
 ) -> dict[str, Floats]:
     """ROUGE-1, -2, -3 and -L (Lin 2004), F1 of stemmed words, between 0 and 1; higher is better.
 
-    The paper takes ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say how it treats eleven
-    references. The mean over them, with stemming, gives its rows. ``combine`` is ``"mean"`` or ``"max"`` over the
-    references, or ``"first"``, which takes the first alone; ``advance`` is called after each summary. Raises
-    ImportError without ``rouge-score``, ValueError for a summary without references or another ``combine``.
+    The paper takes ``rouge-score`` with ``rougeLsum`` for ROUGE-L (section 3.1) and does not say
+    how it treats eleven references. The mean over them, with stemming, gives its rows. ``combine``
+    is ``"mean"`` or ``"max"`` over the references, or ``"first"``, which takes the first alone;
+    ``advance`` is called after each summary. Raises ImportError without ``rouge-score``, ValueError
+    for a summary without references or another ``combine``.
 
     Example:
         >>> scores = rouge(["the cat sat"], [["the cat sat", "a dog"]])
@@ -48,7 +65,9 @@ def rouge(
     except ImportError as error:
         raise ImportError("ROUGE needs rouge-score: pip install 'estime-metric[meta]'.") from error
     tokenizer = DefaultTokenizer(use_stemmer=True)
-    tokenizer.tokenize = lru_cache(maxsize=1000)(tokenizer.tokenize)  # a reference comes back with every system
+    tokenizer.tokenize = lru_cache(maxsize=1000)(
+        tokenizer.tokenize
+    )  # a reference comes back with every system
     scorer = RougeScorer(list(ROUGE), tokenizer=tokenizer)
     scores: dict[str, list[float]] = {name: [] for name in ROUGE.values()}
     for summary, texts in each(summaries, references, combine, advance):
@@ -59,27 +78,37 @@ def rouge(
 
 
 def bleu(
-    summaries: Texts, references: Sequence[Texts], *, first: bool = False, advance: Advance | None = None
+    summaries: Texts,
+    references: Sequence[Texts],
+    *,
+    first: bool = False,
+    advance: Advance | None = None,
 ) -> Floats:
     """Sentence BLEU (Papineni et al. 2002) of ``sacrebleu``, between 0 and 100; higher is better.
 
-    All references at once, as BLEU defines it, or the ``first`` alone; lower-cased, tokenization ``13a``, exponential
-    smoothing. The paper takes NLTK's, with settings that it does not state: its row differs. Raises ImportError without
-    ``sacrebleu``; ``advance`` is called after each summary.
+    All references at once, as BLEU defines it, or the ``first`` alone; lower-cased, tokenization
+    ``13a``, exponential smoothing. The paper takes NLTK's, with settings that it does not state:
+    its row differs. Raises ImportError without ``sacrebleu``; ``advance`` is called after each
+    summary.
     """
     try:
         from sacrebleu import sentence_bleu
     except ImportError as error:
         raise ImportError("BLEU needs sacrebleu: pip install 'estime-metric[meta]'.") from error
     pairs = each(summaries, references, "first" if first else "max", advance)
-    return np.array([sentence_bleu(text, others, lowercase=True).score for text, others in pairs], dtype=np.float64)
+    return np.array(
+        [sentence_bleu(text, others, lowercase=True).score for text, others in pairs],
+        dtype=np.float64,
+    )
 
 
 def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
-    """Jensen-Shannon divergence of the word distributions of summary and source, between 0 and 1; lower is better.
+    """Jensen-Shannon divergence of the word distributions of summary and source, between 0 and 1;
+    lower is better.
 
-    Relative frequencies, no smoothing, logarithms to base 2 (Louis & Nenkova 2009). A text without words has 1. The
-    paper does not state its variant; of 40 tried none came within .03 of both its correlations.
+    Relative frequencies, no smoothing, logarithms to base 2 (Louis & Nenkova 2009). A text without
+    words has 1. The paper does not state its variant; of 40 tried none came within .03 of both its
+    correlations.
 
     Example:
         >>> jensen_shannon(["a b", "c"], ["a b a b", "a b"]).tolist()
@@ -88,7 +117,9 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
     try:
         from scipy.spatial.distance import jensenshannon
     except ImportError as error:
-        raise ImportError("The Jensen-Shannon divergence needs scipy: pip install 'estime-metric[meta]'.") from error
+        raise ImportError(
+            "The Jensen-Shannon divergence needs scipy: pip install 'estime-metric[meta]'."
+        ) from error
     counts = {source: Counter(words(source)) for source in dict.fromkeys(sources)}
 
     def divergence(of_summary: Counter[str], of_source: Counter[str]) -> float:
@@ -99,7 +130,10 @@ def jensen_shannon(summaries: Texts, sources: Texts) -> Floats:
         return min(1.0, float(jensenshannon(p, q, base=2)) ** 2)
 
     pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
-    return np.array([divergence(Counter(words(text)), counts[source]) for text, source in pairs], dtype=np.float64)
+    return np.array(
+        [divergence(Counter(words(text)), counts[source]) for text, source in pairs],
+        dtype=np.float64,
+    )
 
 
 def length(summaries: Texts) -> Floats:
@@ -108,7 +142,8 @@ def length(summaries: Texts) -> Floats:
 
 
 def absent_words(summaries: Texts, sources: Texts) -> Floats:
-    """Words of each summary that its source does not have, each occurrence counted; lower is better.
+    """Words of each summary that its source does not have, each occurrence counted; lower is
+    better.
 
     Example:
         >>> absent_words(["A red, red dog."], ["a dog"]).tolist()
@@ -116,13 +151,15 @@ def absent_words(summaries: Texts, sources: Texts) -> Floats:
     """
     known = {source: frozenset(words(source)) for source in dict.fromkeys(sources)}
     pairs = zip(*check_pairs(summaries, sources, "summaries"), strict=True)
-    counts = [sum(word not in known[source] for word in words(summary)) for summary, source in pairs]
+    counts = [
+        sum(word not in known[source] for word in words(summary)) for summary, source in pairs
+    ]
     return np.array(counts, dtype=np.float64)
 
 
 def new_trigrams(summaries: Texts, sources: Texts) -> Floats:
-    """Share of the runs of three words of each summary that its source does not have, 0 to 1; lower is more copied. Of
-    shorter summaries the run is the whole summary; one without words has 1.
+    """Share of the runs of three words of each summary that its source does not have, 0 to 1; lower
+    is more copied. Of shorter summaries the run is the whole summary; one without words has 1.
 
     Example:
         >>> new_trigrams(["a red dog sat", "a dog"], ["the red dog sat", "a dog"]).tolist()
@@ -146,7 +183,9 @@ def words(text: str) -> list[str]:
 def each(
     summaries: Texts, references: Sequence[Texts], combine: str, advance: Advance | None
 ) -> Iterator[tuple[str, Texts]]:
-    """Each summary with those of its references that count; calls ``advance`` when the caller is done with it."""
+    """Each summary with those of its references that count; calls ``advance`` when the caller is
+    done with it.
+    """
     check_choice("combine", combine, COMBINE)
     if len(summaries) != len(references):
         raise ValueError(
@@ -155,14 +194,18 @@ def each(
         )
     for index, (summary, texts) in enumerate(zip(summaries, references, strict=True)):
         if not texts or isinstance(texts, str):
-            raise ValueError(f"Expected argument `references` to hold a list of texts at {index}, but got {texts!r}.")
+            raise ValueError(
+                f"Expected argument `references` to hold a list of texts at {index}, but got {texts!r}."
+            )
         yield summary, texts[:1] if combine == "first" else texts
         if advance is not None:
             advance(1)
 
 
 def trivial_block() -> Block:
-    """Words that the source lacks, their share, the share of runs of three words that it lacks, and words."""
+    """Words that the source lacks, their share, the share of runs of three words that it lacks, and
+    words.
+    """
 
     def compute(data: Summaries, _: Advance) -> list[Floats]:
         texts = data.summaries, data.source_of_each
@@ -171,7 +214,9 @@ def trivial_block() -> Block:
         return [absent, share, new_trigrams(*texts), counted]
 
     labels = ("(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length")
-    return _block("Trivial", scoring.TRIVIAL, labels, "scoring.TRIVIAL|words:lower-case|trigrams", compute)
+    return _block(
+        "Trivial", scoring.TRIVIAL, labels, "scoring.TRIVIAL|words:lower-case|trigrams", compute
+    )
 
 
 def divergence_block() -> Block:
@@ -180,23 +225,31 @@ def divergence_block() -> Block:
     def compute(data: Summaries, _: Advance) -> Columns:
         return {"jensen_shannon": jensen_shannon(data.summaries, data.source_of_each)}
 
-    measure = Measure("jensen_shannon", "(-)J-Shannon", scoring.REFERENCE_FREE, lower_is_better=True)
+    measure = Measure(
+        "jensen_shannon", "(-)J-Shannon", scoring.REFERENCE_FREE, lower_is_better=True
+    )
     signature = f"JS|words:lower-case|base:2|{_version('scipy')}"
     return Block("Jensen-Shannon", (measure,), lambda: (signature, compute))
 
 
 def rouge_block(references: References | None, combine: str = "mean") -> Block:
-    """`rouge` against references; against the sources, in their place, where ``references`` is ``None``."""
+    """`rouge` against references; against the sources, in their place, where ``references`` is
+    ``None``.
+    """
     section, suffix, against = scoring.REFERENCE_BASED, "", combine
     if references is None:
         section, suffix, against = scoring.REFERENCE_FREE, ", source", "source"
 
     def compute(data: Summaries, advance: Advance) -> list[Floats]:
-        texts = [[source] for source in data.source_of_each] if references is None else references(data)
+        texts = (
+            [[source] for source in data.source_of_each] if references is None else references(data)
+        )
         return list(rouge(data.summaries, texts, combine=combine, advance=advance).values())
 
     signature = f"ROUGE|F1|stemmer:yes|references:{against}|{_version('rouge-score')}"
-    return _block("ROUGE", section, [f"{name}{suffix}" for name in ROUGE.values()], signature, compute)
+    return _block(
+        "ROUGE", section, [f"{name}{suffix}" for name in ROUGE.values()], signature, compute
+    )
 
 
 def bleu_block(references: References, combine: str = "mean") -> Block:
@@ -216,12 +269,22 @@ def column_of(label: str) -> str:
 
 
 def _block(
-    name: str, section: str, labels: Sequence[str], signature: str, compute: Callable[[Any, Advance], list[Floats]]
+    name: str,
+    section: str,
+    labels: Sequence[str],
+    signature: str,
+    compute: Callable[[Any, Advance], list[Floats]],
 ) -> Block:
     """A block whose function gives the scores in the order of the labels."""
-    measures = tuple(Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels)
+    measures = tuple(
+        Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels
+    )
     columns = [one.column for one in measures]
-    return Block(name, measures, lambda: (signature, lambda *given: dict(zip(columns, compute(*given), strict=True))))
+    return Block(
+        name,
+        measures,
+        lambda: (signature, lambda *given: dict(zip(columns, compute(*given), strict=True))),
+    )
 
 
 def _version(package: str) -> str:

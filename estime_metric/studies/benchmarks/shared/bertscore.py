@@ -1,5 +1,5 @@
-"""BERTScore (Zhang et al. 2020) with any encoder that ESTIME takes; ``torchmetrics`` 1.9 pairs the texts of a batch
-wrongly, since it sorts summaries and references by length, each for itself."""
+"""BERTScore (Zhang et al. 2020) with any encoder that ESTIME takes; ``torchmetrics`` 1.9 pairs the
+texts of a batch wrongly, since it sorts summaries and references by length, each for itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from estime_metric.comparison.checks import Floats
-from estime_metric.studies.benchmarks.shared.baselines import COMBINE, References, Texts, column_of, each
+from estime_metric.studies.benchmarks.shared.baselines import (
+    COMBINE,
+    References,
+    Texts,
+    column_of,
+    each,
+)
 from estime_metric.studies.benchmarks.shared.scoring import (
     REFERENCE_BASED,
     Advance,
@@ -24,18 +30,22 @@ from estime_metric.studies.benchmarks.shared.scoring import (
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The encoder of the paper's rows (``bert_score``'s default for English), and the relative depth that is read there.
+#: The encoder of the paper's rows (``bert_score``'s default for English), and the relative depth
+#: that is read there.
 PAPER_ENCODER, PAPER_DEPTH = "roberta-large", 17 / 24
 NAMES = ("BERTScore-F1", "BERTScore-P", "BERTScore-R")
 BATCH = 32
 
 
 class BertScorer:
-    """An encoder that compares texts; EncoderUnavailableError where it cannot be loaded. ``model`` is a Hub name, a
-    folder or an encoder of the package; ``layer`` a hidden layer (else ValueError), 0 the embedding layer's output,
-    ``None``: ``round(17 / 24 * blocks)``, as ``bert_score``; ``device`` as in `EstimeConfig`."""
+    """An encoder that compares texts; EncoderUnavailableError where it cannot be loaded. ``model``
+    is a Hub name, a folder or an encoder of the package; ``layer`` a hidden layer (else
+    ValueError), 0 the embedding layer's output, ``None``: ``round(17 / 24 * blocks)``, as
+    ``bert_score``; ``device`` as in `EstimeConfig`."""
 
-    def __init__(self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None) -> None:
+    def __init__(
+        self, model: str = PAPER_ENCODER, *, layer: int | None = None, device: str | None = None
+    ) -> None:
         import torch
 
         from estime_metric.engine.encoder.loading import load_pretrained
@@ -44,26 +54,37 @@ class BertScorer:
         info = self._loaded.info
         self.layer = round(PAPER_DEPTH * info.blocks) if layer is None else layer
         if not 0 <= self.layer <= info.blocks:
-            raise ValueError(f"Expected argument `layer` to lie within 0..{info.blocks}, but got {layer}.")
+            raise ValueError(
+                f"Expected argument `layer` to lie within 0..{info.blocks}, but got {layer}."
+            )
         self._device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         self._loaded.model.to(self._device)
-        self.signature = f"BERTScore|model:{info.name}@{info.revision}|layer:{self.layer}|idf:no|rescaled:no"
+        self.signature = (
+            f"BERTScore|model:{info.name}@{info.revision}|layer:{self.layer}|idf:no|rescaled:no"
+        )
 
     def score(
-        self, summaries: Texts, references: Sequence[Texts], *, combine: str = "mean", advance: Advance | None = None
+        self,
+        summaries: Texts,
+        references: Sequence[Texts],
+        *,
+        combine: str = "mean",
+        advance: Advance | None = None,
     ) -> dict[str, Floats]:
         """F1, precision and recall of each summary (`NAMES`), between -1 and 1; higher is better.
 
-        Precision is the mean of the best cosines of the summary's tokens, recall that of the reference's, F1 their
-        harmonic mean; no special tokens, no weights by inverse document frequency, no rescaling. A text without tokens
-        has 0 in all three. The rest is as in `rouge`; a text longer than the encoder can read is refused too
-        (ValueError).
+        Precision is the mean of the best cosines of the summary's tokens, recall that of the
+        reference's, F1 their harmonic mean; no special tokens, no weights by inverse document
+        frequency, no rescaling. A text without tokens has 0 in all three. The rest is as in
+        `rouge`; a text longer than the encoder can read is refused too (ValueError).
         """
         scores: dict[str, list[float]] = {name: [] for name in NAMES}
         pairs = each(summaries, references, combine, advance)
         for _, group in groupby(pairs, key=lambda pair: tuple(pair[1])):
             together = list(group)
-            texts = list(dict.fromkeys(text for summary, others in together for text in (summary, *others)))
+            texts = list(
+                dict.fromkeys(text for summary, others in together for text in (summary, *others))
+            )
             encoded = dict(zip(texts, self._encode(texts), strict=True))
             for summary, others in together:
                 found = [_compare(encoded[summary], encoded[other]) for other in others]
@@ -75,8 +96,15 @@ class BertScorer:
         """The embeddings of each text, of length one; each of shape (tokens, width)."""
         import torch
 
-        loaded, special, limit = self._loaded, self._loaded.info.special, self._loaded.info.positions
-        bare = [list(ids) for ids in loaded.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
+        loaded, special, limit = (
+            self._loaded,
+            self._loaded.info.special,
+            self._loaded.info.positions,
+        )
+        bare = [
+            list(ids)
+            for ids in loaded.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+        ]
         for text, ids in zip(texts, bare, strict=True):
             if limit is not None and len(ids) + special.around > limit:
                 raise ValueError(
@@ -88,18 +116,34 @@ class BertScorer:
         first, pad = len(special.before), torch.nn.utils.rnn.pad_sequence
         for begin in range(0, len(order), BATCH):
             batch = order[begin : begin + BATCH]
-            rows = [torch.tensor([*special.before, *bare[index], *special.after]) for index in batch]
-            padded = pad(rows, batch_first=True, padding_value=special.padding).to(self._device)  # (b, n)
+            rows = [
+                torch.tensor([*special.before, *bare[index], *special.after]) for index in batch
+            ]
+            padded = pad(rows, batch_first=True, padding_value=special.padding).to(
+                self._device
+            )  # (b, n)
             mask = pad([torch.ones_like(row) for row in rows], batch_first=True).to(self._device)
             with torch.inference_mode():
-                output = loaded.model(input_ids=padded, attention_mask=mask, output_hidden_states=True)
-            states = torch.nn.functional.normalize(output.hidden_states[self.layer], dim=-1)  # (b, n, d)
-            encoded |= {index: row[first : first + len(bare[index])] for row, index in zip(states, batch, strict=True)}
+                output = loaded.model(
+                    input_ids=padded, attention_mask=mask, output_hidden_states=True
+                )
+            states = torch.nn.functional.normalize(
+                output.hidden_states[self.layer], dim=-1
+            )  # (b, n, d)
+            encoded |= {
+                index: row[first : first + len(bare[index])]
+                for row, index in zip(states, batch, strict=True)
+            }
         return [encoded[index] for index in range(len(texts))]
 
 
 def bertscore_block(
-    model: str, references: References, *, layer: int | None = None, combine: str = "mean", device: str | None = None
+    model: str,
+    references: References,
+    *,
+    layer: int | None = None,
+    combine: str = "mean",
+    device: str | None = None,
 ) -> Block:
     """BERTScore as measures of a benchmark; the options are those of `BertScorer` and its `score`."""
 
@@ -112,7 +156,11 @@ def bertscore_block(
 
         return f"{scorer.signature}|references:{combine}", compute
 
-    return Block("BERTScore", tuple(Measure(column_of(name), name, REFERENCE_BASED) for name in NAMES), prepare)
+    return Block(
+        "BERTScore",
+        tuple(Measure(column_of(name), name, REFERENCE_BASED) for name in NAMES),
+        prepare,
+    )
 
 
 def _compare(summary: Tensor, reference: Tensor) -> tuple[float, float, float]:

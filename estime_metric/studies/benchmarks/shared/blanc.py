@@ -1,7 +1,8 @@
-"""BLANC (Vasilyev, Dharnidharka & Bohannon 2020) by the authors' own package ``blanc``; extra ``blanc``.
+"""BLANC (Vasilyev, Dharnidharka & Bohannon 2020) by the authors' own package ``blanc``; extra
+``blanc``.
 
-How much better an encoder guesses masked words of the source when it is helped by the summary: by having it in front of
-each sentence (``help``), or by being tuned on it first (``tune``).
+How much better an encoder guesses masked words of the source when it is helped by the summary: by
+having it in front of each sentence (``help``), or by being tuned on it first (``tune``).
 """
 
 from __future__ import annotations
@@ -27,20 +28,30 @@ from estime_metric.comparison.checks import Floats
 from estime_metric.config import versioned
 from estime_metric.engine.encoder.loading import load_pretrained, revision_of
 from estime_metric.inputs import check_choice, check_pairs
-from estime_metric.studies.benchmarks.shared.scoring import REFERENCE_FREE, Advance, Block, Measure, Prepared, Summaries
+from estime_metric.studies.benchmarks.shared.scoring import (
+    REFERENCE_FREE,
+    Advance,
+    Block,
+    Measure,
+    Prepared,
+    Summaries,
+)
 
 KINDS = ("help", "tune")
 PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXXL"}
 
 
 class BlancScorer:
-    """BLANC with one encoder. ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with ``albert`` in its
-    name), or ``"embedded-small"``; ``kind`` one of `KINDS`; ``device`` for example ``"cuda"``, the CPU where left out;
-    ``options`` those of ``blanc.BlancHelp`` or ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or
-    ``nltk``, OSError where the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and
-    bad options."""
+    """BLANC with one encoder. ``model`` is a Hub name or folder of a BERT (or of an ALBERT, with
+    ``albert`` in its name), or ``"embedded-small"``; ``kind`` one of `KINDS`; ``device`` for
+    example ``"cuda"``, the CPU where left out; ``options`` those of ``blanc.BlancHelp`` or
+    ``blanc.BlancTune``, as ``gap``. Raises ImportError without ``blanc`` or ``nltk``, OSError where
+    the encoder cannot be loaded, TypeError and ValueError for one without a prediction head and bad
+    options."""
 
-    def __init__(self, model: str, *, kind: str = "help", device: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, model: str, *, kind: str = "help", device: str | None = None, **options: Any
+    ) -> None:
         check_choice("kind", kind, KINDS)
         package = load_package()
         split, name_of_split = _sentence_splitter()
@@ -53,14 +64,21 @@ class BlancScorer:
                 loaded = load_pretrained(model, None, torch.float32)
                 loaded.with_head()
                 loaded.save(source := folder)
-            self._scorer = made(model_name=source, device=device or "cpu", show_progress_bar=False, **chosen)
+            self._scorer = made(
+                model_name=source, device=device or "cpu", show_progress_bar=False, **chosen
+            )
         shown = "".join(f"|{name}:{value}" for name, value in sorted(options.items()))
         named = versioned(model, revision_of(model, None))
-        self.signature = f"BLANC|{kind}|blanc {version('blanc')}|model:{named}|sentences:{name_of_split}{shown}"
+        self.signature = (
+            f"BLANC|{kind}|blanc {version('blanc')}|model:{named}|sentences:{name_of_split}{shown}"
+        )
 
-    def score(self, summaries: Sequence[str], sources: Sequence[str], *, advance: Advance | None = None) -> Floats:
-        """BLANC of each summary, float64 between -1 and 1; higher is better. A source that comes several times in a row
-        is prepared once; ``advance`` is called with the number of summaries done."""
+    def score(
+        self, summaries: Sequence[str], sources: Sequence[str], *, advance: Advance | None = None
+    ) -> Floats:
+        """BLANC of each summary, float64 between -1 and 1; higher is better. A source that comes
+        several times in a row is prepared once; ``advance`` is called with the number of summaries
+        done."""
         texts, originals = check_pairs(list(summaries), list(sources), "summaries", "sources")
         scores: list[float] = []
         for source, group in groupby(zip(originals, texts, strict=True), key=itemgetter(0)):
@@ -73,7 +91,9 @@ class BlancScorer:
 
 
 def blanc_block(model: str, kind: str = "help", *, device: str | None = None) -> Block:
-    """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS` it stands above the paper's row."""
+    """BLANC as a measure of a benchmark; with an encoder of `PAPER_ROWS` it stands above the
+    paper's row.
+    """
     check_choice("kind", kind, KINDS)
     name = model.rstrip("/").rsplit("/", 1)[-1]
     label = PAPER_ROWS.get(name, f"BLANC {name}") if kind == "help" else f"BLANC-tune {name}"
@@ -91,9 +111,9 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
 
 
 def load_package() -> ModuleType:
-    """The module ``blanc.blanc``; ImportError where it is not installed. ``blanc`` 0.3.4 imports names that
-    ``transformers`` 5 lacks: ``AdamW``, for which torch's stands in, and a model in a module which its ``__init__``
-    loads: it is passed over."""
+    """The module ``blanc.blanc``; ImportError where it is not installed. ``blanc`` 0.3.4 imports
+    names that ``transformers`` 5 lacks: ``AdamW``, for which torch's stands in, and a model in a
+    module which its ``__init__`` loads: it is passed over."""
     if (known := sys.modules.get("blanc.blanc")) is not None:
         return known
     found = importlib.util.find_spec("blanc")
@@ -121,7 +141,9 @@ def load_package() -> ModuleType:
 
 
 def _sentence_splitter() -> tuple[Callable[[str], list[str]], str]:
-    """NLTK's splitter as ``blanc`` uses it, or, without its data, the same algorithm untrained; with its name."""
+    """NLTK's splitter as ``blanc`` uses it, or, without its data, the same algorithm untrained;
+    with its name.
+    """
     from nltk.tokenize import sent_tokenize
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 

@@ -1,6 +1,8 @@
-"""Tables 1, 2 and 3 of the ESTIME paper as printed (Vasilyev & Bohannon 2021, sections 3.1, 3.2, 4), not measured here.
+"""Tables 1, 2 and 3 of the ESTIME paper as printed (Vasilyev & Bohannon 2021, sections 3.1, 3.2,
+4), not measured here.
 
-The preprint prints the same numbers, without ESTIME-21. The paper's spellings of one measure are made one.
+The preprint prints the same numbers, without ESTIME-21. The paper's spellings of one measure are
+made one.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ class Printed(NamedTuple):
     tau: float
 
 
-# Rho and tau of Table 1, by quality, of Table 2, and of Table 3, where it has the row: 2,000 pairs of CNN/DailyMail,
-# 3 errors each. The first nine measures need no reference summary.
+# Rho and tau of Table 1, by quality, of Table 2, and of Table 3, where it has the row: 2,000 pairs
+# of CNN/DailyMail, 3 errors each. The first nine measures need no reference summary.
 _ROWS = """
 BLANC-AXXL      0.200  0.098   0.246  0.179   0.127  0.093   0.115  0.066   0.812  0.617   0.036  0.042
 BLANC-BLU       0.207  0.102   0.217  0.156   0.116  0.085   0.112  0.065   0.724  0.567   0.076  0.087
@@ -49,5 +51,9 @@ TABLE_1: dict[str, tuple[Printed, ...]] = {name: row[:4] for name, row in _PRINT
 TABLE_2: dict[str, Printed] = {name: row[4] for name, row in _PRINTED.items()}
 #: Row -> the correlation of clean and corrupted summaries with 1 and 0.
 TABLE_3: dict[str, Printed] = {name: row[5] for name, row in _PRINTED.items() if len(row) > 5}
-#: Rows of the upper halves of Tables 1 and 2: measures that need no reference summary. The others need some.
-REFERENCE_FREE, REFERENCE_BASED = tuple(TABLE_3), tuple(name for name in TABLE_1 if name not in TABLE_3)
+#: Rows of the upper halves of Tables 1 and 2: measures that need no reference summary. The others
+#: need some.
+REFERENCE_FREE, REFERENCE_BASED = (
+    tuple(TABLE_3),
+    tuple(name for name in TABLE_1 if name not in TABLE_3),
+)

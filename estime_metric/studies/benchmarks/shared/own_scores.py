@@ -1,5 +1,5 @@
-"""Scores that were computed elsewhere, beside ours: a row for each summary in any order, a column for each measure, as
-``estime score -o`` writes them where the input names document and system."""
+"""Scores that were computed elsewhere, beside ours: a row for each summary in any order, a column
+for each measure, as ``estime score -o`` writes them where the input names document and system."""
 
 from __future__ import annotations
 
@@ -20,54 +20,88 @@ from estime_metric.studies.meta.grid import cell_names
 
 #: Names of the columns of documents and of systems; the first that a table has is taken.
 DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
-#: Columns that hold no score: names, what ``estime score`` writes beside its measures, and human judgements.
+#: Columns that hold no score: names, what ``estime score`` writes beside its measures, and human
+#: judgements.
 NO_SCORES = {
-    *DOCUMENT, *SYSTEM, *estime_paper.QUALITIES, "", "line", "flag", "tokens", "overlap", "blank", "signature",
-    "dataset", "split", "factuality", "label", "n_missing",
-}  # fmt: skip
+    *DOCUMENT,
+    *SYSTEM,
+    *estime_paper.QUALITIES,
+    "",
+    "line",
+    "flag",
+    "tokens",
+    "overlap",
+    "blank",
+    "signature",
+    "dataset",
+    "split",
+    "factuality",
+    "label",
+    "n_missing",
+}
 
 #: Rows of the paper by their names in lower case: a column of that name stands above that row.
 _PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.TABLE_1}
 
 
 def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
-    """A block of measures for each file, CSV, JSON Lines or Parquet, whose names without the ending have to differ.
-    ``lower`` are columns of which less is better, in any of the files; those of ESTIME are known. Raises OSError for a
-    file that cannot be read, ImportError for Parquet without pyarrow, TypeError and ValueError as `own_block`, and
-    where no file has a column of ``lower``."""
+    """A block of measures for each file, CSV, JSON Lines or Parquet, whose names without the ending
+    have to differ. ``lower`` are columns of which less is better, in any of the files; those of
+    ESTIME are known. Raises OSError for a file that cannot be read, ImportError for Parquet without
+    pyarrow, TypeError and ValueError as `own_block`, and where no file has a column of ``lower``.
+    """
     paths, lower = [Path(file) for file in files], list(lower)
     names = [path.stem for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"Expected files of different names, but several are called {listed(twice)}.")
+        raise ValueError(
+            f"Expected files of different names, but several are called {listed(twice)}."
+        )
     tables = {path.stem: _read(path) for path in paths}
     if unknown := [name for name in lower if not any(name in table for table in tables.values())]:
-        raise ValueError(f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}.")
-    return [own_block(table, name, [one for one in lower if one in table]) for name, table in tables.items()]
+        raise ValueError(
+            f"Expected argument `lower` to name columns of the files, but none has {listed(unknown)}."
+        )
+    return [
+        own_block(table, name, [one for one in lower if one in table])
+        for name, table in tables.items()
+    ]
 
 
 def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ()) -> Block:
-    """Scores of a table as measures of a benchmark; the block's notes name summaries without a score and rows of no
-    summary.
+    """Scores of a table as measures of a benchmark; the block's notes name summaries without a
+    score and rows of no summary.
 
     Args:
-        table: a row for each summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column of numbers for each
-            measure, with NaN for a missing score. Columns of text and those in `NO_SCORES` are no measures.
+        table: a row for each summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column
+            of numbers for each measure, with NaN for a missing score. Columns of text and those in
+            `NO_SCORES` are no measures.
         name: follows the measures' names in tables, and precedes the names of their columns.
-        lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are known.
+        lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are
+            known.
 
     Raises:
         TypeError: a column holds both numbers and text.
-        ValueError: no column of documents, systems or scores, a summary twice, an infinite score, or an unknown
-            ``lower``.
+        ValueError: no column of documents, systems or scores, a summary twice, an infinite score,
+            or an unknown ``lower``.
     """
     keys = _keys(table, name)
-    names = (one for one in table.columns if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:"))
+    names = (
+        one
+        for one in table.columns
+        if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:")
+    )
     columns = {str(column): _numbers(table[column], name) for column in names}
-    scores = pd.DataFrame({column: values for column, values in columns.items() if values is not None}, index=keys)
+    scores = pd.DataFrame(
+        {column: values for column, values in columns.items() if values is not None}, index=keys
+    )
     if not len(scores.columns):
-        raise ValueError(f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}.")
+        raise ValueError(
+            f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
+        )
     if unknown := [column for column in lower if column not in scores]:
-        raise ValueError(f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}.")
+        raise ValueError(
+            f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}."
+        )
     measures = {column: _measure(column, name, column in lower) for column in scores}
 
     def compute(data: Summaries, _: object) -> dict[str, Floats]:
@@ -79,12 +113,28 @@ def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ())
         found = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
         return {measure.column: found[column].to_numpy() for column, measure in measures.items()}
 
-    content = repr([*sorted(zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)), *scores])
+    content = repr(
+        [
+            *sorted(
+                zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)
+            ),
+            *scores,
+        ]
+    )
     stated = list(dict.fromkeys(table["signature"])) if "signature" in table else []
-    parts = [name, f"sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}", *(stated if len(stated) == 1 else [])]
+    parts = [
+        name,
+        f"sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}",
+        *(stated if len(stated) == 1 else []),
+    ]
     prepared = "|".join(map(str, parts)), compute
     measured = tuple(measures.values())
-    return Block(f"Scores of {name}", measured, lambda: prepared, notes=lambda data: tuple(_notes(data, scores, name)))
+    return Block(
+        f"Scores of {name}",
+        measured,
+        lambda: prepared,
+        notes=lambda data: tuple(_notes(data, scores, name)),
+    )
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -111,7 +161,9 @@ def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
     if not len(keys):
         raise ValueError(f"Expected {name!r} to have rows, but it has none.")
     if len(twice := keys[keys.duplicated()].unique()):
-        raise ValueError(f"Expected {name!r} to hold each summary once, but these occur twice: {listed(twice)}.")
+        raise ValueError(
+            f"Expected {name!r} to hold each summary once, but these occur twice: {listed(twice)}."
+        )
     return keys
 
 
@@ -121,9 +173,13 @@ def _numbers(cells: pd.Series, name: str) -> Floats | None:
     if np.isnan(values).all():
         return None
     if len(unread := cells[np.isnan(values) & cells.notna().to_numpy()]):
-        raise TypeError(f"Expected column {cells.name!r} of {name!r} to hold numbers, but got {unread.iloc[0]!r}.")
+        raise TypeError(
+            f"Expected column {cells.name!r} of {name!r} to hold numbers, but got {unread.iloc[0]!r}."
+        )
     if np.isinf(values).any():
-        raise ValueError(f"Expected column {cells.name!r} of {name!r} to be finite, but it holds an infinity.")
+        raise ValueError(
+            f"Expected column {cells.name!r} of {name!r} to be finite, but it holds an infinity."
+        )
     return np.asarray(values)
 
 

@@ -15,18 +15,25 @@ from estime_metric.comparison.checks import listed
 Record = dict[str, Any]
 
 
-def read_records(path: Path, fields: Sequence[str], limit: int | None = None, kind: type = object) -> list[Record]:
-    """The first rows (``None``: all) of a file of JSON Lines, JSON or CSV, each with some fields of one
-    kind. Raises OSError if it cannot be read, ValueError for a damaged row or one that lacks a field."""
+def read_records(
+    path: Path, fields: Sequence[str], limit: int | None = None, kind: type = object
+) -> list[Record]:
+    """The first rows (``None``: all) of a file of JSON Lines, JSON or CSV, each with some fields of
+    one kind. Raises OSError if it cannot be read, ValueError for a damaged row or one that lacks a
+    field."""
     rows = []
     for number, row in islice(files.read_rows(path), limit):
         if isinstance(row, str):
             raise ValueError(f"Expected line {number} of {path.name} to be a record, but it {row}.")
         if missing := [field for field in fields if field not in row]:
-            raise ValueError(f"Expected line {number} of {path.name} to have {missing[0]!r}, but it is missing.")
+            raise ValueError(
+                f"Expected line {number} of {path.name} to have {missing[0]!r}, but it is missing."
+            )
         if wrong := [field for field in fields if not isinstance(row[field], kind)]:
             came = f"{type(row[wrong[0]]).__name__} as {wrong[0]!r}"
-            raise ValueError(f"Expected line {number} of {path.name} to have a {kind.__name__}, but got {came}.")
+            raise ValueError(
+                f"Expected line {number} of {path.name} to have a {kind.__name__}, but got {came}."
+            )
         rows.append(row)
     return rows
 
@@ -36,7 +43,9 @@ def read_field(path: Path, field: str) -> dict[str, Any]:
     return {str(row["doc_id"]): row[field] for row in read_records(path, ("doc_id", field))}
 
 
-def by_key(rows: Iterable[Record], fields: Sequence[str], name: str) -> dict[tuple[str, ...], Record]:
+def by_key(
+    rows: Iterable[Record], fields: Sequence[str], name: str
+) -> dict[tuple[str, ...], Record]:
     """The rows by some of their fields; refuses two rows of one key (ValueError)."""
     found: dict[tuple[str, ...], Record] = {}
     for row in rows:
@@ -48,7 +57,9 @@ def by_key(rows: Iterable[Record], fields: Sequence[str], name: str) -> dict[tup
 
 
 def check_all(names: Iterable[Any], known: Iterable[Any], what: str) -> None:
-    """Refuses names that are not known (ValueError); ``what`` is expected, for example "a source for each document"."""
+    """Refuses names that are not known (ValueError); ``what`` is expected, for example "a source
+    for each document".
+    """
     inside = set(known)
     if lacking := list(dict.fromkeys(name for name in names if name not in inside)):
         raise ValueError(f"Expected {what}, but there is none for {listed(lacking)}.")

@@ -1,4 +1,6 @@
-"""One runner for every study: data and measures in; scores, tidy tables, tables for readers, plots and files out."""
+"""One runner for every study: data and measures in; scores, tidy tables, tables for readers, plots
+and files out.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from estime_metric import files
 from estime_metric.comparison.checks import Floats
 from estime_metric.comparison.resampling import draw
 from estime_metric.comparison.tables import Cell, Column, Section, Table, interval, write_table
-from estime_metric.studies.benchmarks.shared.scoring import Block, Data, Measure, Scores, Summaries, measure
+from estime_metric.studies.benchmarks.shared.scoring import (
+    Block,
+    Data,
+    Measure,
+    Scores,
+    Summaries,
+    measure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,13 +34,16 @@ PLOTS = "plots"
 Frames = dict[str, pd.DataFrame]
 #: What identifies a measure's rows in a tidy table.
 IDS = ["column", "measure", "section"]
-#: What `lookup` gives; and a part of a table: its title, rows, and the columns of the measures with their labels.
+#: What `lookup` gives; and a part of a table: its title, rows, and the columns of the measures with
+#: their labels.
 Rows = Mapping[tuple[Any, ...], Any]
 Part = tuple[str, Rows, Sequence[tuple[str, str]]]
 
 
 class Study(Protocol):
-    """What is a study's own. A module with these three functions is one; its data and blocks are arguments of `run`."""
+    """What is a study's own. A module with these three functions is one; its data and blocks are
+    arguments of `run`.
+    """
 
     def analyze(self, scores: Scores[Any], *, resamples: int, seed: int) -> Frames:
         """What the scores say, in tidy tables."""
@@ -39,13 +51,17 @@ class Study(Protocol):
     def tables(self, scores: Scores[Any], frames: Frames) -> list[Table]:
         """The same for readers."""
 
-    def draw(self, scores: Scores[Any], frames: Frames, *, seed: int) -> Iterable[tuple[str, Figure]]:
+    def draw(
+        self, scores: Scores[Any], frames: Frames, *, seed: int
+    ) -> Iterable[tuple[str, Figure]]:
         """Plots, each with the name of its files; ImportError where matplotlib is not installed."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found(Generic[Data]):
-    """What a study found: scores of every summary, tidy tables by file name, tables for readers by name."""
+    """What a study found: scores of every summary, tidy tables by file name, tables for readers by
+    name.
+    """
 
     scores: Scores[Data]
     frames: Frames
@@ -53,15 +69,23 @@ class Found(Generic[Data]):
 
 
 def run(
-    study: Study, data: Data, blocks: Sequence[Block], *, folder: Path | None = None, resume: bool = False,
-    resamples: int = 1000, seed: int = 0, progress: bool = False,
-) -> Found[Data]:  # fmt: skip
+    study: Study,
+    data: Data,
+    blocks: Sequence[Block],
+    *,
+    folder: Path | None = None,
+    resume: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: bool = False,
+) -> Found[Data]:
     """Measures, analyzes, makes tables and plots; raises OSError, ValueError as `measure`.
 
     Args:
         study: for example the module `estime_metric.studies.benchmarks.frank.study`.
         data, blocks: what is scored, in the form that the study reads, and the measures.
-        folder: scores, tables and plots are written there; without matplotlib no plots, which ``Scores.problems`` says.
+        folder: scores, tables and plots are written there; without matplotlib no plots, which
+            ``Scores.problems`` says.
         resume, progress: as in `measure`.
         resamples, seed: bootstrap samples of the intervals, and the seed of the random numbers.
     """
@@ -85,7 +109,9 @@ def run(
     return found
 
 
-def each(scores: Scores[Any], frame: Callable[[Measure], pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+def each(
+    scores: Scores[Any], frame: Callable[[Measure], pd.DataFrame], columns: Sequence[str]
+) -> pd.DataFrame:
     """A tidy table of every measure with these columns, one below the other, with `IDS` in front."""
     frames = []
     for one in scores.analyzed():
@@ -96,15 +122,19 @@ def each(scores: Scores[Any], frame: Callable[[Measure], pd.DataFrame], columns:
 
 
 def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
-    """How often the sample itself, then each resample takes each item; float64 of shape (1 + resamples, items)."""
+    """How often the sample itself, then each resample takes each item; float64 of shape (1 +
+    resamples, items).
+    """
     drawn = draw((items, 1), "documents", resamples, seed)[0] if items else np.zeros((resamples, 0))
     assert drawn is not None
     return np.concatenate([np.ones((1, items)), drawn])
 
 
-def document_weights(data: Summaries, resamples: int, seed: int) -> Callable[[npt.NDArray[np.int64]], Floats]:
-    """Indices of k summaries -> how often the sample and each resample of the documents takes each of these;
-    float64 of shape (1 + resamples, k)."""
+def document_weights(
+    data: Summaries, resamples: int, seed: int
+) -> Callable[[npt.NDArray[np.int64]], Floats]:
+    """Indices of k summaries -> how often the sample and each resample of the documents takes each
+    of these; float64 of shape (1 + resamples, k)."""
     weights = drawn_weights(len(data.documents), resamples, seed)
     document_of_each = pd.Index(data.documents).get_indexer([document for document, _ in data.keys])
     return lambda rows: weights[:, document_of_each[rows]]
@@ -116,7 +146,9 @@ def lookup(frame: pd.DataFrame, *names: str) -> Rows:
 
 
 class Shown(NamedTuple):
-    """A column of a table: a value, or the ``"interval"``, of the row of a `lookup` by a measure and this key."""
+    """A column of a table: a value, or the ``"interval"``, of the row of a `lookup` by a measure
+    and this key.
+    """
 
     column: Column
     key: tuple[Any, ...]
@@ -133,31 +165,50 @@ class Shown(NamedTuple):
 
 def with_interval(name: str, group: str, *key: Any) -> list[Shown]:
     """A value, and beside it its interval."""
-    return [Shown(Column(name, group), key), Shown(Column("95% interval", group, text=True), key, "interval")]
+    return [
+        Shown(Column(name, group), key),
+        Shown(Column("95% interval", group, text=True), key, "interval"),
+    ]
 
 
 def by_section(scores: Scores[Any], titles: Mapping[str, str], rows: Rows) -> Iterator[Part]:
     """The parts of a table of all measures, also of those that failed, by their section."""
     for section, title in titles.items():
-        yield title, rows, [(one.column, one.label) for one in scores.measures if one.section == section]
+        yield (
+            title,
+            rows,
+            [(one.column, one.label) for one in scores.measures if one.section == section],
+        )
 
 
 def measure_table(
-    name: str, title: str, shown: Sequence[Shown], parts: Iterable[Part], notes: Sequence[str], first: str = "measure"
+    name: str,
+    title: str,
+    shown: Sequence[Shown],
+    parts: Iterable[Part],
+    notes: Sequence[str],
+    first: str = "measure",
 ) -> Table:
-    """A table with these columns behind the labels of its rows, under ``first``; parts without rows are left out."""
+    """A table with these columns behind the labels of its rows, under ``first``; parts without rows
+    are left out.
+    """
     sections = [
-        Section(part, [(label, *(one.cell(rows, column) for one in shown)) for column, label in labels])
+        Section(
+            part, [(label, *(one.cell(rows, column) for one in shown)) for column, label in labels]
+        )
         for part, rows, labels in parts
     ]
     columns = [Column(first, text=True), *(one.column for one in shown)]
     return Table(name, title, columns, [one for one in sections if one.rows], notes)
 
 
-def plot_intervals(panels: Mapping[str, pd.DataFrame], middle: float, caption: str, *, wider: float) -> Figure:
-    """Values with their intervals, a panel for each table, the first row of it on top. ``panels``: title -> ``value``,
-    ``low``, ``high`` and ``grey`` (the marker of a row drawn in grey, else empty) by label, the same labels in all. A
-    line stands at ``middle``; the figure is so many inches ``wider`` than a page."""
+def plot_intervals(
+    panels: Mapping[str, pd.DataFrame], middle: float, caption: str, *, wider: float
+) -> Figure:
+    """Values with their intervals, a panel for each table, the first row of it on top. ``panels``:
+    title -> ``value``, ``low``, ``high`` and ``grey`` (the marker of a row drawn in grey, else
+    empty) by label, the same labels in all. A line stands at ``middle``; the figure is so many
+    inches ``wider`` than a page."""
     from estime_metric.comparison.plots.style import (
         COLOURS,
         GREY,

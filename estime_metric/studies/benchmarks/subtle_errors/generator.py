@@ -32,11 +32,13 @@ class SubtleError:
     """One word that was put in place of another.
 
     Attributes:
-        span, clean_span: start and end of the word in the corrupted and in the clean text, in characters.
-        original, replacement: the word that stood there and the one that stands there now, as written.
-        rank: rank of the new word's token among all tokens of the vocabulary, by the model's prediction; 1 is the top.
-        It
-            is 2 where the original itself was the top, and more where what stood before it was no whole word.
+        span, clean_span: start and end of the word in the corrupted and in the clean text, in
+            characters.
+        original, replacement: the word that stood there and the one that stands there now, as
+            written.
+        rank: rank of the new word's token among all tokens of the vocabulary, by the model's
+            prediction; 1 is the top. It is 2 where the original itself was the top, and more where
+            what stood before it was no whole word.
         probability: what the model gave that token, 0 to 1, over the whole vocabulary.
         step: how many errors were put in before this one.
     """
@@ -56,7 +58,8 @@ class Corrupted:
 
     Attributes:
         clean: the text as it came.
-        text: the text with the errors in it; outside of their spans it is ``clean``, character by character.
+        text: the text with the errors in it; outside of their spans it is ``clean``, character by
+            character.
         errors: the errors, from left to right.
         n_missing: how many errors fewer than asked for; 0 unless the text has too few whole words.
     """
@@ -67,17 +70,24 @@ class Corrupted:
     n_missing: int
 
     def first(self, n_errors: int) -> Corrupted:
-        """This text with the ``n_errors`` errors alone that were put in first, as the generator makes it when asked for
-        that many. Raises ValueError for a number that is negative or more than were asked for.
+        """This text with the ``n_errors`` errors alone that were put in first, as the generator
+        makes it when asked for that many. Raises ValueError for a number that is negative or more
+        than were asked for.
         """
         asked = len(self.errors) + self.n_missing
         if not 0 <= n_errors <= asked:
-            raise ValueError(f"Expected argument `n_errors` to lie within 0..{asked}, but got {n_errors}.")
-        return substitute(self.clean, [error for error in self.errors if error.step < n_errors], n_errors)
+            raise ValueError(
+                f"Expected argument `n_errors` to lie within 0..{asked}, but got {n_errors}."
+            )
+        return substitute(
+            self.clean, [error for error in self.errors if error.step < n_errors], n_errors
+        )
 
 
 def substitute(clean: str, errors: Sequence[SubtleError], n_asked: int) -> Corrupted:
-    """Puts errors into a text by their ``clean_span`` and ``replacement``, in any order; the spans must not overlap."""
+    """Puts errors into a text by their ``clean_span`` and ``replacement``, in any order; the spans
+    must not overlap.
+    """
     parts: list[str] = []
     placed: list[SubtleError] = []
     length = end = 0
@@ -100,41 +110,54 @@ class PredictionHead:
         self.tokenizer: Any = loaded.tokenizer
         self.ignores_case = ignores_case(loaded.tokenizer)
         self.revision = loaded.info.resolve(config).revision
-        self._window, self._special, self._device = config.window, loaded.info.special, choose_device(config.device)
+        self._window, self._special, self._device = (
+            config.window,
+            loaded.info.special,
+            choose_device(config.device),
+        )
         self._model = headed.to(self._device).requires_grad_(False)
 
     def scores(self, tokens: IntArray, position: int) -> Tensor:
-        """The logits of each token of the vocabulary at one position, which alone is masked; float64, on the CPU.
+        """The logits of each token of the vocabulary at one position, which alone is masked;
+        float64, on the CPU.
 
-        The model sees up to ``window`` of the text's tokens, the position as near to their middle as the ends let it.
-        Each call is a forward pass of one window, so that no other text changes the result even in its last digit.
+        The model sees up to ``window`` of the text's tokens, the position as near to their middle
+        as the ends let it. Each call is a forward pass of one window, so that no other text changes
+        the result even in its last digit.
         """
         start = max(0, min(position - self._window // 2, len(tokens) - self._window))
         inside = tokens[start : start + self._window].tolist()
         inside[position - start] = self._special.mask
-        ids = torch.tensor([[*self._special.before, *inside, *self._special.after]], device=self._device)
+        ids = torch.tensor(
+            [[*self._special.before, *inside, *self._special.after]], device=self._device
+        )
         with inference_context(self._device):
             everywhere: Tensor = self._model(input_ids=ids).logits  # (1, positions, vocabulary)
         return everywhere[0, len(self._special.before) + position - start].double().cpu()
 
 
 class SubtleErrors:
-    """Puts subtle errors into texts: masks a word, predicts it, takes the best prediction that is another word.
+    """Puts subtle errors into texts: masks a word, predicts it, takes the best prediction that is
+    another word.
 
-    The words are picked at random among those that are one token, each at most once. A prediction is taken if it is one
-    whole word itself, is not the original in other capitals or accents, and leaves all other tokens of the text as they
-    are. Where capitals make no difference to the tokenizer, the new word has the capitals of the old one.
+    The words are picked at random among those that are one token, each at most once. A prediction
+    is taken if it is one whole word itself, is not the original in other capitals or accents, and
+    leaves all other tokens of the text as they are. Where capitals make no difference to the
+    tokenizer, the new word has the capitals of the old one.
 
-    The result depends only on the text and the options: not on its position in the list, nor on the other texts. Errors
-    come in one order for each text, so ``n_errors=1`` makes the first of the errors that ``n_errors=3`` makes.
+    The result depends only on the text and the options: not on its position in the list, nor on the
+    other texts. Errors come in one order for each text, so ``n_errors=1`` makes the first of the
+    errors that ``n_errors=3`` makes.
 
     Args:
-        model: Hub name or folder of a masked language model with its prediction head, or ``"embedded-small"``.
+        model: Hub name or folder of a masked language model with its prediction head, or
+            ``"embedded-small"``.
         revision: commit, tag or branch of a Hub model.
-        n_errors: errors in each text, at least 1. A text with fewer whole words gets as many as it has.
+        n_errors: errors in each text, at least 1. A text with fewer whole words gets as many as it
+            has.
         seed: another seed picks other words.
-        order: ``"sequential"``: each error is put in before the next is predicted, as the paper's wording has it;
-            ``"clean"``: each is predicted from the clean text.
+        order: ``"sequential"``: each error is put in before the next is predicted, as the paper's
+            wording has it; ``"clean"``: each is predicted from the clean text.
         window: most tokens that the model sees around a mask; no text is cut, the window moves.
         dtype, device: as in `estime_metric.config.EstimeConfig`.
 
@@ -149,11 +172,25 @@ class SubtleErrors:
     """
 
     def __init__(
-        self, model: str = PAPER_GENERATOR, revision: str | None = None, n_errors: int = 3, seed: int = 0, *,
-        order: str = "sequential", window: int = 450, dtype: str = "float32", device: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        model: str = PAPER_GENERATOR,
+        revision: str | None = None,
+        n_errors: int = 3,
+        seed: int = 0,
+        *,
+        order: str = "sequential",
+        window: int = 450,
+        dtype: str = "float32",
+        device: str | None = None,
+    ) -> None:
         self._config = EstimeConfig(
-            model=model, revision=revision, window=window, margin=0, distance=1, dtype=dtype, device=device
+            model=model,
+            revision=revision,
+            window=window,
+            margin=0,
+            distance=1,
+            dtype=dtype,
+            device=device,
         )
         check_choice("order", order, ORDERS)
         self.n_errors = integer("n_errors", n_errors, 1)
@@ -163,7 +200,11 @@ class SubtleErrors:
     @property
     def signature(self) -> str:
         """One line that says how the errors came about; loads the model, which tells its revision."""
-        model = EstimeConfig(model=self._config.model, revision=self._head.revision).signature().split("|")[1]
+        model = (
+            EstimeConfig(model=self._config.model, revision=self._head.revision)
+            .signature()
+            .split("|")[1]
+        )
         return (
             f"SubtleErrors|{model}|errors:{self.n_errors}|seed:{self.seed}|order:{self.order}"
             f"|window:{self._config.window}|dtype:{self._config.dtype}|version:{__version__}"
@@ -173,9 +214,12 @@ class SubtleErrors:
         """Corrupts each text, in order. An empty text has no words, so all its errors are missing.
 
         Raises:
-            TypeError, ValueError, EncoderUnavailableError: a bad text, or the model cannot be loaded.
+            TypeError, ValueError, EncoderUnavailableError: a bad text, or the model cannot be
+                loaded.
         """
-        bar = tqdm(check_texts("texts", texts), unit="text", disable=not progress, dynamic_ncols=True)
+        bar = tqdm(
+            check_texts("texts", texts), unit="text", disable=not progress, dynamic_ncols=True
+        )
         return [self._corrupt(text) for text in bar]
 
     @cached_property
@@ -204,7 +248,9 @@ class SubtleErrors:
         logits = self._head.scores(tokens, word.position)
         special = set(tokenizer.all_special_ids)
         earlier = corrupted.errors if self.order == "sequential" else ()
-        for rank, token in enumerate(torch.sort(logits, descending=True, stable=True).indices.tolist(), start=1):
+        for rank, token in enumerate(
+            torch.sort(logits, descending=True, stable=True).indices.tolist(), start=1
+        ):
             if token in special or token == tokens[word.position]:
                 continue
             replacement = tokenizer.decode([token]).strip()
@@ -213,7 +259,9 @@ class SubtleErrors:
             if self._head.ignores_case:
                 replacement = with_case_of(replacement, original)
             probability = float(torch.exp(logits[token] - logits.logsumexp(0)))
-            error = SubtleError((0, 0), word.span, original, replacement, rank, probability, len(corrupted.errors))
+            error = SubtleError(
+                (0, 0), word.span, original, replacement, rank, probability, len(corrupted.errors)
+            )
             expected = tokens.copy()
             expected[word.position] = token
             (units,) = tokenize([substitute(text, [*earlier, error], 0).text], tokenizer)
@@ -231,17 +279,23 @@ class WholeWord:
 
 
 def whole_words(text: str, units: Units) -> list[WholeWord]:
-    """The words of a text that are a single token each, from left to right; ``units`` are its tokens.
+    """The words of a text that are a single token each, from left to right; ``units`` are its
+    tokens.
 
-    A word is what `estime_metric.engine.text.words.split_words` finds, with a letter or digit in it. It is whole where
-    exactly one token touches it, that token touches nothing else and is not the unknown one. A word that an invisible
-    character joins to its neighbour (zero-width joiner, soft hyphen) is part of one.
+    A word is what `estime_metric.engine.text.words.split_words` finds, with a letter or digit in
+    it. It is whole where exactly one token touches it, that token touches nothing else and is not
+    the unknown one. A word that an invisible character joins to its neighbour (zero-width joiner,
+    soft hyphen) is part of one.
     """
     spans, found, low = units.spans.tolist(), [], 0
     for start, stop in locate_words(text, split_words(text)):
         while low < len(spans) and spans[low][1] <= start:
             low += 1
-        touching = [position for position in range(low, min(low + 2, len(spans))) if spans[position][0] < stop]
+        touching = [
+            position
+            for position in range(low, min(low + 2, len(spans)))
+            if spans[position][0] < stop
+        ]
         if len(touching) != 1 or not is_word(text[start:stop]) or _joined(text, start, stop):
             continue
         (position,) = touching
@@ -261,19 +315,25 @@ def is_word(text: str) -> bool:
 
 
 def same_word(one: str, other: str) -> bool:
-    """Whether two words differ in nothing but capitals, accents and compatible forms of their letters."""
+    """Whether two words differ in nothing but capitals, accents and compatible forms of their
+    letters.
+    """
     return _plain(one) == _plain(other)
 
 
 def ignores_case(tokenizer: Any) -> bool:
     """Whether capitals make no difference to a tokenizer."""
     letters = " ".join("abcdefghijklmnopqrstuvwxyz")
-    tokens = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in (letters, letters.upper())]
+    tokens = [
+        tokenizer(text, add_special_tokens=False)["input_ids"]
+        for text in (letters, letters.upper())
+    ]
     return bool(tokens[0] == tokens[1])
 
 
 def with_case_of(word: str, model: str) -> str:
-    """A lower-case word with the capitals of another: all, the first, or none; none too where a capital is longer.
+    """A lower-case word with the capitals of another: all, the first, or none; none too where a
+    capital is longer.
 
     Example:
         >>> [with_case_of("dog", model) for model in ("Cats", "NATO", "A", "iPad")]
@@ -289,7 +349,9 @@ def with_case_of(word: str, model: str) -> str:
 
 
 def shuffled(words: list[WholeWord], text: str, seed: int) -> list[WholeWord]:
-    """The words in a random order that depends only on the seed and the text, on every machine and in every version."""
+    """The words in a random order that depends only on the seed and the text, on every machine and
+    in every version.
+    """
     digest = hashlib.sha256(f"{seed}\0{text}".encode())
 
     def key(word: WholeWord) -> bytes:
@@ -302,7 +364,10 @@ def shuffled(words: list[WholeWord], text: str, seed: int) -> list[WholeWord]:
 
 def _joined(text: str, start: int, stop: int) -> bool:
     """Whether an invisible character stands right before or behind a word."""
-    return any(unicodedata.category(char) == "Cf" for char in (text[max(0, start - 1) : start] + text[stop : stop + 1]))
+    return any(
+        unicodedata.category(char) == "Cf"
+        for char in (text[max(0, start - 1) : start] + text[stop : stop + 1])
+    )
 
 
 def _plain(word: str) -> str:

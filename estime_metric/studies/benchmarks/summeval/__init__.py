@@ -1,4 +1,5 @@
-"""Tables 1 and 2 of the ESTIME paper on SummEval, measured again: data, measures, tables, plots; extra ``meta``.
+"""Tables 1 and 2 of the ESTIME paper on SummEval, measured again: data, measures, tables, plots;
+extra ``meta``.
 
 `data.read` reads it, `study` is run by `estime_metric.studies.benchmarks.shared.study.run`.
 """

@@ -1,4 +1,6 @@
-"""SummEval (Fabbri et al. 2021): sources, references, summaries of 16 systems, judgements of experts."""
+"""SummEval (Fabbri et al. 2021): sources, references, summaries of 16 systems, judgements of
+experts.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ import numpy as np
 from estime_metric.comparison.checks import Floats
 from estime_metric.inputs import integer
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.records import by_key, check_all, digest, read_field, read_records
+from estime_metric.studies.benchmarks.shared.records import (
+    by_key,
+    check_all,
+    digest,
+    read_field,
+    read_records,
+)
 from estime_metric.studies.benchmarks.shared.scoring import Crossed
 
 #: The Hub's data set and the commit of it that is read.
@@ -31,10 +39,13 @@ class SummEval(Crossed):
     Attributes:
         origin: where it comes from.
         documents, systems: D and S names, in order.
-        sources, references: the text of each document, and its references, at least one (ValueError).
+        sources, references: the text of each document, and its references, at least one
+            (ValueError).
         summaries: D times S texts, all systems of the first document first.
-        judgements: quality -> finite float64 of shape (D, S): the mean of the experts, 1 to 5, higher is better.
-        named_systems: whether the data name the systems; else a position in the list stands for a system.
+        judgements: quality -> finite float64 of shape (D, S): the mean of the experts, 1 to 5,
+            higher is better.
+        named_systems: whether the data name the systems; else a position in the list stands for a
+            system.
         names: system -> a name for readers, where there is one.
     """
 
@@ -51,10 +62,14 @@ class SummEval(Crossed):
     def __post_init__(self) -> None:
         for quality, values in self.judgements.items():
             if not np.isfinite(values).all():
-                raise ValueError(f"Expected the judgements of {quality} to be finite, but they are not.")
+                raise ValueError(
+                    f"Expected the judgements of {quality} to be finite, but they are not."
+                )
         for name, texts in zip(self.documents, self.references, strict=True):
             if not texts:
-                raise ValueError(f"Expected each document to have references, but {name!r} has none.")
+                raise ValueError(
+                    f"Expected each document to have references, but {name!r} has none."
+                )
 
     @property
     def labels(self) -> list[str]:
@@ -75,7 +90,9 @@ class SummEval(Crossed):
     def digest(self) -> str:
         """Twelve digits that change with any text, name or judgement."""
         judged = {quality: values.tolist() for quality, values in self.judgements.items()}
-        return digest(self.documents, self.systems, self.sources, self.references, self.summaries, judged)
+        return digest(
+            self.documents, self.systems, self.sources, self.references, self.summaries, judged
+        )
 
     def head(self, documents: int) -> SummEval:
         """The first few documents, at least 1, with all systems."""
@@ -90,27 +107,37 @@ class SummEval(Crossed):
         )
 
 
-def read(folder: Path | None = None, dataset: str | None = None, limit: int | None = None) -> SummEval:
-    """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see `from_hub`).
+def read(
+    folder: Path | None = None, dataset: str | None = None, limit: int | None = None
+) -> SummEval:
+    """SummEval from a folder (see `read_folder`), else from the Hub or a folder of its layout (see
+    `from_hub`).
 
-    The usual ``dataset`` is read at a fixed commit, another one as it is now; ``limit`` takes the first documents.
+    The usual ``dataset`` is read at a fixed commit, another one as it is now; ``limit`` takes the
+    first documents.
     """
     if folder is not None:
         data = read_folder(folder)
     else:
-        data = from_hub() if dataset in (None, HUB_DATASET) else from_hub(str(dataset), revision=None)
+        data = (
+            from_hub() if dataset in (None, HUB_DATASET) else from_hub(str(dataset), revision=None)
+        )
     return data if limit is None else data.head(limit)
 
 
 def read_folder(folder: Path) -> SummEval:
     """Reads a folder of JSON Lines.
 
-    It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``, ``references``) and
-    ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four qualities), perhaps ``systems.csv``
-    (``system``, ``name``). Raises OSError where a file is missing; ValueError names a row that is no such record, and a
-    summary that is missing or occurs twice.
+    It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``,
+    ``references``) and ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four
+    qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError where a file is
+    missing; ValueError names a row that is no such record, and a summary that is missing or occurs
+    twice.
     """
-    sources, references = read_field(folder / DOCUMENTS, "source"), read_field(folder / REFERENCES, "references")
+    sources, references = (
+        read_field(folder / DOCUMENTS, "source"),
+        read_field(folder / REFERENCES, "references"),
+    )
     fields = ("doc_id", "system", "summary", *QUALITIES)
     cells = by_key(read_records(folder / SUMMARIES, fields), fields[:2], SUMMARIES)
     documents, systems = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
@@ -118,7 +145,9 @@ def read_folder(folder: Path) -> SummEval:
     check_all(documents, references, f"{REFERENCES} to hold the documents of {SUMMARIES}")
     keys = [(document, system) for document in documents for system in systems]
     check_all(keys, cells, f"{SUMMARIES} to hold each document with each system")
-    judged = {name: np.array([cells[key][name] for key in keys], dtype=np.float64) for name in QUALITIES}
+    judged = {
+        name: np.array([cells[key][name] for key in keys], dtype=np.float64) for name in QUALITIES
+    }
     names = read_records(folder / SYSTEMS, ()) if (folder / SYSTEMS).is_file() else []
     return SummEval(
         origin=folder.name or str(folder),
@@ -128,20 +157,28 @@ def read_folder(folder: Path) -> SummEval:
         references=tuple(tuple(references[document]) for document in documents),
         summaries=tuple(cells[key]["summary"] for key in keys),
         judgements={name: values.reshape(len(documents), -1) for name, values in judged.items()},
-        names={row["system"]: row["name"] for row in names if row.get("name") and row.get("system")},
+        names={
+            row["system"]: row["name"] for row in names if row.get("name") and row.get("system")
+        },
     )
 
 
-def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = "test") -> SummEval:
-    """Reads the Hub's data set, or a local folder of its layout that ``datasets.load_dataset`` reads.
+def from_hub(
+    name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, split: str = "test"
+) -> SummEval:
+    """Reads the Hub's data set, or a local folder of its layout that ``datasets.load_dataset``
+    reads.
 
-    Its rows do not name their systems: position k of every row's list is taken for the same system. Raises ImportError
-    without ``datasets``, OSError where it cannot be loaded, ValueError for a row of another layout.
+    Its rows do not name their systems: position k of every row's list is taken for the same system.
+    Raises ImportError without ``datasets``, OSError where it cannot be loaded, ValueError for a row
+    of another layout.
     """
     try:
         from datasets import load_dataset
     except ImportError as error:
-        raise ImportError("SummEval from the Hub needs datasets: pip install 'estime-metric[evaluate]'.") from error
+        raise ImportError(
+            "SummEval from the Hub needs datasets: pip install 'estime-metric[evaluate]'."
+        ) from error
     local = Path(name).is_dir()
     try:
         rows = list(load_dataset(name, split=split, revision=None if local else revision))
@@ -155,7 +192,9 @@ def from_hub(name: str = HUB_DATASET, *, revision: str | None = HUB_REVISION, sp
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]], origin: str) -> SummEval:
-    """SummEval from rows of the Hub's layout; ValueError names a row that lacks a column or a system."""
+    """SummEval from rows of the Hub's layout; ValueError names a row that lacks a column or a
+    system.
+    """
     count = len(rows[0].get(HUB_SUMMARIES, ())) if rows else 0
     for index, row in enumerate(rows):
         for column in (HUB_TEXT, HUB_REFERENCES, HUB_SUMMARIES, *QUALITIES):

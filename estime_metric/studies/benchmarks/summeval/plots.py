@@ -25,12 +25,15 @@ COMPARED = ("jensen_shannon", "bertscore_f1", "rouge_2", "absent_words")
 RESAMPLES = 1000
 
 
-def draw(scores: Scores[SummEval], frames: Frames, *, seed: int = 0) -> Iterator[tuple[str, Figure]]:
+def draw(
+    scores: Scores[SummEval], frames: Frames, *, seed: int = 0
+) -> Iterator[tuple[str, Figure]]:
     """The plots, each with a name for its files; one that needs what was not measured is left out.
 
-    Of the first measure of ESTIME in Tables 1 and 2: ``scores`` against consistency, the ``bias`` matrix, and it and
-    others ``intra_system``. Where several layers were read, the curves of appendix A: ``layers_spearman`` and
-    ``layers_kendall`` at the summary level, ``layers_system`` for consistency at the system level.
+    Of the first measure of ESTIME in Tables 1 and 2: ``scores`` against consistency, the ``bias``
+    matrix, and it and others ``intra_system``. Where several layers were read, the curves of
+    appendix A: ``layers_spearman`` and ``layers_kendall`` at the summary level, ``layers_system``
+    for consistency at the system level.
     """
     from estime_metric.studies.meta import plots
 
@@ -38,7 +41,10 @@ def draw(scores: Scores[SummEval], frames: Frames, *, seed: int = 0) -> Iterator
     of_estime = [one for one in known if one.column.startswith("estime_")]
     if first := next((one for one in of_estime if one.main and len(data.keys)), None):
         both = scores.grid(first, data.judgements[QUALITY], QUALITY)
-        yield "scores", plots.plot_scores(both.scores, both.judgements, data.labels, first.label, QUALITY)
+        yield (
+            "scores",
+            plots.plot_scores(both.scores, both.judgements, data.labels, first.label, QUALITY),
+        )
         bias = bias_matrix(both.scores, both.judgements, data.labels)
         yield "bias", plots.plot_bias(bias, f"{first.label}, {QUALITY}")
         shown = [first, *(one for one in known if one.column in COMPARED)]
@@ -50,14 +56,19 @@ def _within_systems(scores: Scores[SummEval], measures: list[Measure], seed: int
     from estime_metric.studies.meta import plots
 
     tables = {
-        one.label: bootstrap_groups(grid, level="intra_system", method="spearman", n=RESAMPLES, seed=seed)
+        one.label: bootstrap_groups(
+            grid, level="intra_system", method="spearman", n=RESAMPLES, seed=seed
+        )
         for one in measures
         for grid in [scores.grid(one, scores.data.judgements[QUALITY], QUALITY)]
     }
     return plots.plot_intra_system(
         {label: table["value"].to_numpy(dtype=np.float64) for label, table in tables.items()},
         scores.data.labels,
-        {label: table[["low", "high"]].to_numpy(dtype=np.float64) for label, table in tables.items()},
+        {
+            label: table[["low", "high"]].to_numpy(dtype=np.float64)
+            for label, table in tables.items()
+        },
         statistic="Spearman's ρ",
         title=f"Agreement with judged {QUALITY} within each system, 95% intervals",
     )
@@ -78,16 +89,30 @@ def _curves(found: pd.DataFrame, measures: list[Measure]) -> Iterator[tuple[str,
         """A curve for each quality, level and method, by its name; of a second unit too."""
         sets = [
             {
-                name: [float(value[columns[unit, layer], quality, level, method]) for layer in layers]
+                name: [
+                    float(value[columns[unit, layer], quality, level, method]) for layer in layers
+                ]
                 for name, (quality, level, method) in lines.items()
             }
             for unit in units
         ]
-        return plots.plot_layers(sets[0], layers, statistic, title, sets[1] if len(sets) > 1 else None, kinds)
+        return plots.plot_layers(
+            sets[0], layers, statistic, title, sets[1] if len(sets) > 1 else None, kinds
+        )
 
     title = "ESTIME and the experts by layer, summary level"
     statistics = {"Spearman's ρ": "spearman", "Kendall's τ-c": "kendall_c"}
-    for name, (statistic, method) in zip(("layers_spearman", "layers_kendall"), statistics.items(), strict=True):
-        yield name, curves(title, statistic, {quality: (quality, "summary", method) for quality in QUALITIES})
+    for name, (statistic, method) in zip(
+        ("layers_spearman", "layers_kendall"), statistics.items(), strict=True
+    ):
+        yield (
+            name,
+            curves(
+                title, statistic, {quality: (quality, "summary", method) for quality in QUALITIES}
+            ),
+        )
     lines = {name: (QUALITY, "system", method) for name, method in statistics.items()}
-    yield "layers_system", curves(f"ESTIME and judged {QUALITY} by layer, system level", "correlation", lines)
+    yield (
+        "layers_system",
+        curves(f"ESTIME and judged {QUALITY} by layer, system level", "correlation", lines),
+    )

@@ -1,4 +1,6 @@
-"""``estime benchmark aggrefact``: consistent summaries told from others, beside published detectors; word by word."""
+"""``estime benchmark aggrefact``: consistent summaries told from others, beside published
+detectors; word by word.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,23 @@ if TYPE_CHECKING:
 
 
 def aggrefact(
-    folder: Path, /, *, words: bool = False, split: str = "test", given: shared.RunOptions = shared.RunOptions(),
-    others: shared.OtherMeasures = shared.OtherMeasures(), measure: shared.EveryMeasure = shared.EveryMeasure(),
-) -> int:  # fmt: skip
+    folder: Path,
+    /,
+    *,
+    words: bool = False,
+    split: str = "test",
+    given: shared.RunOptions = shared.RunOptions(),
+    others: shared.OtherMeasures = shared.OtherMeasures(),
+    measure: shared.EveryMeasure = shared.EveryMeasure(),
+) -> int:
     """Tell consistent summaries from others: AggreFact, Tang et al. 2023.
 
-    A threshold is chosen on val for each data set and class of systems, balanced accuracy is that on test, beside five
-    published detectors. With --output there are also areas under the ROC curve, intervals and thresholds. Files of
-    --scores name documents DATASET/ID.
+    A threshold is chosen on val for each data set and class of systems, balanced accuracy is that
+    on test, beside five published detectors. With --output there are also areas under the ROC
+    curve, intervals and thresholds. Files of --scores name documents DATASET/ID.
 
-    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
+    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing
+    was measured.
 
     Args:
         folder: The authors' repository, Liyan06/AggreFact, or a folder that holds cliff and frank.
@@ -41,7 +50,9 @@ def aggrefact(
         return _words(half, split, EstimeScorer(**measure.given()), given)
     own = others.blocks(measure.device)
     scorer = EstimeScorer(measures=FURTHER_MEASURES, **measure.given())
-    return given.run(study, found, [*study.blocks(scorer, found, progress=not given.quiet), *own], ["aggrefact"])
+    return given.run(
+        study, found, [*study.blocks(scorer, found, progress=not given.quiet), *own], ["aggrefact"]
+    )
 
 
 def _words(half: AggreFact, split: str, scorer: EstimeScorer, given: shared.RunOptions) -> int:
@@ -49,7 +60,9 @@ def _words(half: AggreFact, split: str, scorer: EstimeScorer, given: shared.RunO
     from estime_metric.comparison.tables import write_table
     from estime_metric.studies.benchmarks.aggrefact import words
 
-    explained = scorer.explain_pairs(list(half.summaries), half.source_of_each, progress=not given.quiet)
+    explained = scorer.explain_pairs(
+        list(half.summaries), half.source_of_each, progress=not given.quiet
+    )
     judged = words.judged_words(explained, list(half.table["spans"]))
     found = words.parts(judged, list(half.table["origin"]), list(half.table["label"]))
     tables = words.tables(found, split, explained[0].signature)

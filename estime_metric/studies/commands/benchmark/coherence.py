@@ -1,4 +1,6 @@
-"""``estime benchmark coherence``: Tables 3 and 4 of the coherence toolbox, from its published scores."""
+"""``estime benchmark coherence``: Tables 3 and 4 of the coherence toolbox, from its published
+scores.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ SHOWN = ("table3", "table4")  # tables on the screen; the others are for files
 
 def coherence(
     data: Path, /, *, runs: options.Count = 100, given: shared.RunOptions = shared.RunOptions()
-) -> int:  # fmt: skip
+) -> int:
     """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
 
-    It prints Tables 3 and 4. With --output it also writes the intervals of Table 3, Tables 1 and 5, agreement with
-    length, and plots.
+    It prints Tables 3 and 4. With --output it also writes the intervals of Table 3, Tables 1 and 5,
+    agreement with length, and plots.
 
     Exit status: 0, done; 1, plots cannot be drawn, the rest is there; 2, the data cannot be read.
 

@@ -1,4 +1,6 @@
-"""``estime benchmark frank``: agreement with human judgements of factuality, beside published metrics."""
+"""``estime benchmark frank``: agreement with human judgements of factuality, beside published
+metrics.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,27 @@ from estime_metric.studies.commands.benchmark import shared
 
 
 def frank(
-    folder: Path, /, *, split: str = "test", limit: options.PositiveCount | None = None,
-    given: shared.RunOptions = shared.RunOptions(), others: shared.OtherMeasures = shared.OtherMeasures(),
+    folder: Path,
+    /,
+    *,
+    split: str = "test",
+    limit: options.PositiveCount | None = None,
+    given: shared.RunOptions = shared.RunOptions(),
+    others: shared.OtherMeasures = shared.OtherMeasures(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
-) -> int:  # fmt: skip
+) -> int:
     """Correlate ESTIME and published metrics with judged factuality: FRANK, Pagnoni et al. 2021.
 
-    Printed are partial correlations, the system held constant. With --output there are also plain correlations,
-    intervals, differences to the best with Williams' test, and the ablation by type of error.
+    Printed are partial correlations, the system held constant. With --output there are also plain
+    correlations, intervals, differences to the best with Williams' test, and the ablation by type
+    of error.
 
-    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing was measured.
+    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing
+    was measured.
 
     Args:
-        folder: Folder with documents.jsonl and frank.jsonl, or the authors' repository, artidoro/frank.
+        folder: Folder with documents.jsonl and frank.jsonl, or the authors' repository,
+            artidoro/frank.
         split: Half of the benchmark: valid to choose by, test to report.
         limit: Only the first documents of CNN/DailyMail and of XSum.
     """
@@ -33,4 +43,6 @@ def frank(
     found = data.read(folder, split, limit)
     own = others.blocks(measure.device)
     scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), **measure.given())
-    return given.run(study, found, [*study.blocks(scorer, found, progress=not given.quiet), *own], ["frank"])
+    return given.run(
+        study, found, [*study.blocks(scorer, found, progress=not given.quiet), *own], ["frank"]
+    )

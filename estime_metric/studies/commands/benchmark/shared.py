@@ -1,6 +1,7 @@
 """Options and output that the benchmarks share."""
 
-# Annotations are evaluated here, not postponed: Cyclopts reads them also where another module extends a group.
+# Annotations are evaluated here, not postponed: Cyclopts reads them also where another module
+# extends a group.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,9 +34,14 @@ class OwnScores:
 
     scores: Annotated[
         tuple[Path, ...],
-        _repeatable("--scores", "CSV, JSON Lines or Parquet with document, system and a column for each measure"),
+        _repeatable(
+            "--scores",
+            "CSV, JSON Lines or Parquet with document, system and a column for each measure",
+        ),
     ] = ()
-    lower: Annotated[tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better")] = ()
+    lower: Annotated[
+        tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better")
+    ] = ()
 
     def blocks(self, device: str | None) -> "list[Block]":
         """The files' scores as measures of a benchmark; the files are read here."""
@@ -49,17 +55,28 @@ class OwnScores:
 class OtherMeasures(OwnScores):
     """Measures beside ESTIME."""
 
-    blanc: Annotated[tuple[str, ...], _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder")] = ()
+    blanc: Annotated[
+        tuple[str, ...],
+        _repeatable("--blanc", "BLANC-help with this encoder, a Hub name or folder"),
+    ] = ()
     blanc_tune: Annotated[
-        tuple[str, ...], _repeatable("--blanc-tune", "BLANC-tune, likewise, slow: it tunes the encoder on each summary")
+        tuple[str, ...],
+        _repeatable(
+            "--blanc-tune", "BLANC-tune, likewise, slow: it tunes the encoder on each summary"
+        ),
     ] = ()
 
     def blocks(self, device: str | None) -> "list[Block]":
         """BLANC and the files' scores as measures of a benchmark; the files are read here."""
         from estime_metric.studies.benchmarks.shared.blanc import blanc_block
 
-        models = [("help", model) for model in self.blanc] + [("tune", model) for model in self.blanc_tune]
-        return [*(blanc_block(model, kind, device=device) for kind, model in models), *super().blocks(device)]
+        models = [("help", model) for model in self.blanc] + [
+            ("tune", model) for model in self.blanc_tune
+        ]
+        return [
+            *(blanc_block(model, kind, device=device) for kind, model in models),
+            *super().blocks(device),
+        ]
 
 
 @Parameter(name="*", group=Group("Measure", sort_key=2))
@@ -76,13 +93,17 @@ class RunOptions:
     """What becomes of the results."""
 
     output: Annotated[
-        Path | None, Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots.")
+        Path | None,
+        Parameter(alias="-o", help="Folder for scores, tables (Markdown, CSV, LaTeX) and plots."),
     ] = None
     resume: Annotated[
-        bool, Parameter(help="Take scores with the same signature from --output instead of measuring.")
+        bool,
+        Parameter(help="Take scores with the same signature from --output instead of measuring."),
     ] = False
     overwrite: options.Overwrite = False
-    resamples: Annotated[options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")] = 1000
+    resamples: Annotated[
+        options.PositiveCount, Parameter(help="Bootstrap samples of the intervals.")
+    ] = 1000
     seed: options.Seed = 0
     quiet: options.Quiet = False
 
@@ -96,20 +117,33 @@ class RunOptions:
             files.make_folder(self.output, overwrite=self.overwrite or self.resume)
 
     def run(
-        self, study: "Study", data: Any, blocks: "Sequence[Block]", shown: Sequence[str] = (),
+        self,
+        study: "Study",
+        data: Any,
+        blocks: "Sequence[Block]",
+        shown: Sequence[str] = (),
         show: "Callable[[Iterable[Table]], None] | None" = None,
-    ) -> int:  # fmt: skip
-        """Runs a study, prints the tables ``shown`` (all where none is named), says what was written and what could not
-        be measured; returns the exit status. ``show`` prints in place of `print_tables`."""
+    ) -> int:
+        """Runs a study, prints the tables ``shown`` (all where none is named), says what was
+        written and what could not be measured; returns the exit status. ``show`` prints in place of
+        `print_tables`."""
         from estime_metric.studies.benchmarks.shared.study import run
 
-        options: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "progress": not self.quiet}
+        options: dict[str, Any] = {
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "progress": not self.quiet,
+        }
         found = run(study, data, blocks, folder=self.output, resume=self.resume, **options)
-        (show or print_tables)(found.tables[name] for name in shown or found.tables if name in found.tables)
+        (show or print_tables)(
+            found.tables[name] for name in shown or found.tables if name in found.tables
+        )
         if names := ", ".join(found.scores.reused):
             say(f"Scores of the earlier run: {names}")
         if self.output is not None:
-            say(f"written to {self.output}: {', '.join(sorted(path.name for path in self.output.iterdir()))}")
+            say(
+                f"written to {self.output}: {', '.join(sorted(path.name for path in self.output.iterdir()))}"
+            )
         for name, reason in found.scores.problems.items():
             warn(f"{name}: {reason}")
         return 1 if found.scores.problems else 0

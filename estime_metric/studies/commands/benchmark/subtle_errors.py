@@ -22,30 +22,42 @@ CACHE_BYTES = 2_000_000_000  # bytes for the embeddings of sources between the s
 
 
 def subtle_errors(
-    file: Path | None = None, /, *, source_column: options.SourceColumn = "source",
-    summary_column: options.SummaryColumn = "summary", dataset: str | None = None, split: str = "test",
-    pairs: options.PositiveCount | None = None, generator: str | None = None, errors: Errors = "1,3,5",
-    order: Order = "sequential", baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
-    given: shared.RunOptions = shared.RunOptions(), others: shared.OwnScores = shared.OwnScores(),
+    file: Path | None = None,
+    /,
+    *,
+    source_column: options.SourceColumn = "source",
+    summary_column: options.SummaryColumn = "summary",
+    dataset: str | None = None,
+    split: str = "test",
+    pairs: options.PositiveCount | None = None,
+    generator: str | None = None,
+    errors: Errors = "1,3,5",
+    order: Order = "sequential",
+    baselines: Annotated[bool, Parameter(negative="--no-baselines")] = True,
+    given: shared.RunOptions = shared.RunOptions(),
+    others: shared.OwnScores = shared.OwnScores(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
-) -> int:  # fmt: skip
-    """Put subtle errors into clean summaries and see which measures notice: Table 3 of the paper and more.
+) -> int:
+    """Put subtle errors into clean summaries and see which measures notice: Table 3 of the paper
+    and more.
 
-    Printed as Markdown: correlations with clean = 1 and corrupted = 0 beside the paper's, the rise of alarms with the
-    number of errors, and whether alarms fall on the errors. Of several layers the first one's alarms are located.
-    The files of --scores name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
+    Printed as Markdown: correlations with clean = 1 and corrupted = 0 beside the paper's, the rise
+    of alarms with the number of errors, and whether alarms fall on the errors. Of several layers
+    the first one's alarms are located. The files of --scores name each version as pairs.jsonl and
+    scores.csv of --output do, by pair and n_errors.
 
-    Exit status: 0, all was measured; 1, some rows are invalid or some measures failed, the rest is there; 2, nothing
-    was measured.
+    Exit status: 0, all was measured; 1, some rows are invalid or some measures failed, the rest is
+    there; 2, nothing was measured.
 
     Args:
-        file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the folder of SummEval, whose
-            documents and first references are taken. (default: CNN/DailyMail from the Hub)
+        file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the
+            folder of SummEval, whose documents and first references are taken. (default:
+            CNN/DailyMail from the Hub)
         dataset: Another data set of its layout, on the Hub or local.
         split: Split of the data set.
         pairs: Random pairs to take. (default: 2000 of CNN/DailyMail, else all)
-        generator: Model that makes the errors. (default: bert-base-cased, the paper's; embedded-small with an encoder
-            of the package)
+        generator: Model that makes the errors. (default: bert-base-cased, the paper's;
+            embedded-small with an encoder of the package)
         baselines: Compare with measures that need no model.
     """
     if file is not None and dataset is not None:
@@ -72,26 +84,49 @@ def subtle_errors(
     study = SubtleErrorsStudy(scorer, baselines, progress=not given.quiet)
     maker = SubtleErrors(
         generator or (EMBEDDED_SMALL_MODEL if measure.model in embedded.PATHS else PAPER_GENERATOR),
-        n_errors=numbers[-1], seed=given.seed, order=order, device=measure.device,
-    )  # fmt: skip
+        n_errors=numbers[-1],
+        seed=given.seed,
+        order=order,
+        device=measure.device,
+    )
     # A pair's name is its id, else its line.
-    names = [str(others.get("id", line)) for line, others in zip(found.lines, found.others, strict=True)]
-    data = make_versions(found.sources, found.summaries, maker, numbers=numbers, names=names, progress=not given.quiet)
+    names = [
+        str(others.get("id", line)) for line, others in zip(found.lines, found.others, strict=True)
+    ]
+    data = make_versions(
+        found.sources,
+        found.summaries,
+        maker,
+        numbers=numbers,
+        names=names,
+        progress=not given.quiet,
+    )
     if given.output is not None:
         rows = labelled_rows(data.sources, data.corrupted, numbers, names)
         files.write_rows(given.output / "pairs.jsonl", rows)
     status = given.run(
-        study, data, [*study.blocks(), *own], show=lambda tables: say("\n".join(map(to_markdown, tables)))
+        study,
+        data,
+        [*study.blocks(), *own],
+        show=lambda tables: say("\n".join(map(to_markdown, tables))),
     )
     return 1 if found.problems else status
 
 
 def _read(
-    file: Path | None, source_column: str, summary_column: str, dataset: str | None, split: str, pairs: int | None,
+    file: Path | None,
+    source_column: str,
+    summary_column: str,
+    dataset: str | None,
+    split: str,
+    pairs: int | None,
     seed: int,
-) -> files.Pairs:  # fmt: skip
+) -> files.Pairs:
     """The pairs asked for; ``lines`` counts them from 1 where they come from no file."""
-    from estime_metric.studies.benchmarks.subtle_errors.dataset import cnn_dailymail, summeval_references
+    from estime_metric.studies.benchmarks.subtle_errors.dataset import (
+        cnn_dailymail,
+        summeval_references,
+    )
 
     if file is not None and not file.is_dir():
         found = files.read_pairs(file, source_column, summary_column)
@@ -99,10 +134,14 @@ def _read(
         if file is not None:
             sources, summaries, ids = summeval_references(file)
         elif dataset is not None:
-            sources, summaries, ids = cnn_dailymail(pairs, seed=seed, split=split, path=dataset, edition=None)
+            sources, summaries, ids = cnn_dailymail(
+                pairs, seed=seed, split=split, path=dataset, edition=None
+            )
         else:
             sources, summaries, ids = cnn_dailymail(pairs or PAPER_PAIRS, seed=seed, split=split)
-        found = files.Pairs(list(range(1, len(ids) + 1)), sources, summaries, [{"id": name} for name in ids])
+        found = files.Pairs(
+            list(range(1, len(ids) + 1)), sources, summaries, [{"id": name} for name in ids]
+        )
     if file is not None and pairs is not None and pairs < len(found.lines):
         chosen = sorted(random.Random(seed).sample(range(len(found.lines)), pairs))
         for name in ("lines", "sources", "summaries", "others"):

@@ -1,7 +1,9 @@
-"""Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a matplotlib ``Figure``.
+"""Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a
+matplotlib ``Figure``.
 
-No pyplot, no style, no window is touched. Sizes fit a page at full width; no colour carries meaning alone. All raise
-TypeError or ValueError for data that are empty, no finite numbers, or do not fit the names.
+No pyplot, no style, no window is touched. Sizes fit a page at full width; no colour carries meaning
+alone. All raise TypeError or ValueError for data that are empty, no finite numbers, or do not fit
+the names.
 """
 
 from __future__ import annotations
@@ -13,9 +15,19 @@ except ImportError as error:
 
 from estime_metric.comparison.plots.style import save
 from estime_metric.studies.meta.plots.curves import plot_layers, plot_length_curves
-from estime_metric.studies.meta.plots.systems import plot_bias, plot_intra_system, plot_lengths, plot_scores
+from estime_metric.studies.meta.plots.systems import (
+    plot_bias,
+    plot_intra_system,
+    plot_lengths,
+    plot_scores,
+)
 
 __all__ = [
-    "plot_bias", "plot_intra_system", "plot_layers", "plot_length_curves", "plot_lengths", "plot_scores",
+    "plot_bias",
+    "plot_intra_system",
+    "plot_layers",
+    "plot_length_curves",
+    "plot_lengths",
+    "plot_scores",
     "save",
-]  # fmt: skip
+]

@@ -28,14 +28,18 @@ T = TypeVar("T")
 
 
 def plot_layers(
-    curves: Mapping[str, ArrayLike], layers: Sequence[int], statistic: str,
-    title: str = "Agreement with the judgements by layer", others: Mapping[str, ArrayLike] | None = None,
+    curves: Mapping[str, ArrayLike],
+    layers: Sequence[int],
+    statistic: str,
+    title: str = "Agreement with the judgements by layer",
+    others: Mapping[str, ArrayLike] | None = None,
     kinds: tuple[str, str] = ("", ""),
-) -> Figure:  # fmt: skip
-    """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer of each ringed.
-    ``curves``: what was judged -> a value for each of the rising ``layers``, thick lines, NaN leaves a gap; ``others``:
-    a second set to compare with, thin dashed lines in the same colours (appendices B to F); ``kinds``: what the thick
-    and the thin lines are; ``statistic``: what the values are, for the axis."""
+) -> Figure:
+    """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer
+    of each ringed. ``curves``: what was judged -> a value for each of the rising ``layers``, thick
+    lines, NaN leaves a gap; ``others``: a second set to compare with, thin dashed lines in the same
+    colours (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
+    what the values are, for the axis."""
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends = []
@@ -44,11 +48,24 @@ def plot_layers(
         axes.plot(layers, heights, color=colour, marker=marker, markersize=4, linewidth=2.0)
         if not np.isnan(heights).all():
             best = int(np.nanargmax(heights))
-            axes.plot(layers[best], heights[best], "o", markersize=11, markerfacecolor="none", color=colour)
+            axes.plot(
+                layers[best],
+                heights[best],
+                "o",
+                markersize=11,
+                markerfacecolor="none",
+                color=colour,
+            )
             last = int(np.flatnonzero(~np.isnan(heights))[-1])
             ends.append((float(heights[last]), f"{label} (best: {layers[best]})", colour))
         if others is not None and label in others:
-            axes.plot(layers, _curve(others[label], label, layers), color=colour, linewidth=0.9, linestyle="--")
+            axes.plot(
+                layers,
+                _curve(others[label], label, layers),
+                color=colour,
+                linewidth=0.9,
+                linestyle="--",
+            )
     _label_ends(axes, ends)
     make_grid(axes, "layer", statistic, title)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -60,15 +77,20 @@ def plot_layers(
 
 
 def plot_length_curves(
-    curves: Mapping[str, LengthCurve], title: str = "Accuracy on shuffled texts by difference in length",
-    x_label: str = "original longer by (characters)", y_label: str = "accuracy", chance: float | None = 0.5,
-) -> Figure:  # fmt: skip
+    curves: Mapping[str, LengthCurve],
+    title: str = "Accuracy on shuffled texts by difference in length",
+    x_label: str = "original longer by (characters)",
+    y_label: str = "accuracy",
+    chance: float | None = 0.5,
+) -> Figure:
     """Curves by a length (Steen & Markert 2022, Figure 4), with a dotted line at chance."""
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     ends = []
     for (label, curve), colour, marker in _styled(curves):
-        axes.plot(curve.lengths, curve.means, color=colour, marker=marker, markersize=4, linewidth=1.5)
+        axes.plot(
+            curve.lengths, curve.means, color=colour, marker=marker, markersize=4, linewidth=1.5
+        )
         if len(curve.means):
             ends.append((float(curve.means[-1]), label, colour))
     if chance is not None:
@@ -82,7 +104,9 @@ def _styled(curves: Mapping[str, T]) -> list[tuple[tuple[str, T], str, str]]:
     """Names and curves, each with a colour and a marker."""
     if not curves:
         raise ValueError("Expected argument `curves` to hold at least one curve, but got none.")
-    return list(zip(curves.items(), itertools.cycle(COLOURS), itertools.cycle(MARKERS), strict=False))
+    return list(
+        zip(curves.items(), itertools.cycle(COLOURS), itertools.cycle(MARKERS), strict=False)
+    )
 
 
 def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
@@ -96,7 +120,9 @@ def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
 
 
 def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names of curves beside their ends, spread out where they would overlap; an end is a height, name and colour."""
+    """Names of curves beside their ends, spread out where they would overlap; an end is a height,
+    name and colour.
+    """
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     step = 0.062 * (high - low)
@@ -109,6 +135,14 @@ def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
         ceiling = heights[number] - step
     for height, (_, label, colour) in zip(heights, sorted(ends), strict=True):
         axes.annotate(
-            label, (1.0, height), xycoords=("axes fraction", "data"), xytext=(5, 0), textcoords="offset points",
-            fontsize=TICK, color=colour, va="center", fontweight="bold", annotation_clip=False,
-        )  # fmt: skip
+            label,
+            (1.0, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(5, 0),
+            textcoords="offset points",
+            fontsize=TICK,
+            color=colour,
+            va="center",
+            fontweight="bold",
+            annotation_clip=False,
+        )

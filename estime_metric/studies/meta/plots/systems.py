@@ -28,12 +28,13 @@ _WIDEST = 26  # widest circle of a bias matrix, in points: the key beside the ma
 
 
 def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = None) -> Figure:
-    """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the colour of tau, their areas in proportion to
-    the numbers of pairs, a small cross for none.
+    """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the colour of tau, their
+    areas in proportion to the numbers of pairs, a small cross for none.
 
-    Consistent pairs are above the diagonal, inverted ones below it: a system which the measure prefers whatever it
-    writes has a blue row and a red column. ``bias`` holds at least one system; ``measure`` is its name, for the title;
-    ``names``: system -> the name to print, where it is another.
+    Consistent pairs are above the diagonal, inverted ones below it: a system which the measure
+    prefers whatever it writes has a blue row and a red column. ``bias`` holds at least one system;
+    ``measure`` is its name, for the title; ``names``: system -> the name to print, where it is
+    another.
     """
     size = len(bias.systems)
     if not size:
@@ -48,44 +49,72 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
     counts, matrix, widest = bias.counts, bias.matrix, min(0.95 * 72 * side / size, _WIDEST)
     (rows, columns), largest = np.nonzero(counts), max(int(counts.max()), 1)
     circles = axes.scatter(
-        columns, rows, s=widest**2 * counts[rows, columns] / largest, c=matrix[rows, columns], cmap="RdBu", vmin=-1.0,
-        vmax=1.0, edgecolors=GREY, linewidths=0.4,
-    )  # fmt: skip
+        columns,
+        rows,
+        s=widest**2 * counts[rows, columns] / largest,
+        c=matrix[rows, columns],
+        cmap="RdBu",
+        vmin=-1.0,
+        vmax=1.0,
+        edgecolors=GREY,
+        linewidths=0.4,
+    )
     empty = np.argwhere((counts == 0) & ~np.eye(size, dtype=bool))
     axes.scatter(empty[:, 1], empty[:, 0], marker="x", s=9, linewidths=0.6, color=GREY)
-    axes.plot([-0.5, size - 0.5], [-0.5, size - 0.5], color=GREY, alpha=0.45, linewidth=0.8, zorder=0)
+    axes.plot(
+        [-0.5, size - 0.5], [-0.5, size - 0.5], color=GREY, alpha=0.45, linewidth=0.8, zorder=0
+    )
     axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
     axes.set_xticks(range(size), labels, rotation=90, fontsize=TICK)
     axes.set_yticks(range(size), labels, fontsize=TICK)
     axes.tick_params(length=0)
     compared = "of one document" if bias.compared == "same_document" else "of all documents"
-    figure.text(0.015, 0.99, f"Bias matrix of {measure}", fontsize=TITLE, fontweight="bold", va="top")
     figure.text(
-        0.015, 0.955, f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
+        0.015, 0.99, f"Bias matrix of {measure}", fontsize=TITLE, fontweight="bold", va="top"
+    )
+    figure.text(
+        0.015,
+        0.955,
+        f"Pairs of summaries {compared}; systems from the best mean judgement to the worst.\n"
         "Above the diagonal (τ+) the better system, the row, wrote the better summary; below (τ−) the worse one did.",
-        fontsize=TICK, va="top", linespacing=1.4,
-    )  # fmt: skip
+        fontsize=TICK,
+        va="top",
+        linespacing=1.4,
+    )
     figure.colorbar(circles, cax=bar, ticks=[-1.0, -0.5, 0.0, 0.5, 1.0])
     bar.set_yticklabels(["−1  all wrong", "−0.5", "0", "0.5", "1  all right"], fontsize=TICK)
     bar.set_title("τ", fontsize=LABEL)
     if len(rows):
         for count in dict.fromkeys((largest, max(largest // 4, 1))):
             area = widest**2 * count / largest
-            axes.scatter([], [], s=area, color="white", edgecolors=GREY, linewidths=0.8, label=f"{count:,}")
+            axes.scatter(
+                [], [], s=area, color="white", edgecolors=GREY, linewidths=0.8, label=f"{count:,}"
+            )
         axes.legend(
-            title="pairs", loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=TICK, title_fontsize=LABEL,
-            alignment="left", handlelength=widest / TICK, handleheight=widest / TICK, scatteryoffsets=[0.15],
-        )  # fmt: skip
+            title="pairs",
+            loc="upper left",
+            bbox_to_anchor=(1, 1),
+            frameon=False,
+            fontsize=TICK,
+            title_fontsize=LABEL,
+            alignment="left",
+            handlelength=widest / TICK,
+            handleheight=widest / TICK,
+            scatteryoffsets=[0.15],
+        )
     return figure
 
 
 def plot_intra_system(
-    values: Mapping[str, ArrayLike], systems: Sequence[str], intervals: Mapping[str, ArrayLike] | None = None,
-    statistic: str = "Kendall's τ-b", title: str = "Agreement with the judgements within each system",
-) -> Figure:  # fmt: skip
-    """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one scale. ``values``:
-    measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper ends, NaN where there is none;
-    ``statistic``: what the values are, for the axis."""
+    values: Mapping[str, ArrayLike],
+    systems: Sequence[str],
+    intervals: Mapping[str, ArrayLike] | None = None,
+    statistic: str = "Kendall's τ-b",
+    title: str = "Agreement with the judgements within each system",
+) -> Figure:
+    """Bars with intervals: one panel for each measure, one bar for each of s systems, all on one
+    scale. ``values``: measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper
+    ends, NaN where there is none; ``statistic``: what the values are, for the axis."""
     if not values:
         raise ValueError("Expected argument `values` to hold at least one measure, but got none.")
     names = check_systems(systems, len(systems))
@@ -108,29 +137,41 @@ def plot_intra_system(
                 )
             bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
             middle, half = ends[bars].mean(axis=1), np.ptp(ends[bars], axis=1) / 2
-            panel.errorbar(bars, middle, half, fmt="none", ecolor="black", elinewidth=1.0, capsize=3)
+            panel.errorbar(
+                bars, middle, half, fmt="none", ecolor="black", elinewidth=1.0, capsize=3
+            )
         panel.axhline(0.0, color="black", linewidth=0.8)
         panel.axhline(mean, color=COLOURS[1], linewidth=1.1, linestyle="--")
         panel.set_title(f"{measure}   (mean {mean:.2f})", fontsize=LABEL, loc="left", pad=3)
         make_grid(panel, lines="y")
     panels[-1].set_xlim(-0.6, len(names) - 0.4)
-    panels[-1].set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK)
+    panels[-1].set_xticks(
+        range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor", fontsize=TICK
+    )
     figure.supylabel(statistic, fontsize=LABEL)
     return figure
 
 
 def plot_scores(
-    scores: ArrayLike, judgements: ArrayLike, systems: Sequence[str], measure: str, judgement: str,
+    scores: ArrayLike,
+    judgements: ArrayLike,
+    systems: Sequence[str],
+    measure: str,
+    judgement: str,
     title: str | None = None,
-) -> Figure:  # fmt: skip
-    """Score against judgement, twice: every summary on the left, the systems' means with their names on the right.
+) -> Figure:
+    """Score against judgement, twice: every summary on the left, the systems' means with their
+    names on the right.
 
-    Scores and judgements are of shape (d, s), at least one of each; ``measure`` and ``judgement`` are their names.
+    Scores and judgements are of shape (d, s), at least one of each; ``measure`` and ``judgement``
+    are their names.
     """
     x, y = alike(2, scores=scores, judgements=judgements)
     names = check_systems(systems, x.shape[1])
     if not x.size:
-        raise ValueError(f"Expected argument `scores` to hold at least one summary, but got shape {x.shape}.")
+        raise ValueError(
+            f"Expected argument `scores` to hold at least one summary, but got shape {x.shape}."
+        )
     figure = new_figure(WIDTH, 4.2, title or f"{measure} against judged {judgement}")
     every, by_system = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
     means = np.column_stack([y.mean(axis=0), x.mean(axis=0)])
@@ -144,13 +185,17 @@ def plot_scores(
     return figure
 
 
-def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "characters", columns: int = 4) -> Figure:
-    """Histograms of the (d, s) lengths of each system's summaries, on one scale, with their means (Steen & Markert
-    2022, Figure 6), so many ``columns`` side by side."""
+def plot_lengths(
+    lengths: ArrayLike, systems: Sequence[str], unit: str = "characters", columns: int = 4
+) -> Figure:
+    """Histograms of the (d, s) lengths of each system's summaries, on one scale, with their means
+    (Steen & Markert 2022, Figure 6), so many ``columns`` side by side."""
     table = finite("lengths", lengths, 2)
     names = check_systems(systems, table.shape[1])
     if not table.size:
-        raise ValueError(f"Expected argument `lengths` to hold at least one summary, but got shape {table.shape}.")
+        raise ValueError(
+            f"Expected argument `lengths` to hold at least one summary, but got shape {table.shape}."
+        )
     wide = min(columns, len(names))
     high = math.ceil(len(names) / wide)
     figure = new_figure(WIDTH, 0.8 + 1.1 * high, "Lengths of the summaries by system")
@@ -161,9 +206,16 @@ def plot_lengths(lengths: ArrayLike, systems: Sequence[str], unit: str = "charac
         panel.axvline(column.mean(), color=COLOURS[1], linewidth=1.2)
         panel.set_title(name, fontsize=TICK - 0.5, loc="left", pad=2)
         panel.text(
-            0.99, 0.97, f"{column.mean():.0f}", transform=panel.transAxes, fontsize=TICK, color=COLOURS[1], ha="right",
-            va="top", fontweight="bold",
-        )  # fmt: skip
+            0.99,
+            0.97,
+            f"{column.mean():.0f}",
+            transform=panel.transAxes,
+            fontsize=TICK,
+            color=COLOURS[1],
+            ha="right",
+            va="top",
+            fontweight="bold",
+        )
         make_plain(panel)
     for panel in panels[len(names) :]:
         panel.set_visible(False)

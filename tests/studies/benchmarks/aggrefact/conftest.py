@@ -17,7 +17,9 @@ COUNTS = {1: 127, 0: 23}
 
 
 def scores_of(accuracy: float) -> list[float]:
-    """Scores of the test half that reach a balanced accuracy of three digits at a threshold of a half."""
+    """Scores of the test half that reach a balanced accuracy of three digits at a threshold of a
+    half.
+    """
     right = next(
         (one, other)
         for one in range(COUNTS[1] + 1)
@@ -30,7 +32,9 @@ def scores_of(accuracy: float) -> list[float]:
 
 @pytest.fixture
 def authors(tmp_path: Path) -> Path:
-    """The repository, with CLIFF's cell of CNN/DailyMail alone, a reference, and detectors as good as is printed."""
+    """The repository, with CLIFF's cell of CNN/DailyMail alone, a reference, and detectors as good
+    as is printed.
+    """
     rows = []
     for cut, counts in (("val", {1: 6, 0: 6}), ("test", COUNTS)):
         labels = [label for label, count in counts.items() for _ in range(count)]
@@ -40,7 +44,12 @@ def authors(tmp_path: Path) -> Path:
         }
         for index, label in enumerate(labels):
             source = SENTENCES[index % 5]
-            names = {"dataset": "CLIFF", "origin": "cnndm", "id": f"{cut}{index // 2:03}", "doc": source}
+            names = {
+                "dataset": "CLIFF",
+                "origin": "cnndm",
+                "id": f"{cut}{index // 2:03}",
+                "doc": source,
+            }
             names |= {"summary": source if label else " ".join(reversed(source.split()))}
             names |= {"model_name": ("BART", "Pegasus")[index % 2], "label": label, "cut": cut}
             given = {f"{name}_score": values[index] for name, values in scores.items()}
@@ -53,10 +62,23 @@ def authors(tmp_path: Path) -> Path:
     marked = table[table["model_name"] != "GOLD"].rename(columns={"summary": "summ"})
     marked["error_type"] = np.where(marked["label"] == 1, "correct", "['extrinsic-NP']")
     marked["annotated_span"] = [
-        "" if label else str(text.split()[:2]) for label, text in zip(marked["label"], marked["summ"], strict=True)
+        "" if label else str(text.split()[:2])
+        for label, text in zip(marked["label"], marked["summ"], strict=True)
     ]
-    names = ["dataset", "origin", "id", "doc", "summ", "model_name", "cut", "error_type", "annotated_span"]
-    marked[names].to_csv(folder / "data" / "error_type_mapping" / "CLIFF_error_types.csv", index=False)
+    names = [
+        "dataset",
+        "origin",
+        "id",
+        "doc",
+        "summ",
+        "model_name",
+        "cut",
+        "error_type",
+        "annotated_span",
+    ]
+    marked[names].to_csv(
+        folder / "data" / "error_type_mapping" / "CLIFF_error_types.csv", index=False
+    )
     return folder
 
 
@@ -70,7 +92,20 @@ def cliff(authors: Path, tmp_path: Path) -> Path:
     rows = []
     for row in table.to_dict("records"):
         spans = [] if row["label"] else row["summary"].split()[:2]
-        names = {"doc_id": row["id"], "dataset": "cnndm", "system": row["model_name"].lower(), "split": row["cut"]}
-        rows.append({**names, "source": row["doc"], "summary": row["summary"], "label": row["label"], "spans": spans})
+        names = {
+            "doc_id": row["id"],
+            "dataset": "cnndm",
+            "system": row["model_name"].lower(),
+            "split": row["cut"],
+        }
+        rows.append(
+            {
+                **names,
+                "source": row["doc"],
+                "summary": row["summary"],
+                "label": row["label"],
+                "spans": spans,
+            }
+        )
     write_jsonl(folder / "cliff.jsonl", rows)
     return folder.parent

@@ -1,4 +1,6 @@
-"""Both layouts, detectors as printed, cells and flagged words against plain loops, the choice of a weight."""
+"""Both layouts, detectors as printed, cells and flagged words against plain loops, the choice of a
+weight.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,12 @@ from estime_metric.comparison.detection import areas, choose_threshold
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 from estime_metric.studies.benchmarks.aggrefact import data, study
 from estime_metric.studies.benchmarks.aggrefact.study import DETECTORS, TABLE_8
-from estime_metric.studies.benchmarks.aggrefact.words import average_precision, judged_words, locate, signals
+from estime_metric.studies.benchmarks.aggrefact.words import (
+    average_precision,
+    judged_words,
+    locate,
+    signals,
+)
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
 from estime_metric.studies.benchmarks.shared.scoring import Block
@@ -32,13 +39,25 @@ def blocks_of(found: data.AggreFact) -> list[Block]:
 
 def test_both_layouts_hold_the_same(authors: Path, cliff: Path) -> None:
     theirs, lines = data.read(authors), data.read(cliff)
-    columns = ["dataset", "origin", "document", "group", "split", "source", "summary", "label", "spans"]
+    columns = [
+        "dataset",
+        "origin",
+        "document",
+        "group",
+        "split",
+        "source",
+        "summary",
+        "label",
+        "spans",
+    ]
     pd.testing.assert_frame_equal(theirs.table[columns], lines.table[columns], check_dtype=False)
     assert (theirs.left_out, lines.left_out) == (1, 0)
     assert theirs.published == list(DETECTORS)
     assert theirs.keys[0] == ("CLIFF/val000", "BART")
     assert len(set(theirs.keys)) == len(theirs)
-    (authors / "data" / "aggre_fact_final.csv").unlink()  # CLIFF's list of errors suffices for CLIFF
+    (
+        authors / "data" / "aggre_fact_final.csv"
+    ).unlink()  # CLIFF's list of errors suffices for CLIFF
     alone = data.read(authors)
     pd.testing.assert_frame_equal(alone.table[columns], lines.table[columns], check_dtype=False)
 
@@ -47,7 +66,11 @@ def test_a_document_that_a_system_summarized_twice_is_numbered(authors: Path) ->
     path = authors / "data" / "aggre_fact_final.csv"
     table = pd.read_csv(path).assign(id="one", model_name="T5")
     table.to_csv(path, index=False)
-    assert data.read(authors).keys[:3] == [("CLIFF/one", "T5"), ("CLIFF/one#2", "T5"), ("CLIFF/one#3", "T5")]
+    assert data.read(authors).keys[:3] == [
+        ("CLIFF/one", "T5"),
+        ("CLIFF/one#2", "T5"),
+        ("CLIFF/one#3", "T5"),
+    ]
 
 
 def test_accuracies_of_the_detectors_scores_are_the_printed_ones(authors: Path) -> None:
@@ -57,14 +80,20 @@ def test_accuracies_of_the_detectors_scores_are_the_printed_ones(authors: Path) 
     for name, printed in zip(DETECTORS, TABLE_8[PLACE][1], strict=True):
         assert round(frame.loc[name, "accuracy"], 3) == printed
         assert frame.loc[name, "low"] < printed < frame.loc[name, "high"]
-    assert any("at most 0.000 from what is printed" in note for note in result.tables["aggrefact"].notes)
+    assert any(
+        "at most 0.000 from what is printed" in note for note in result.tables["aggrefact"].notes
+    )
 
 
 def test_without_scores_the_printed_accuracies_stand_there(cliff: Path) -> None:
     found = data.read(cliff)
-    own = pd.DataFrame(found.keys, columns=["document", "system"]).assign(guess=found.table["label"] * 1.0)
+    own = pd.DataFrame(found.keys, columns=["document", "system"]).assign(
+        guess=found.table["label"] * 1.0
+    )
     result = run(study, found, [*blocks_of(found), own_block(own, "mine")], resamples=20)
-    rows = {row[0]: row[1] for section in result.tables["aggrefact"].sections for row in section.rows}
+    rows = {
+        row[0]: row[1] for section in result.tables["aggrefact"].sections for row in section.rows
+    }
     assert [rows[f"{name}, printed"] for name in DETECTORS] == list(TABLE_8[PLACE][1])
     assert rows["guess [mine]"] == 1
     frame = result.frames[study.DETECTION].set_index("measure")
@@ -73,7 +102,9 @@ def test_without_scores_the_printed_accuracies_stand_there(cliff: Path) -> None:
     row = frame.loc["(-)length"]
     assert row["threshold"] == choose_threshold(labels[~test], values[~test])
     predicted = values[test] > row["threshold"]
-    assert row["accuracy"] == np.mean([(predicted[labels[test] == label] == label).mean() for label in (0, 1)])
+    assert row["accuracy"] == np.mean(
+        [(predicted[labels[test] == label] == label).mean() for label in (0, 1)]
+    )
     assert row["area"] == areas(labels[test], values[test])[0]
 
 
@@ -93,7 +124,9 @@ def test_means_are_weighted_by_summaries(authors: Path) -> None:
 
 
 def test_what_is_no_such_folder_is_refused(authors: Path, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"to hold aggre_fact_final.csv, or the folders cliff and frank"):
+    with pytest.raises(
+        FileNotFoundError, match=r"to hold aggre_fact_final.csv, or the folders cliff and frank"
+    ):
         data.read(tmp_path / "nothing")
     path = authors / "data" / "aggre_fact_final.csv"
     pd.read_csv(path).drop(columns="cut").to_csv(path, index=False)
@@ -105,7 +138,9 @@ def test_what_is_no_such_folder_is_refused(authors: Path, tmp_path: Path) -> Non
 
 
 def figure(group: str, slope: float, noise: float, counts: bool = True) -> weight.Figure:
-    """Values that are best at a weight of .5 less ``slope`` times its distance, in resamples with noise."""
+    """Values that are best at a weight of .5 less ``slope`` times its distance, in resamples with
+    noise.
+    """
     own = np.array([-slope * abs(one - 0.5) for one in weight.WEIGHTS])[:, None]
     drawn = np.random.default_rng(0).normal(size=(len(weight.WEIGHTS), 200)) * noise
     return weight.Figure(group, "x", np.concatenate([own, own + drawn], axis=1), counts)
@@ -113,14 +148,22 @@ def figure(group: str, slope: float, noise: float, counts: bool = True) -> weigh
 
 def test_the_rule_takes_the_best_weight_or_one_near_a_half() -> None:
     rising = np.array(weight.WEIGHTS)[:, None]
-    sure = weight.Figure("A", "x", np.tile(rising, (1, 201)))  # the same in every resample: no error
+    sure = weight.Figure(
+        "A", "x", np.tile(rising, (1, 201))
+    )  # the same in every resample: no error
     assert weight.choose([sure])[0] == 1
     assert weight.choose([figure("A", 1, 0.01)])[0] == 0.5
-    vague = weight.Figure("A", "x", np.concatenate([rising, figure("A", 0, 5).values[:, 1:]], axis=1))
+    vague = weight.Figure(
+        "A", "x", np.concatenate([rising, figure("A", 0, 5).values[:, 1:]], axis=1)
+    )
     assert weight.choose([vague])[0] == 0.5
-    assert weight.choose([sure, figure("B", 50, 0, counts=False)])[0] == 1  # what does not count changes nothing
+    assert (
+        weight.choose([sure, figure("B", 50, 0, counts=False)])[0] == 1
+    )  # what does not count changes nothing
     assert weight.choose([sure, figure("B", 50, 0)])[0] == 0.5
-    values = weight.choose([sure, sure, figure("B", 2, 0)])[1]  # each set counts once, whatever it holds
+    values = weight.choose([sure, sure, figure("B", 2, 0)])[
+        1
+    ]  # each set counts once, whatever it holds
     assert values[-1] == pytest.approx((1 - 1) / 2)
 
 
@@ -147,7 +190,9 @@ def explained(text: str, verdicts: str, margins: list[float]) -> Explanation:
         start = text.index(word, cursor)
         cursor = start + len(word)
         margin = None if verdict == "-" else next(left)
-        units.append(UnitVerdict(start, cursor, VERDICT[verdict], Evidence(0, 1, 10.0), None, margin))
+        units.append(
+            UnitVerdict(start, cursor, VERDICT[verdict], Evidence(0, 1, 10.0), None, margin)
+        )
     return Explanation(text, "x", tuple(units), "word", 1, "signature")
 
 
@@ -159,13 +204,27 @@ def test_signals_by_hand() -> None:
     words = judged_words(explanations, [["Anna", "boats", "today"], []])
     found = signals(words)
     alarms, absent, both = (found[name] for name in ("alarms", "absent", "both"))
-    assert (alarms["words"], alarms["flagged"], alarms["precision"], alarms["recall"]) == (6, 3, 1 / 3, 1 / 3)
+    assert (alarms["words"], alarms["flagged"], alarms["precision"], alarms["recall"]) == (
+        6,
+        3,
+        1 / 3,
+        1 / 3,
+    )
     assert alarms["lift"] == pytest.approx((1 / 3) / (2 / 6))
-    assert alarms["average_precision"] == pytest.approx((1 / 1 + 2 / 6) / 2)  # Anna -4, well -2, sold -1, 1, 2, boats 3
+    assert alarms["average_precision"] == pytest.approx(
+        (1 / 1 + 2 / 6) / 2
+    )  # Anna -4, well -2, sold -1, 1, 2, boats 3
     assert (absent["words"], absent["flagged"], absent["precision"]) == (8, 2, 1 / 2)
     assert absent["lift"] == pytest.approx(8 / 6)
-    assert absent["average_precision"] == pytest.approx((1 * 1 / 2 + 2 * 3 / 8) / 3)  # ties: two, then six words
-    assert (both["flagged"], both["precision"], both["recall"], both["f1"]) == (5, 2 / 5, 2 / 3, 2 * 2 / (5 + 3))
+    assert absent["average_precision"] == pytest.approx(
+        (1 * 1 / 2 + 2 * 3 / 8) / 3
+    )  # ties: two, then six words
+    assert (both["flagged"], both["precision"], both["recall"], both["f1"]) == (
+        5,
+        2 / 5,
+        2 / 3,
+        2 * 2 / (5 + 3),
+    )
     assert both["average_precision"] == pytest.approx((1 / 2 + 2 / 3 + 3 / 8) / 3)
     assert words["margin"][:4].tolist() == [-0.4, -0.1, 0.2, 0.3]
     assert np.isnan(words["margin"][4])
@@ -177,11 +236,21 @@ def test_signals_by_hand() -> None:
 def test_spans_are_found_in_order_as_whole_words() -> None:
     text = "three in thirty-three, then three ( 656 ft ) of art in parts"
     places = locate(text, ["then", "three", "art", "no such", "( 656 ft )", "thirt"])
-    assert [text[start:end] for start, end in places] == ["then", "three", "art", "( 656 ft )", "thirt"]
+    assert [text[start:end] for start, end in places] == [
+        "then",
+        "three",
+        "art",
+        "( 656 ft )",
+        "thirt",
+    ]
     assert places[1] == (28, 33)
     assert places[2][0] == text.index("art in")
-    assert judged_words([explained("par part", "mm", [1.0, 1.0])], [["part"]])["marked"].tolist() == [False, True]
-    with pytest.raises(ValueError, match="`spans` to have one entry for each of 1 explanations, but got 0"):
+    assert judged_words([explained("par part", "mm", [1.0, 1.0])], [["part"]])[
+        "marked"
+    ].tolist() == [False, True]
+    with pytest.raises(
+        ValueError, match="`spans` to have one entry for each of 1 explanations, but got 0"
+    ):
         judged_words([explained("a", "m", [1.0])], [])
 
 

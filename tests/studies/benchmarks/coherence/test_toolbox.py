@@ -1,4 +1,6 @@
-"""The published scores of Steen & Markert 2022: Table 4 to the last digit, the others against loops."""
+"""The published scores of Steen & Markert 2022: Table 4 to the last digit, the others against
+loops.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,24 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric.studies.benchmarks.coherence.data import ShuffleScores, Toolbox, read, read_shuffle_scores
-from estime_metric.studies.benchmarks.coherence.printed import LABELS, TABLE_1, TABLE_3, TABLE_4, TABLE_5
-from estime_metric.studies.benchmarks.coherence.study import confounder_statistics, gruen_components, statistics_of
+from estime_metric.studies.benchmarks.coherence.data import (
+    ShuffleScores,
+    Toolbox,
+    read,
+    read_shuffle_scores,
+)
+from estime_metric.studies.benchmarks.coherence.printed import (
+    LABELS,
+    TABLE_1,
+    TABLE_3,
+    TABLE_4,
+    TABLE_5,
+)
+from estime_metric.studies.benchmarks.coherence.study import (
+    confounder_statistics,
+    gruen_components,
+    statistics_of,
+)
 from tests.conftest import SUMMEVAL
 from tests.studies.meta import oracle
 from tests.studies.meta.conftest import read_by_hand
@@ -22,17 +39,33 @@ DATA = SUMMEVAL.parent
 @pytest.fixture(scope="module")
 def data() -> Toolbox:
     if not (DATA / "measures.csv").is_file():
-        pytest.skip("the published scores are missing: they are looked for in shared/data beside the repository")
+        pytest.skip(
+            "the published scores are missing: they are looked for in shared/data beside the repository"
+        )
     return read(DATA)
 
 
 def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: Toolbox) -> None:
-    # Steen & Markert 2022, Table 4, row "C/D", typed in here from the paper independently of the package's table.
+    # Steen & Markert 2022, Table 4, row "C/D", typed in here from the paper independently of the
+    # package's table.
     printed = {
-        "EGR": "0.426", "EEG C/D": "0.523", "EEG WSJ": "0.498", "NEG C/D": "0.524", "NEG WSJ": "0.603",
-        "NEG DUC": "0.522", "GRA C/D": "0.838", "GRA WSJ": "0.623", "GRA DUC": "0.439", "UNF C/D": "0.803",
-        "UNF WSJ": "0.589", "CCL C/D": "0.929", "CCL WSJ": "0.862", "BAS": "0.896", "GRN": "0.504", "SQE": "0.707",
-    }  # fmt: skip
+        "EGR": "0.426",
+        "EEG C/D": "0.523",
+        "EEG WSJ": "0.498",
+        "NEG C/D": "0.524",
+        "NEG WSJ": "0.603",
+        "NEG DUC": "0.522",
+        "GRA C/D": "0.838",
+        "GRA WSJ": "0.623",
+        "GRA DUC": "0.439",
+        "UNF C/D": "0.803",
+        "UNF WSJ": "0.589",
+        "CCL C/D": "0.929",
+        "CCL WSJ": "0.862",
+        "BAS": "0.896",
+        "GRN": "0.504",
+        "SQE": "0.707",
+    }
     found = {LABELS[measure]: f"{each.accuracy:.3f}" for measure, each in data.shuffle.items()}
     assert found == printed
     assert {label: f"{value:.3f}" for label, value in TABLE_4.items()} == printed
@@ -57,7 +90,12 @@ def test_statistics_of_table_3_agree_with_loops(data: Toolbox, measure: str) -> 
     assert data.judgements.shape == (100, 16)
     found = statistics_of(data.scores[measure].reshape(100, 16), data.judgements)
     assert list(found) == list(TABLE_3["HUM"])
-    levels = {"τ_intra": "intra_system", "τ_pair": "pairwise", "τ_sum": "summary", "τ_sys": "system"}
+    levels = {
+        "τ_intra": "intra_system",
+        "τ_pair": "pairwise",
+        "τ_sum": "summary",
+        "τ_sys": "system",
+    }
     grids = read_by_hand(measure)
     expected = {name: oracle.value(*grids, level, "kendall_b") for name, level in levels.items()}
     expected["Acc_pair"] = oracle.value(*grids, "pairwise", "accuracy")
@@ -66,7 +104,9 @@ def test_statistics_of_table_3_agree_with_loops(data: Toolbox, measure: str) -> 
 
 def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: Toolbox) -> None:
     for measure, label in LABELS.items():
-        for name, value in statistics_of(data.scores[measure].reshape(100, 16), data.judgements).items():
+        for name, value in statistics_of(
+            data.scores[measure].reshape(100, 16), data.judgements
+        ).items():
             printed = TABLE_3[label][name]
             assert printed.low <= printed.value <= printed.high
             assert printed.low <= value <= printed.high
@@ -81,27 +121,38 @@ def test_table_1_on_16_systems(data: Toolbox) -> None:
         for value, printed in zip(values, TABLE_1[name], strict=True):
             assert math.isnan(value) == math.isnan(printed)
             assert math.isnan(value) or abs(value - printed) < 0.15
-        assert math.isnan(values[0]) or abs(values[0]) < 0.05  # no confounder sees anything within a system
+        assert (
+            math.isnan(values[0]) or abs(values[0]) < 0.05
+        )  # no confounder sees anything within a system
     assert frame.loc["upper bound", "τ_sys"] == pytest.approx(1.0)
     assert frame.loc["upper bound (r)", "τ_sys"] == pytest.approx(1.0)
     assert frame.loc["architecture (r)", "Acc_pair"] > 0.5 > frame.loc["architecture", "Acc_pair"]
     assert len(data.properties) == 17
-    capitals = [each["name"] for each in data.properties.values() if each["produces_capitals"] == "1"]
+    capitals = [
+        each["name"] for each in data.properties.values() if each["produces_capitals"] == "1"
+    ]
     assert capitals == ["GPT-2 (zero shot)", "BART", "Pegasus (dynamic mix)"]
 
 
 def test_table_5_on_16_systems(data: Toolbox) -> None:
-    found = {(one, other): value for one, other, value in gruen_components(data).itertuples(index=False)}
+    found = {
+        (one, other): value for one, other, value in gruen_components(data).itertuples(index=False)
+    }
     assert found.keys() == TABLE_5.keys()
     assert all(abs(value - TABLE_5[pair]) < 0.1 for pair, value in found.items())
-    of_systems = [table.mean(axis=0).round(9) for table in (data.components["cola"], data.judgements)]
+    of_systems = [
+        table.mean(axis=0).round(9) for table in (data.components["cola"], data.judgements)
+    ]
     assert found["cola", "cola"] == pytest.approx(stats.kendalltau(*of_systems).statistic)
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     for text, message in (
-        ("id,label,score\na,1,0.5\na,1,0.5\n", r"mine.csv to hold each row once, but \('a', '1'\) occurs twice"),
+        (
+            "id,label,score\na,1,0.5\na,1,0.5\n",
+            r"mine.csv to hold each row once, but \('a', '1'\) occurs twice",
+        ),
         ("id,label,score\na,1,0.5\n", r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"),
         ("id,label\na,1\n", r"line 2 of mine.csv to have 'score'"),
     ):

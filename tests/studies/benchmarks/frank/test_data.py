@@ -14,7 +14,11 @@ from tests.studies.benchmarks.frank.conftest import SOURCES, made_rows, write_au
 
 def same(one: Frank, other: Frank) -> None:
     assert one.keys == other.keys
-    assert (one.datasets, one.summaries, one.source_of_each) == (other.datasets, other.summaries, other.source_of_each)
+    assert (one.datasets, one.summaries, one.source_of_each) == (
+        other.datasets,
+        other.summaries,
+        other.source_of_each,
+    )
     for name in ("flipped", "metrics"):
         first, second = getattr(one, name), getattr(other, name)
         assert list(first) == list(second)
@@ -25,7 +29,9 @@ def same(one: Frank, other: Frank) -> None:
 
 
 @pytest.mark.parametrize("articles", [False, True])
-def test_the_authors_files_give_the_same_as_the_folder(folder: Path, tmp_path: Path, articles: bool) -> None:
+def test_the_authors_files_give_the_same_as_the_folder(
+    folder: Path, tmp_path: Path, articles: bool
+) -> None:
     authors = write_authors(tmp_path / "frank", made_rows(), articles=articles)
     for split in ("test", "valid"):
         same(read(folder, split), read(authors, split))
@@ -55,18 +61,27 @@ def test_the_first_documents_of_each_data_set(data: Frank, folder: Path) -> None
 
 def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     rows = made_rows()
-    with pytest.raises(FileNotFoundError, match=r"to hold frank.jsonl and documents.jsonl, or human_annotations.json"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"to hold frank.jsonl and documents.jsonl, or human_annotations.json",
+    ):
         read(tmp_path)
     with pytest.raises(ValueError, match="`split` to be one of valid, test, but got 'train'"):
         read(tmp_path, "train")
     lacking = {key: value for key, value in rows[0].items() if key != "summary"}
     for number, (bad, message) in enumerate(
         (
-            ([rows[0], *rows], r"each summary once, but these occur several times: \('d0', 'bart'\)"),
+            (
+                [rows[0], *rows],
+                r"each summary once, but these occur several times: \('d0', 'bart'\)",
+            ),
             ([{**rows[0], "doc_id": "x"}], "a source for each document, but there is none for x"),
             ([lacking], r"line 1 of frank.jsonl to have 'summary', but it is missing"),
             ([{**rows[0], "dataset": "xl"}], "data sets cnndm, bbc, but got xl"),
-            ([{**rows[0], "factuality": None}], r"`factuality` to be finite, but it is not for \('d0', 'bart'\)"),
+            (
+                [{**rows[0], "factuality": None}],
+                r"`factuality` to be finite, but it is not for \('d0', 'bart'\)",
+            ),
         )
     ):
         with pytest.raises(ValueError, match=message):
@@ -74,10 +89,14 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     authors = write_authors(tmp_path / "g", rows, articles=False)
     texts = json.loads((authors / "data" / "benchmark_data.json").read_text())
     (authors / "data" / "benchmark_data.json").write_text(json.dumps(texts[1:]))
-    with pytest.raises(ValueError, match=r"a summary for each judgement .* none for \('d0', 'bart'\)"):
+    with pytest.raises(
+        ValueError, match=r"a summary for each judgement .* none for \('d0', 'bart'\)"
+    ):
         read(authors)
     (authors / "data" / "benchmark_data.json").unlink()
-    with pytest.raises(FileNotFoundError, match=r"hold the texts, benchmark_data.json or articles-wbertscore-json"):
+    with pytest.raises(
+        FileNotFoundError, match=r"hold the texts, benchmark_data.json or articles-wbertscore-json"
+    ):
         read(authors)
 
 
@@ -86,4 +105,7 @@ def test_the_benchmark_itself(frank: Frank) -> None:
     assert tuple(frank.metrics) == METRICS
     assert list(frank.flipped) == list(ERRORS)
     missing = {name: int(np.isnan(values).sum()) for name, values in frank.metrics.items()}
-    assert {name: number for name, number in missing.items() if number} == {"Dep Entail": 41, "FEQA": 4}
+    assert {name: number for name, number in missing.items() if number} == {
+        "Dep Entail": 41,
+        "FEQA": 4,
+    }

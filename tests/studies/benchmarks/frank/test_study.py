@@ -1,4 +1,6 @@
-"""Partial correlations against a regression on dummies; tables of made-up data against both; FRANK as published."""
+"""Partial correlations against a regression on dummies; tables of made-up data against both; FRANK
+as published.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ from estime_metric.comparison.tables import to_csv
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.studies.benchmarks.frank import study
 from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank, read
-from estime_metric.studies.benchmarks.frank.partial import METHODS, codes_of, partial_correlation, weighted_partial
+from estime_metric.studies.benchmarks.frank.partial import (
+    METHODS,
+    codes_of,
+    partial_correlation,
+    weighted_partial,
+)
 from estime_metric.studies.benchmarks.shared.study import Found, run
 from estime_metric.studies.meta.significance import williams
 from tests.studies.benchmarks.frank.conftest import made_rows, write_folder
@@ -22,8 +29,9 @@ from tests.studies.conftest import rows
 
 PARTS = {"all": None, "CNN/DailyMail": "cnndm", "XSum": "bbc"}
 
-#: Partial correlation (Pearson, Spearman) of published metrics with factuality, split ``test``: all, CNN/DailyMail,
-#: XSum; computed from the authors' files by residuals on system dummies, independently of this package.
+#: Partial correlation (Pearson, Spearman) of published metrics with factuality, split ``test``:
+#: all, CNN/DailyMail, XSum; computed from the authors' files by residuals on system dummies,
+#: independently of this package.
 PUBLISHED = {
     "BertScore P Art": (0.295, 0.292, 0.378, 0.332, 0.198, 0.176),
     "FactCC": (0.201, 0.195, 0.363, 0.322, 0.068, 0.066),
@@ -39,7 +47,9 @@ def by_regression(x: np.ndarray, y: np.ndarray, categories: list[str], method: s
         x, y = stats.rankdata(x), stats.rankdata(y)
     names = sorted(set(categories))
     dummies = np.array([[float(category == name) for name in names] for category in categories])
-    first, second = (values - dummies @ np.linalg.lstsq(dummies, values, rcond=None)[0] for values in (x, y))
+    first, second = (
+        values - dummies @ np.linalg.lstsq(dummies, values, rcond=None)[0] for values in (x, y)
+    )
     return float(np.corrcoef(first, second)[0, 1])
 
 
@@ -78,7 +88,9 @@ def test_a_resample_is_the_table_with_its_rows_repeated(method: str) -> None:
 def test_nothing_that_varies_within_a_category_has_no_value() -> None:
     categories = ["A", "A", "B", "B"]
     for method in METHODS:
-        assert np.isnan(partial_correlation([0.1, 0.1, 0.3, 0.3], [1, 2, 3, 4], categories, method=method))
+        assert np.isnan(
+            partial_correlation([0.1, 0.1, 0.3, 0.3], [1, 2, 3, 4], categories, method=method)
+        )
         assert np.isnan(partial_correlation([1, 1, 1, 1], [1, 2, 3, 4], method=method))
     with pytest.raises(ValueError, match="columns of one length, but got 2, 3 and 2"):
         partial_correlation([1, 2], [1, 2, 3])
@@ -94,7 +106,9 @@ def test_published_metrics_correlate_as_published(frank: Frank, metric: str) -> 
         rows = np.flatnonzero(np.isfinite(frank.metrics[metric]) & inside)
         systems = [frank.keys[row][1] for row in rows]
         found += [
-            partial_correlation(frank.metrics[metric][rows], frank.factuality[rows], systems, method=method)
+            partial_correlation(
+                frank.metrics[metric][rows], frank.factuality[rows], systems, method=method
+            )
             for method in METHODS
         ]
     expected = PUBLISHED[metric]
@@ -106,10 +120,14 @@ def scorer(bert_folder: str) -> EstimeScorer:
     return EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES)
 
 
-def expected(data: Frank, scores: np.ndarray, judged: np.ndarray, part: str | None, method: str) -> float:
+def expected(
+    data: Frank, scores: np.ndarray, judged: np.ndarray, part: str | None, method: str
+) -> float:
     known = np.isfinite(scores) & (np.array(data.datasets) == part if part else True)
     chosen = np.flatnonzero(known)
-    return by_regression(scores[chosen], judged[chosen], [data.keys[row][1] for row in chosen], method)
+    return by_regression(
+        scores[chosen], judged[chosen], [data.keys[row][1] for row in chosen], method
+    )
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +145,9 @@ def found(data: Frank, scorer: EstimeScorer, out: Path) -> Found[Frank]:
     return run(study, data, study.blocks(scorer, data), folder=out, resamples=20)
 
 
-def test_every_measure_stands_beside_the_published_ones(found: Found[Frank], data: Frank, scorer: EstimeScorer) -> None:
+def test_every_measure_stands_beside_the_published_ones(
+    found: Found[Frank], data: Frank, scorer: EstimeScorer
+) -> None:
     labels = [row["measure"] for row in rows(found.tables["frank"])]
     ours = [
         f"{'' if higher else '(-)'}{'ESTIME' if name == 'alarms' else name}-2"
@@ -136,31 +156,53 @@ def test_every_measure_stands_beside_the_published_ones(found: Found[Frank], dat
     trivial = ["(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length"]
     assert labels == [*ours, "copied-2", "copied_density-2", *trivial, "FactCC", "QAGS", "New"]
     result = scorer.score(list(data.summaries), data.source_of_each)
-    for row, (name, higher) in zip(rows(found.tables["frank"]), HIGHER_IS_BETTER.items(), strict=False):
+    for row, (name, higher) in zip(
+        rows(found.tables["frank"]), HIGHER_IS_BETTER.items(), strict=False
+    ):
         scores = result.values(name, 2).numpy() * (1 if higher else -1)
         for part, dataset in PARTS.items():
             for symbol, method in (("r", "pearson"), ("ρ", "spearman")):
                 cell = row[f"{part} {symbol}"]
                 value = expected(data, scores, data.factuality, dataset, method)
-                assert (float(cell) if cell else np.nan) == pytest.approx(value, abs=1e-9, nan_ok=True), (name, part)
+                assert (float(cell) if cell else np.nan) == pytest.approx(
+                    value, abs=1e-9, nan_ok=True
+                ), (name, part)
 
 
 def test_a_missing_value_is_left_out_and_said(found: Found[Frank], data: Frank) -> None:
     row = next(row for row in rows(found.tables["frank"]) if row["measure"] == "QAGS")
-    assert float(row["all r"]) == pytest.approx(expected(data, data.metrics["QAGS"], data.factuality, None, "pearson"))
-    assert any("left out of that row" in note and "QAGS 3" in note for note in found.tables["frank"].notes)
+    assert float(row["all r"]) == pytest.approx(
+        expected(data, data.metrics["QAGS"], data.factuality, None, "pearson")
+    )
+    assert any(
+        "left out of that row" in note and "QAGS 3" in note for note in found.tables["frank"].notes
+    )
     tidy = found.frames["correlations.csv"]
-    assert tidy[(tidy["measure"] == "QAGS") & (tidy["part"] == "all")]["summaries"].unique().tolist() == [12]
+    assert tidy[(tidy["measure"] == "QAGS") & (tidy["part"] == "all")][
+        "summaries"
+    ].unique().tolist() == [12]
 
 
 def test_intervals_draw_documents(found: Found[Frank], data: Frank) -> None:
     tidy = found.frames["correlations.csv"]
-    one = tidy[(tidy.measure == "FactCC") & (tidy.part == "all") & (tidy.kind == "plain") & (tidy.method == "pearson")]
+    one = tidy[
+        (tidy.measure == "FactCC")
+        & (tidy.part == "all")
+        & (tidy.kind == "plain")
+        & (tidy.method == "pearson")
+    ]
     drawn = []
     for chosen in np.random.default_rng(0).integers(6, size=(20, 6)):
-        taken = [row for index in chosen for row, key in enumerate(data.keys) if key[0] == data.documents[index]]
+        taken = [
+            row
+            for index in chosen
+            for row, key in enumerate(data.keys)
+            if key[0] == data.documents[index]
+        ]
         drawn.append(np.corrcoef(data.metrics["FactCC"][taken], data.factuality[taken])[0, 1])
-    assert (one.low.item(), one.high.item()) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
+    assert (one.low.item(), one.high.item()) == pytest.approx(
+        tuple(np.nanquantile(drawn, [0.025, 0.975]))
+    )
 
 
 def test_the_ablation_is_what_flipped_labels_change(found: Found[Frank], data: Frank) -> None:
@@ -190,10 +232,21 @@ def test_each_is_tested_against_the_best(found: Found[Frank], data: Frank) -> No
 
 
 def test_files_hold_all_of_it_and_a_later_run_resumes(
-    found: Found[Frank], data: Frank, scorer: EstimeScorer, out: Path, monkeypatch: pytest.MonkeyPatch
+    found: Found[Frank],
+    data: Frank,
+    scorer: EstimeScorer,
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = {"frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"}
-    files = {"scores.csv", "run.json", "correlations.csv", "differences.csv", "ablation.csv", "plots"}
+    files = {
+        "scores.csv",
+        "run.json",
+        "correlations.csv",
+        "differences.csv",
+        "ablation.csv",
+        "plots",
+    }
     files |= {f"{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
     assert {path.name for path in out.iterdir()} == files
     assert {path.name for path in (out / "plots").iterdir()} == {
@@ -209,5 +262,11 @@ def test_files_hold_all_of_it_and_a_later_run_resumes(
 
 def test_nothing_measured_is_no_error(data: Frank, tmp_path: Path) -> None:
     empty = run(study, data, [], folder=tmp_path, resamples=5)
-    assert list(empty.tables) == ["frank", "frank-plain", "frank-intervals", "frank-differences", "frank-ablation"]
+    assert list(empty.tables) == [
+        "frank",
+        "frank-plain",
+        "frank-intervals",
+        "frank-differences",
+        "frank-ablation",
+    ]
     assert not any(table.sections and table.sections[0].rows for table in empty.tables.values())

@@ -10,13 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estime_metric.studies.benchmarks.shared.baselines import absent_words, bleu, jensen_shannon, length, rouge
+from estime_metric.studies.benchmarks.shared.baselines import (
+    absent_words,
+    bleu,
+    jensen_shannon,
+    length,
+    rouge,
+)
 
 SUMMARY = "the cat sat on the mat"
 REFERENCES = ("the cat was on the mat", "a dog sat")
 
 
-#: name -> F1 against each of REFERENCES, worked by hand: hits / n-grams of the summary, hits / those of the reference.
+#: name -> F1 against each of REFERENCES, worked by hand: hits / n-grams of the summary, hits /
+#: those of the reference.
 BY_HAND = {
     "ROUGE-1": (5 / 6, 2 / 9),  # all but "sat", 5 / 6 both; "sat", 1 / 6 and 1 / 3
     "ROUGE-2": (3 / 5, 0.0),  # the cat, on the, the mat
@@ -35,10 +42,14 @@ def test_rouge_is_worked_by_hand_and_combined_as_asked(name: str) -> None:
 
 
 def test_bleu_is_worked_by_hand_and_reads_all_references() -> None:
-    # 1-grams 5 of 6, 2-grams 3 of 5, 3-grams 1 of 4, 4-grams 0 of 3: smoothed to 1 / (2 * 3); no brevity penalty
+    # 1-grams 5 of 6, 2-grams 3 of 5, 3-grams 1 of 4, 4-grams 0 of 3: smoothed to 1 / (2 * 3); no
+    # brevity penalty
     expected = 100 * math.exp(sum(math.log(p) for p in (5 / 6, 3 / 5, 1 / 4, 1 / 6)) / 4)
     assert bleu([SUMMARY], [REFERENCES[:1]]).tolist() == pytest.approx([expected])
-    both = bleu(["A dog sat on the mat .", "a dog sat"], [["x y", "a dog sat on the mat ."], ["x y", "a dog sat"]])
+    both = bleu(
+        ["A dog sat on the mat .", "a dog sat"],
+        [["x y", "a dog sat on the mat ."], ["x y", "a dog sat"]],
+    )
     assert both.tolist() == pytest.approx([100.0, 100.0])
     assert bleu(["a dog sat"], [["x y z", "a dog sat"]], first=True).tolist() == [0.0]
 
@@ -57,7 +68,9 @@ WORDS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=12)
 
 @settings(deadline=None)
 @given(WORDS, WORDS)
-def test_divergence_is_the_naive_formula_between_0_and_1(summary: list[str], source: list[str]) -> None:
+def test_divergence_is_the_naive_formula_between_0_and_1(
+    summary: list[str], source: list[str]
+) -> None:
     found = jensen_shannon([" ".join(summary)], [" ".join(source)])[0]
     assert found == pytest.approx(naive_divergence(summary, source), abs=1e-9)
     assert 0 <= found <= 1
@@ -72,7 +85,13 @@ def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_val
     assert bleu([""], [["a b"]], advance=counted.append).tolist() == [0.0]
     rouge(["a"] * 3, [["b"]] * 3, advance=counted.append)
     assert counted == [1] * 4
-    for values in (*rouge([], []).values(), bleu([], []), jensen_shannon([], []), length([]), absent_words([], [])):
+    for values in (
+        *rouge([], []).values(),
+        bleu([], []),
+        jensen_shannon([], []),
+        length([]),
+        absent_words([], []),
+    ):
         assert (values.dtype, len(values)) == (np.float64, 0)
 
 
@@ -87,7 +106,9 @@ def test_bad_arguments_are_named() -> None:
                 measure(["a", "b"], references)
     with pytest.raises(ValueError, match="`combine` to be one of mean, max, first, but got 'min'"):
         rouge(["a"], [["a"]], combine="min")
-    with pytest.raises(ValueError, match="`summaries` and `sources` to be of one length, but got 1 and 2"):
+    with pytest.raises(
+        ValueError, match="`summaries` and `sources` to be of one length, but got 1 and 2"
+    ):
         jensen_shannon(["a"], ["a", "b"])
 
 

@@ -1,4 +1,6 @@
-"""BERTScore with a small encoder, against TorchMetrics where that is right and a naive formula elsewhere."""
+"""BERTScore with a small encoder, against TorchMetrics where that is right and a naive formula
+elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from estime_metric.studies.benchmarks.shared.bertscore import NAMES, BertScorer
 from tests.families import BLOCKS, SENTENCES
 
 SUMMARIES = [SENTENCES[0], SENTENCES[1][:40], "The river rose.", SENTENCES[0], "the cat sat"]
-REFERENCES = [[SENTENCES[2], SENTENCES[0][:30]], [SENTENCES[1]], [SENTENCES[2]], [SENTENCES[3]], ["The cat sat"]]
+REFERENCES = [
+    [SENTENCES[2], SENTENCES[0][:30]],
+    [SENTENCES[1]],
+    [SENTENCES[2]],
+    [SENTENCES[3]],
+    ["The cat sat"],
+]
 
 
 def of_torchmetrics(folder: str, summary: str, reference: str, layer: int) -> list[float]:
@@ -38,7 +46,9 @@ def test_company_and_order_change_no_score(bert_folder: str) -> None:
     together = scorer.score(SUMMARIES, REFERENCES)
     for index, (summary, references) in enumerate(zip(SUMMARIES, REFERENCES, strict=True)):
         alone = scorer.score([summary], [references])
-        assert [together[name][index] for name in NAMES] == pytest.approx([alone[name][0] for name in NAMES], abs=1e-5)
+        assert [together[name][index] for name in NAMES] == pytest.approx(
+            [alone[name][0] for name in NAMES], abs=1e-5
+        )
     backwards = scorer.score(SUMMARIES[::-1], REFERENCES[::-1])
     for name in NAMES:
         assert backwards[name][::-1] == pytest.approx(together[name], abs=1e-5)
@@ -52,16 +62,22 @@ def test_several_references_are_combined_as_asked_and_empty_texts_have_0(bert_fo
     for combine, chosen in (("mean", np.mean), ("max", max), ("first", lambda values: values[0])):
         found = scorer.score([SUMMARIES[0]], [REFERENCES[0]], combine=combine)
         for name in NAMES:
-            assert found[name][0] == pytest.approx(float(chosen([one[name][0] for one in alone])), abs=1e-5)
+            assert found[name][0] == pytest.approx(
+                float(chosen([one[name][0] for one in alone])), abs=1e-5
+            )
     found = scorer.score(["", "a cat"], [["the cat"], [" "]])
     assert {name: found[name].tolist() for name in NAMES} == {name: [0.0, 0.0] for name in NAMES}
-    assert {name: len(values) for name, values in scorer.score([], []).items()} == dict.fromkeys(NAMES, 0)
+    assert {name: len(values) for name, values in scorer.score([], []).items()} == dict.fromkeys(
+        NAMES, 0
+    )
 
 
 def test_what_cannot_be_scored_is_named(bert_folder: str) -> None:
     with pytest.raises(ValueError, match=r"texts of at most 510 tokens .* but got"):
         BertScorer(bert_folder).score([" ".join(SENTENCES * 3)], [["the cat"]])
-    with pytest.raises(ValueError, match=rf"`layer` to lie within 0..{BLOCKS}, but got {BLOCKS + 1}"):
+    with pytest.raises(
+        ValueError, match=rf"`layer` to lie within 0..{BLOCKS}, but got {BLOCKS + 1}"
+    ):
         BertScorer(bert_folder, layer=BLOCKS + 1)
     with pytest.raises(EncoderUnavailableError, match="no-such-folder"):
         BertScorer("./no-such-folder")

@@ -19,7 +19,11 @@ from estime_metric.studies.benchmarks.summeval.data import SummEval
 from tests.families import save_encoder
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
-SUMMARIES = ["Jack drove his minivan to the bazaar to purchase milk.", "He drove.", "It rained on Jack's minivan."]
+SUMMARIES = [
+    "Jack drove his minivan to the bazaar to purchase milk.",
+    "He drove.",
+    "It rained on Jack's minivan.",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +35,9 @@ def _package() -> None:
 
 
 @pytest.mark.parametrize("kind", ["help", "tune"])
-def test_values_are_those_of_the_package_called_by_hand(kind: str, bert_folder: str, small_folder: str) -> None:
+def test_values_are_those_of_the_package_called_by_hand(
+    kind: str, bert_folder: str, small_folder: str
+) -> None:
     model = "embedded-small" if kind == "help" else bert_folder  # tuning takes its time
     options = {} if kind == "help" else {"finetune_epochs": 2}
     scores = BlancScorer(model, kind=kind, **options).score(SUMMARIES, [SOURCE] * 3)
@@ -67,13 +73,17 @@ def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     assert blanc_block("google/albert-xxlarge-v2").measures[0].label == "BLANC-AXXL"
     assert "sentences:" in scores.signatures["BLANC-help bert"]
     table = study.tables(scores, study.analyze(scores, resamples=5))[0]
-    assert [row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"] == ["here"]
+    assert [
+        row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"
+    ] == ["here"]
 
 
 def test_the_signature_tells_weights_apart(bert_folder: str, tmp_path: Path) -> None:
     copy = shutil.copytree(bert_folder, tmp_path / "copy" / "bert")
     other = save_encoder(tmp_path / "bert", "bert", seed=1)
-    first, again, third = (BlancScorer(str(folder)).signature for folder in (bert_folder, copy, other))
+    first, again, third = (
+        BlancScorer(str(folder)).signature for folder in (bert_folder, copy, other)
+    )
     assert first == again != third
     assert "|model:bert@sha256-" in first
 

@@ -1,4 +1,6 @@
-"""Scores from files beside ours: joined by document and system, gaps and strangers named, directions known."""
+"""Scores from files beside ours: joined by document and system, gaps and strangers named,
+directions known.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def write(table: pd.DataFrame, path: Path) -> Path:
     return path
 
 
-def test_a_file_gives_the_same_scores_in_any_order(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_file_gives_the_same_scores_in_any_order(
+    data: SummEval, table: pd.DataFrame, tmp_path: Path
+) -> None:
     shuffled = write(table.sample(frac=1, random_state=2), tmp_path / "mine.csv")
     scores = measure(data, own_blocks([shuffled], ["errors"]))
     assert list(scores.values) == ["mine:judge", "mine:errors"]
@@ -58,7 +62,9 @@ def test_a_row_beside_ours_with_correlations_and_the_difference(
     assert float(row["fluency ρ"]) == pytest.approx(theirs)
     (row,) = (row for row in rows(result.tables["own"]) if row["measure"] == "(-)errors [mine]")
     alarms = scorer.score(list(data.summaries), data.source_of_each).values().numpy()
-    assert float(row["fluency ρ more"]) == pytest.approx(theirs - stats.spearmanr(-alarms, judged).statistic)
+    assert float(row["fluency ρ more"]) == pytest.approx(
+        theirs - stats.spearmanr(-alarms, judged).statistic
+    )
     assert 0 <= float(row["fluency p"]) <= 1
     assert row["documents"] == "4"
 
@@ -94,11 +100,15 @@ def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
 def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_path: Path) -> None:
     from estime_metric.files import Pairs, score_rows, write_rows
 
-    others = [{"doc_id": document, "system": system, "consistency": 5.0} for document, system in data.keys]
+    others = [
+        {"doc_id": document, "system": system, "consistency": 5.0} for document, system in data.keys
+    ]
     pairs = Pairs(list(range(1, 13)), data.source_of_each, list(data.summaries), others)
     blocks = []
     for layer in (1, 2):
-        result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(pairs.summaries, pairs.sources)
+        result = EstimeScorer(model=bert_folder, layers=layer, measures=("soft",)).score(
+            pairs.summaries, pairs.sources
+        )
         write_rows(tmp_path / f"layer{layer}.jsonl", score_rows(pairs, result)[::-1])
         blocks.append(tmp_path / f"layer{layer}.jsonl")
     scores = measure(data, own_blocks(blocks))
@@ -110,7 +120,9 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
     assert expected.signature.split("|layers")[0] in scores.signatures["Scores of layer2"]
 
 
-def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, table: pd.DataFrame) -> None:
+def test_a_column_named_as_a_row_of_the_paper_stands_above_it(
+    data: SummEval, table: pd.DataFrame
+) -> None:
     renamed = table.rename(columns={"judge": "supert", "errors": "SummaQA F1"})
     result = run(study, data, [own_block(renamed, "mine")], resamples=5)
     for name in ("table1", "table2"):
@@ -120,11 +132,21 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(data: SummEval, ta
             assert order[index + 1] == (label, "paper", "Reference-free")
 
 
-def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.DataFrame, tmp_path: Path) -> None:
+def test_tables_that_do_not_fit_are_refused_by_name(
+    data: SummEval, table: pd.DataFrame, tmp_path: Path
+) -> None:
     bare, judge = table[["document", "system", "note"]], ["n/a", *table["judge"][1:]]
     for bad, lower, message in (
-        (table.drop(columns="system"), [], r"'mine' to have a column of systems \(system, model_name, n_errors\)"),
-        (pd.concat([table, table.iloc[:1]]), [], r"each summary once, but these occur twice: \('b-doc', 'M10'\)"),
+        (
+            table.drop(columns="system"),
+            [],
+            r"'mine' to have a column of systems \(system, model_name, n_errors\)",
+        ),
+        (
+            pd.concat([table, table.iloc[:1]]),
+            [],
+            r"each summary once, but these occur twice: \('b-doc', 'M10'\)",
+        ),
         (bare, [], "a column of scores, but its columns are document, system, note"),
         (table.assign(judge=judge), [], "column 'judge' of 'mine' to hold numbers, but got 'n/a'"),
         (table.assign(judge=np.inf), [], "column 'judge' of 'mine' to be finite"),
@@ -135,10 +157,17 @@ def test_tables_that_do_not_fit_are_refused_by_name(data: SummEval, table: pd.Da
     path = write(table, tmp_path / "mine.csv")
     with pytest.raises(ValueError, match="files of different names, but several are called mine"):
         own_blocks([path, path.with_suffix(".jsonl")])
-    with pytest.raises(ValueError, match="`lower` to name columns of the files, but none has speed"):
+    with pytest.raises(
+        ValueError, match="`lower` to name columns of the files, but none has speed"
+    ):
         own_blocks([path], ["speed"])
-    path.write_text("document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8")  # names stay as they are written
+    path.write_text(
+        "document,system,judge\n007,1,2\n007,1,3\n", encoding="utf-8"
+    )  # names stay as they are written
     with pytest.raises(ValueError, match=r"occur twice: \('007', '1'\)"):
         own_blocks([path])
     strange = measure(data, [own_block(table.assign(document="x" + table["document"]), "mine")])
-    assert "to score summaries of made-up, but none of its 12 rows is one" in strange.problems["Scores of mine"]
+    assert (
+        "to score summaries of made-up, but none of its 12 rows is one"
+        in strange.problems["Scores of mine"]
+    )

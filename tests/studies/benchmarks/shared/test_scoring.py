@@ -13,7 +13,13 @@ from estime_metric import EstimeScorer
 from estime_metric.studies.benchmarks.shared import baselines
 from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
-from estime_metric.studies.benchmarks.shared.scoring import REFERENCE_FREE, Block, Measure, Prepared, measure
+from estime_metric.studies.benchmarks.shared.scoring import (
+    REFERENCE_FREE,
+    Block,
+    Measure,
+    Prepared,
+    measure,
+)
 from estime_metric.studies.benchmarks.summeval.data import SummEval
 from estime_metric.studies.benchmarks.summeval.study import baseline_blocks
 from tests.command import csv_rows
@@ -27,7 +33,9 @@ def counted(name: str, calls: list[str], signature: str = "s1", values: float = 
         calls.append(name)
         return {name: np.arange(len(data)) * values / 3}
 
-    return Block(name, (Measure(name, name, REFERENCE_FREE),), lambda: (f"{name}|{signature}", compute))
+    return Block(
+        name, (Measure(name, name, REFERENCE_FREE),), lambda: (f"{name}|{signature}", compute)
+    )
 
 
 def broken(name: str, error: BaseException) -> Block:
@@ -40,10 +48,18 @@ def broken(name: str, error: BaseException) -> Block:
 def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
     scorer = EstimeScorer(model=bert_folder, layers=(1, 3), measures=("soft", "alarm_rate"))
     words = EstimeScorer(model=bert_folder, layers=2, unit="word")
-    blocks = [estime_block(scorer), estime_block(words), *baseline_blocks(bert_model=bert_folder, combine="max")]
+    blocks = [
+        estime_block(scorer),
+        estime_block(words),
+        *baseline_blocks(bert_model=bert_folder, combine="max"),
+    ]
     scores = measure(data, blocks)
     assert not scores.problems
-    summaries, sources, references = list(data.summaries), data.source_of_each, data.references_of_each
+    summaries, sources, references = (
+        list(data.summaries),
+        data.source_of_each,
+        data.references_of_each,
+    )
     result = scorer.score(summaries, sources)
     rouge = baselines.rouge(summaries, references, combine="max")
     bert = BertScorer(bert_folder).score(summaries, references, combine="max")
@@ -65,7 +81,12 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
         assert scores.values[column] == pytest.approx(values, abs=1e-6), column
     labels = {one.column: one.label for one in scores.measures}
     columns = ("estime_token_3", "estime_word_2", "soft_token_1", "alarm_rate_token_1")
-    assert [labels[name] for name in columns] == ["(-)ESTIME-3", "(-)ESTIME-2 word", "soft-1", "(-)alarm_rate-1"]
+    assert [labels[name] for name in columns] == [
+        "(-)ESTIME-3",
+        "(-)ESTIME-2 word",
+        "soft-1",
+        "(-)alarm_rate-1",
+    ]
     table = scores.to_pandas()  # nothing is negated there
     for one in scores.measures:
         assert one.lower_is_better == one.label.startswith("(-)")
@@ -81,8 +102,12 @@ def test_all_layers_stand_in_the_table_of_layers_alone(bert_folder: str) -> None
     assert all(one.main for one in asked.measures)
 
 
-@pytest.mark.parametrize("error", [ImportError("pip install 'x'"), OSError("no\n network"), ValueError("too long")])
-def test_what_cannot_be_computed_is_noted_and_the_rest_computed(data: SummEval, error: Exception) -> None:
+@pytest.mark.parametrize(
+    "error", [ImportError("pip install 'x'"), OSError("no\n network"), ValueError("too long")]
+)
+def test_what_cannot_be_computed_is_noted_and_the_rest_computed(
+    data: SummEval, error: Exception
+) -> None:
     scores = measure(data, [broken("a", error), counted("b", [])])
     assert list(scores.values) == ["b"]
     assert scores.problems == {"a": " ".join(str(error).split())}
@@ -106,12 +131,21 @@ def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: 
     assert not again.reused
 
     resumed = measure(
-        data, [counted("b", calls), counted("a", calls, "s2"), counted("c", calls)], folder=tmp_path, resume=True
+        data,
+        [counted("b", calls), counted("a", calls, "s2"), counted("c", calls)],
+        folder=tmp_path,
+        resume=True,
     )
     assert calls[4:] == ["a", "c"]  # another signature, a new measure
     assert resumed.reused == ["b"]
     assert resumed.values["b"].tolist() == first.values["b"].tolist()
-    assert pd.read_csv(tmp_path / "scores.csv").columns.tolist() == ["document", "system", "b", "a", "c"]
+    assert pd.read_csv(tmp_path / "scores.csv").columns.tolist() == [
+        "document",
+        "system",
+        "b",
+        "a",
+        "c",
+    ]
 
 
 def test_an_interrupted_run_loses_nothing(data: SummEval, tmp_path: Path) -> None:
@@ -126,7 +160,9 @@ def test_an_interrupted_run_loses_nothing(data: SummEval, tmp_path: Path) -> Non
 
 def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
-    assert not measure(data, [counted("a", calls)], folder=tmp_path, resume=True).reused  # an empty folder
+    assert not measure(
+        data, [counted("a", calls)], folder=tmp_path, resume=True
+    ).reused  # an empty folder
     with pytest.raises(ValueError, match=r"to hold scores of this data .* but they are of made-up"):
         measure(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
     with pytest.raises(ValueError, match="`folder` to be set where `resume` is"):

@@ -32,9 +32,27 @@ def rows_of(folder: str, n_errors: tuple[int, ...] | None = (1, 3)) -> list[dict
 
 def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
     rows = rows_of(bert_folder)
-    assert [row["id"] for row in rows] == ["0-0", "0-1", "0-3", "1-0", "1-1", "1-3", "2-0", "3-0", "3-1", "3-3"]
+    assert [row["id"] for row in rows] == [
+        "0-0",
+        "0-1",
+        "0-3",
+        "1-0",
+        "1-1",
+        "1-3",
+        "2-0",
+        "3-0",
+        "3-1",
+        "3-3",
+    ]
     assert [row["label"] for row in rows] == [1, 0, 0, 1, 0, 0, 1, 1, 0, 0]
-    assert [(row["n_errors"], row["n_missing"]) for row in rows[:6]] == [(0, 0), (1, 0), (3, 0), (0, 0), (1, 0), (1, 2)]
+    assert [(row["n_errors"], row["n_missing"]) for row in rows[:6]] == [
+        (0, 0),
+        (1, 0),
+        (3, 0),
+        (0, 0),
+        (1, 0),
+        (1, 2),
+    ]
     assert {row["pair"]: row["source"] for row in rows}["3"] == "source four"
     for row in rows:
         clean = next(other["summary"] for other in rows if other["pair"] == row["pair"])
@@ -56,7 +74,9 @@ def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
     assert labelled_rows([], []) == []
 
 
-@pytest.mark.filterwarnings("ignore:.* is undefined for")  # some of these texts are blank or share nothing
+@pytest.mark.filterwarnings(
+    "ignore:.* is undefined for"
+)  # some of these texts are blank or share nothing
 def test_a_dataset_keeps_rows_and_types_and_is_ready_for_evaluate(bert_folder: str) -> None:
     rows = rows_of(bert_folder)
     dataset = to_dataset(rows, "how it was made")
@@ -75,10 +95,19 @@ def local_cnn_dailymail(tmp_path: Path) -> str:
     """A data set of CNN/DailyMail's layout: edition, splits and columns."""
     folder = tmp_path / "cnn_dailymail"
     (folder / "3.0.0").mkdir(parents=True)
-    texts = {"article": "Article {0} of {1}.", "highlights": "Highlight {0} .\nSecond line .", "id": "{1}{0}"}
+    texts = {
+        "article": "Article {0} of {1}.",
+        "highlights": "Highlight {0} .\nSecond line .",
+        "id": "{1}{0}",
+    }
     for split, count in (("train", 2), ("test", 6)):
-        rows = {name: [text.format(number, split) for number in range(count)] for name, text in texts.items()}
-        datasets.Dataset.from_dict(rows).to_parquet(folder / "3.0.0" / f"{split}-00000-of-00001.parquet")
+        rows = {
+            name: [text.format(number, split) for number in range(count)]
+            for name, text in texts.items()
+        }
+        datasets.Dataset.from_dict(rows).to_parquet(
+            folder / "3.0.0" / f"{split}-00000-of-00001.parquet"
+        )
     (folder / "README.md").write_text(
         "---\nconfigs:\n- config_name: 3.0.0\n  data_files:\n"
         "  - split: train\n    path: 3.0.0/train-*\n  - split: test\n    path: 3.0.0/test-*\n---\n",
@@ -102,7 +131,9 @@ def test_cnn_dailymail_gives_a_random_selection(local_cnn_dailymail: str) -> Non
 def test_a_dataset_of_another_layout_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
-    datasets.Dataset.from_dict({"article": ["a"], "summary": ["b"]}).to_parquet(folder / "test.parquet")
+    datasets.Dataset.from_dict({"article": ["a"], "summary": ["b"]}).to_parquet(
+        folder / "test.parquet"
+    )
     with pytest.raises(ValueError, match="article, summary, but got 'highlights'"):
         cnn_dailymail(None, path=str(folder), edition=None)
     with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or give pairs of your own"):
@@ -110,12 +141,20 @@ def test_a_dataset_of_another_layout_is_refused(tmp_path: Path) -> None:
 
 
 def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
-    (tmp_path / "documents.jsonl").write_text('{"doc_id": "b", "source": "B"}\n{"doc_id": "a", "source": "A"}\n')
+    (tmp_path / "documents.jsonl").write_text(
+        '{"doc_id": "b", "source": "B"}\n{"doc_id": "a", "source": "A"}\n'
+    )
     references = tmp_path / "references.jsonl"
-    references.write_text('{"doc_id": "a", "references": ["a1", "a2"]}\n{"doc_id": "b", "references": ["b1"]}\n')
+    references.write_text(
+        '{"doc_id": "a", "references": ["a1", "a2"]}\n{"doc_id": "b", "references": ["b1"]}\n'
+    )
     assert summeval_references(tmp_path) == (["B", "A"], ["b1", "a1"], ["b", "a"])
-    references.write_text('{"doc_id": "a", "references": ["a1"]}\n{"doc_id": "b", "references": []}\n')
-    with pytest.raises(ValueError, match=r"a reference for each document in .*, but there is none for b"):
+    references.write_text(
+        '{"doc_id": "a", "references": ["a1"]}\n{"doc_id": "b", "references": []}\n'
+    )
+    with pytest.raises(
+        ValueError, match=r"a reference for each document in .*, but there is none for b"
+    ):
         summeval_references(tmp_path)
     references.write_text('{"doc_id": "a"}\n')
     with pytest.raises(ValueError, match=r"line 1 of references.jsonl to have 'references'"):

@@ -16,32 +16,76 @@ from hypothesis import strategies as st
 from estime_metric.engine.encoder.loading import EncoderUnavailableError
 from estime_metric.engine.text.units import tokenize
 from estime_metric.studies.benchmarks.subtle_errors import Corrupted, SubtleErrors
-from estime_metric.studies.benchmarks.subtle_errors.generator import WholeWord, shuffled, whole_words
+from estime_metric.studies.benchmarks.subtle_errors.generator import (
+    WholeWord,
+    shuffled,
+    whole_words,
+)
 from tests.families import FAMILIES, SENTENCES, make_tokenizer, save_encoder
 
-#: Words that the tokenizers know whole or in pieces, and characters that break naive string handling.
+#: Words that the tokenizers know whole or in pieces, and characters that break naive string
+#: handling.
 PIECES = (
-    "the", "cat", "sat", "Bridge", "RIVER", "museum", "Nobody", "we", "1874", "3.5", "don't", "well-known", "U.S.",
-    "caf\u00e9", "cafe\u0301", "the\u0301", "\u05e9\u05dc\u05d5\u05dd", "\u0645\u06cc\u200c\u062e", "co\u00adop",
-    "\U0001f44d", "\U0001f468\u200d\U0001f469", "\u6c34", "\u00df", "\ufb01sh", "[MASK]", "##ing", "_",
-    ".", ",", '"', "(", ")", "\u2014",
-)  # fmt: skip
+    "the",
+    "cat",
+    "sat",
+    "Bridge",
+    "RIVER",
+    "museum",
+    "Nobody",
+    "we",
+    "1874",
+    "3.5",
+    "don't",
+    "well-known",
+    "U.S.",
+    "caf\u00e9",
+    "cafe\u0301",
+    "the\u0301",
+    "\u05e9\u05dc\u05d5\u05dd",
+    "\u0645\u06cc\u200c\u062e",
+    "co\u00adop",
+    "\U0001f44d",
+    "\U0001f468\u200d\U0001f469",
+    "\u6c34",
+    "\u00df",
+    "\ufb01sh",
+    "[MASK]",
+    "##ing",
+    "_",
+    ".",
+    ",",
+    '"',
+    "(",
+    ")",
+    "\u2014",
+)
 TEXTS = st.lists(
-    st.tuples(st.sampled_from(PIECES) | st.sampled_from(" ".join(SENTENCES).split()), st.sampled_from(" \n\t")),
+    st.tuples(
+        st.sampled_from(PIECES) | st.sampled_from(" ".join(SENTENCES).split()),
+        st.sampled_from(" \n\t"),
+    ),
     max_size=14,
 ).map(lambda parts: "".join(part for pair in parts for part in pair).strip("\t"))
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @pytest.fixture(scope="module")
 def corruptors(encoder_folder: Callable[[str], str]) -> dict[str, SubtleErrors]:
     """Three kinds of tokenizer: WordPiece, byte-level BPE, Unigram."""
-    return {name: SubtleErrors(encoder_folder(name), n_errors=3) for name in ("bert", "roberta", "albert")}
+    return {
+        name: SubtleErrors(encoder_folder(name), n_errors=3)
+        for name in ("bert", "roberta", "albert")
+    }
 
 
 def plain(word: str) -> str:
     """A word without capitals and accents."""
-    return "".join(c for c in unicodedata.normalize("NFKD", word).casefold() if not unicodedata.combining(c))
+    return "".join(
+        c for c in unicodedata.normalize("NFKD", word).casefold() if not unicodedata.combining(c)
+    )
 
 
 def check(corrupted: Corrupted, clean: str, asked: int) -> None:
@@ -56,12 +100,16 @@ def check(corrupted: Corrupted, clean: str, asked: int) -> None:
         assert corrupted.text[start:stop] == error.replacement
         assert clean[clean_start:clean_stop] == error.original
         assert plain(error.original) != plain(error.replacement)
-        assert re.fullmatch(r"[^\W_](.*[^\W_])?", error.replacement)  # letters and digits, not pieces or punctuation
+        assert re.fullmatch(
+            r"[^\W_](.*[^\W_])?", error.replacement
+        )  # letters and digits, not pieces or punctuation
         assert error.rank >= 1
         assert 0 < error.probability <= 1
         for text, (first, last) in ((clean, error.clean_span), (corrupted.text, error.span)):
             around = text[max(0, first - 1) : first] + text[last : last + 1]
-            assert not any(char.isalnum() or unicodedata.category(char)[0] == "M" for char in around)
+            assert not any(
+                char.isalnum() or unicodedata.category(char)[0] == "M" for char in around
+            )
         end, clean_end = stop, clean_stop
     assert corrupted.text[end:] == clean[clean_end:]
 
@@ -69,7 +117,9 @@ def check(corrupted: Corrupted, clean: str, asked: int) -> None:
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert"])
 @QUICK
 @given(text=TEXTS)
-def test_what_is_promised_holds_for_any_text(corruptors: dict[str, SubtleErrors], family: str, text: str) -> None:
+def test_what_is_promised_holds_for_any_text(
+    corruptors: dict[str, SubtleErrors], family: str, text: str
+) -> None:
     (corrupted,) = corruptors[family]([text])
     check(corrupted, text, asked=3)
     if family == "bert":  # as many errors as there are whole words
@@ -79,7 +129,9 @@ def test_what_is_promised_holds_for_any_text(corruptors: dict[str, SubtleErrors]
 @pytest.mark.slow
 @settings(QUICK, max_examples=10)
 @given(texts=st.lists(TEXTS, max_size=4), text=TEXTS)
-def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], texts: list[str], text: str) -> None:
+def test_neither_company_nor_order_matters(
+    corruptors: dict[str, SubtleErrors], texts: list[str], text: str
+) -> None:
     corrupt = corruptors["bert"]
     (alone,) = corrupt([text])
     assert corrupt([*texts, text, text])[-2:] == [alone, alone]
@@ -88,9 +140,13 @@ def test_neither_company_nor_order_matters(corruptors: dict[str, SubtleErrors], 
 
 @settings(QUICK, max_examples=12)
 @given(text=TEXTS, asked=st.integers(1, 3))
-def test_fewer_errors_are_the_first_of_more(corruptors: dict[str, SubtleErrors], text: str, asked: int) -> None:
+def test_fewer_errors_are_the_first_of_more(
+    corruptors: dict[str, SubtleErrors], text: str, asked: int
+) -> None:
     for order in ("sequential", "clean"):
-        several, few = (SubtleErrors("unused", n_errors=number, order=order) for number in (3, asked))
+        several, few = (
+            SubtleErrors("unused", n_errors=number, order=order) for number in (3, asked)
+        )
         several._head = few._head = corruptors["bert"]._head
         assert several([text])[0].first(asked) == few([text])[0]
 
@@ -104,14 +160,20 @@ def test_every_family_makes_all_errors(family: str, encoder_folder: Callable[[st
         assert corrupted.n_missing == 0
 
 
-def oracle(folder: str, text: str, n_errors: int, seed: int, sequential: bool) -> tuple[str, list[tuple]]:
-    """The paper's recipe by string handling, white-space words of letters only, one mask at a time, in float64."""
+def oracle(
+    folder: str, text: str, n_errors: int, seed: int, sequential: bool
+) -> tuple[str, list[tuple]]:
+    """The paper's recipe by string handling, white-space words of letters only, one mask at a time,
+    in float64.
+    """
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForMaskedLM.from_pretrained(folder, dtype=torch.float64).eval()
     clean, words, made = text.split(" "), text.split(" "), []
     chosen = [i for i, word in enumerate(words) if len(tokenizer.tokenize(word)) == 1]
     starts = {i: sum(len(word) + 1 for word in words[:i]) for i in chosen}
-    for word in shuffled([WholeWord(i, (starts[i], starts[i] + len(words[i]))) for i in chosen], text, seed)[:n_errors]:
+    for word in shuffled(
+        [WholeWord(i, (starts[i], starts[i] + len(words[i]))) for i in chosen], text, seed
+    )[:n_errors]:
         i = word.position
         context = list(words if sequential else clean)
         context[i] = tokenizer.mask_token
@@ -120,7 +182,9 @@ def oracle(folder: str, text: str, n_errors: int, seed: int, sequential: bool) -
         with torch.no_grad():
             logits = model(**inputs).logits[0, where]
         ranked = tokenizer.convert_ids_to_tokens(logits.argsort(descending=True).tolist())
-        rank, best = next((r, w) for r, w in enumerate(ranked, 1) if w.isalnum() and w != clean[i].lower())
+        rank, best = next(
+            (r, w) for r, w in enumerate(ranked, 1) if w.isalnum() and w != clean[i].lower()
+        )
         words[i] = best.capitalize() if clean[i][0].isupper() else best
         chance = float(logits.softmax(-1)[tokenizer.convert_tokens_to_ids(best)])
         made.append((clean[i], words[i], rank, pytest.approx(chance, rel=1e-4)))
@@ -129,13 +193,17 @@ def oracle(folder: str, text: str, n_errors: int, seed: int, sequential: bool) -
 
 @pytest.mark.parametrize("order", ["sequential", "clean"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_generator_does_what_the_naive_one_does(order: str, seed: int, bert_folder: str) -> None:
+def test_the_generator_does_what_the_naive_one_does(
+    order: str, seed: int, bert_folder: str
+) -> None:
     text = "The cat sat on the mat while the dog slept in the garden behind the house and Heavy rain fell over the town"
     expected, made = oracle(bert_folder, text, 5, seed, order == "sequential")
     (corrupted,) = SubtleErrors(bert_folder, n_errors=5, seed=seed, order=order)([text])
     assert corrupted.text == expected
     by_step = sorted(corrupted.errors, key=lambda error: error.step)
-    assert [(error.original, error.replacement, error.rank, error.probability) for error in by_step] == made
+    assert [
+        (error.original, error.replacement, error.rank, error.probability) for error in by_step
+    ] == made
 
 
 def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
@@ -147,7 +215,9 @@ def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
 
 
 @pytest.mark.parametrize(("length", "position"), [(40, 0), (40, 39), (40, 20), (5, 2), (10, 9)])
-def test_the_window_holds_the_mask_and_its_neighbourhood(length: int, position: int, bert_folder: str) -> None:
+def test_the_window_holds_the_mask_and_its_neighbourhood(
+    length: int, position: int, bert_folder: str
+) -> None:
     head = SubtleErrors(bert_folder, window=10)._head
     tokenizer = head.tokenizer
     (units,) = tokenize([" ".join(SENTENCES)], tokenizer)
@@ -156,7 +226,9 @@ def test_the_window_holds_the_mask_and_its_neighbourhood(length: int, position: 
     first = max(0, min(position - 5, length - 10))
     inside = tokens[first : first + 10].tolist()
     inside[position - first] = tokenizer.mask_token_id
-    model = transformers.AutoModelForMaskedLM.from_pretrained(bert_folder, dtype=torch.float64).eval()
+    model = transformers.AutoModelForMaskedLM.from_pretrained(
+        bert_folder, dtype=torch.float64
+    ).eval()
     with torch.no_grad():
         ids = torch.tensor([[tokenizer.cls_token_id, *inside, tokenizer.sep_token_id]])
         expected = model(ids).logits[0, position - first + 1]
@@ -170,21 +242,35 @@ def words_of(text: str, corrupt: SubtleErrors) -> list[str]:
 
 def test_what_counts_as_a_whole_word() -> None:
     corrupt = SubtleErrors("embedded-small")
-    assert words_of("It's a well-known, 3.5 metre (tall) tree \u2014 see U.S. law of 1874!", corrupt) == [
-        "a", "metre", "tall", "tree", "see", "law", "of", "1874"
-    ]  # fmt: skip
+    assert words_of(
+        "It's a well-known, 3.5 metre (tall) tree \u2014 see U.S. law of 1874!", corrupt
+    ) == ["a", "metre", "tall", "tree", "see", "law", "of", "1874"]
     assert words_of("electroencephalographist", corrupt) == []  # several pieces
-    assert words_of("cafe\u0301 caf\u00e9", corrupt) == ["cafe\u0301", "caf\u00e9"]  # marks belong to the word
-    assert words_of("the\u00adre the\u200dre the\u200bre", corrupt) == []  # held together by invisible characters
+    assert words_of("cafe\u0301 caf\u00e9", corrupt) == [
+        "cafe\u0301",
+        "caf\u00e9",
+    ]  # marks belong to the word
+    assert (
+        words_of("the\u00adre the\u200dre the\u200bre", corrupt) == []
+    )  # held together by invisible characters
     assert words_of("\U0001f44d\U0001f468\u200d\U0001f469 ... \u2014 _ \u6c34\u6c34", corrupt) == []
 
 
 def test_the_seed_picks_other_words(bert_folder: str) -> None:
     text = " ".join(SENTENCES[:4])
-    found = {SubtleErrors(bert_folder, seed=seed)([text])[0].errors[0].clean_span for seed in range(5)}
+    found = {
+        SubtleErrors(bert_folder, seed=seed)([text])[0].errors[0].clean_span for seed in range(5)
+    }
     assert len(found) > 2
     words = [WholeWord(i, (i, i + 1)) for i in range(6)]
-    assert [word.position for word in shuffled(words, "abcdef", 0)] == [2, 5, 0, 1, 3, 4]  # recorded: never to change
+    assert [word.position for word in shuffled(words, "abcdef", 0)] == [
+        2,
+        5,
+        0,
+        1,
+        3,
+        4,
+    ]  # recorded: never to change
 
 
 def test_capitals_follow_the_original_where_the_tokenizer_ignores_them(bert_folder: str) -> None:
@@ -203,13 +289,18 @@ def test_a_cased_model_writes_its_own_capitals(encoder_folder: Callable[[str], s
     for corrupted in corrupt(SENTENCES[:6]):
         for error in corrupted.errors:
             before = corrupted.text[: error.span[0]]
-            assert tokenizer.tokenize(before + error.replacement)[-1].lstrip("\u0120") == error.replacement
+            assert (
+                tokenizer.tokenize(before + error.replacement)[-1].lstrip("\u0120")
+                == error.replacement
+            )
 
 
 def test_nothing_in_nothing_out_and_errors_can_be_taken_back(bert_folder: str) -> None:
     corrupt = SubtleErrors(bert_folder)
     assert corrupt([]) == []
-    assert corrupt(["", " \n", "... !"]) == [Corrupted(text, text, (), 3) for text in ("", " \n", "... !")]
+    assert corrupt(["", " \n", "... !"]) == [
+        Corrupted(text, text, (), 3) for text in ("", " \n", "... !")
+    ]
     single, corrupted = corrupt(["the", SENTENCES[0]])
     assert (len(single.errors), single.n_missing) == (1, 2)
     assert corrupted.first(0) == Corrupted(SENTENCES[0], SENTENCES[0], (), 0)
@@ -238,7 +329,9 @@ def test_bad_options_texts_and_models_are_refused_by_name(tmp_path: Path, bert_f
     ):
         with pytest.raises(error, match=message):
             SubtleErrors("unused", **options)
-    with pytest.raises(TypeError, match="`texts` to hold strings only, but got NoneType at index 1"):
+    with pytest.raises(
+        TypeError, match="`texts` to hold strings only, but got NoneType at index 1"
+    ):
         SubtleErrors(bert_folder)(["a", None])  # type: ignore[list-item]
     with pytest.raises(EncoderUnavailableError, match='model="embedded"'):
         SubtleErrors(str(tmp_path / "nothing"))(["a"])
@@ -248,8 +341,13 @@ def test_bad_options_texts_and_models_are_refused_by_name(tmp_path: Path, bert_f
 
 def test_a_model_without_its_head_is_refused(tmp_path: Path) -> None:
     tokenizer = make_tokenizer("bert")
-    whole = transformers.AutoModelForMaskedLM.from_pretrained(save_encoder(tmp_path / "whole", "bert", tokenizer))
+    whole = transformers.AutoModelForMaskedLM.from_pretrained(
+        save_encoder(tmp_path / "whole", "bert", tokenizer)
+    )
     whole.base_model.save_pretrained(tmp_path / "bare")
     tokenizer.save_pretrained(tmp_path / "bare")
-    with pytest.raises(ValueError, match=r"`model` to name a model with its prediction head, .* but '.*bare' has none"):
+    with pytest.raises(
+        ValueError,
+        match=r"`model` to name a model with its prediction head, .* but '.*bare' has none",
+    ):
         SubtleErrors(str(tmp_path / "bare"))(["a"])

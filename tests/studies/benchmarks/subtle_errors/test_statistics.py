@@ -1,4 +1,6 @@
-"""Table 3's statistics and the rise of alarms against scipy and resampled rows; where alarms fall against every way."""
+"""Table 3's statistics and the rise of alarms against scipy and resampled rows; where alarms fall
+against every way.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,16 @@ def test_each_statistic_is_scipys(scores: list[tuple[int, int]]) -> None:
     pooled, labels = np.concatenate([clean, corrupted]), [1] * len(clean) + [0] * len(corrupted)
     if len(set(pooled.tolist())) > 1:
         assert row["spearman"] == pytest.approx(stats.spearmanr(pooled, labels).statistic)
-        assert row["kendall_c"] == pytest.approx(stats.kendalltau(pooled, labels, variant="c").statistic)
+        assert row["kendall_c"] == pytest.approx(
+            stats.kendalltau(pooled, labels, variant="c").statistic
+        )
     else:
         assert np.isnan(row["spearman"])
     wins = stats.mannwhitneyu(clean, corrupted).statistic
     assert row["auc"] == pytest.approx(wins / len(clean) ** 2)
-    assert row["preferred"] == pytest.approx(np.mean([0.5 * (1 + np.sign(a - b)) for a, b in scores]))
+    assert row["preferred"] == pytest.approx(
+        np.mean([0.5 * (1 + np.sign(a - b)) for a, b in scores])
+    )
     assert 0 < row["p_value"] <= 1
 
 
@@ -42,20 +48,30 @@ def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
     rng = np.random.default_rng(5)
     clean, corrupted = rng.normal(1, 1, 30), rng.normal(0, 1, 30)
     noise = rng.normal(0, 1, 30), rng.normal(0, 1, 30)
-    first, second = agree({"good": (clean, corrupted), "noise": noise}, Sampler(30, 300, seed=7)).values()
+    first, second = agree(
+        {"good": (clean, corrupted), "noise": noise}, Sampler(30, 300, seed=7)
+    ).values()
     labels = [1] * 30 + [0] * 30
     drawn = np.random.default_rng(7).integers(30, size=(300, 30))
 
     def resampled(good: np.ndarray, bad: np.ndarray) -> np.ndarray:
-        return np.array([stats.spearmanr([*good[rows], *bad[rows]], labels).statistic for rows in drawn])
+        return np.array(
+            [stats.spearmanr([*good[rows], *bad[rows]], labels).statistic for rows in drawn]
+        )
 
     one, other = resampled(clean, corrupted), resampled(*noise)
-    assert (first["spearman_low"], first["spearman_high"]) == pytest.approx(np.quantile(one, [0.025, 0.975]))
-    assert (second["behind_low"], second["behind_high"]) == pytest.approx(np.quantile(one - other, [0.025, 0.975]))
+    assert (first["spearman_low"], first["spearman_high"]) == pytest.approx(
+        np.quantile(one, [0.025, 0.975])
+    )
+    assert (second["behind_low"], second["behind_high"]) == pytest.approx(
+        np.quantile(one - other, [0.025, 0.975])
+    )
     assert second["behind"] == pytest.approx(first["spearman"] - second["spearman"])
     assert (first["behind_low"], first["behind"], first["behind_high"]) == (0, 0, 0)
     areas = [stats.mannwhitneyu(clean[rows], corrupted[rows]).statistic / 900 for rows in drawn]
-    assert (first["auc_low"], first["auc_high"]) == pytest.approx(np.quantile(areas, [0.025, 0.975]))
+    assert (first["auc_low"], first["auc_high"]) == pytest.approx(
+        np.quantile(areas, [0.025, 0.975])
+    )
 
 
 def test_the_paired_test_sees_what_the_correlation_does_not_and_no_pairs_give_nan() -> None:
@@ -68,13 +84,19 @@ def test_the_paired_test_sees_what_the_correlation_does_not_and_no_pairs_give_na
     assert (none["p_value"], none["preferred"], none["auc"]) == (1, 0.5, 0.5)
     row = agree({"m": ([], [])}, Sampler(0, 10))["m"]
     assert (row["pairs"], row["p_value"]) == (0, 1)
-    assert np.isnan([row["spearman"], row["kendall_c_low"], row["auc_high"], row["preferred"]]).all()
+    assert np.isnan(
+        [row["spearman"], row["kendall_c_low"], row["auc_high"], row["preferred"]]
+    ).all()
 
 
 def test_bad_scores_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"`scores of m` to be finite, but got nan at index \(1,\)"):
+    with pytest.raises(
+        ValueError, match=r"`scores of m` to be finite, but got nan at index \(1,\)"
+    ):
         agree({"m": ([1, float("nan")], [0, 0])}, Sampler(2, 1))
-    with pytest.raises(ValueError, match="`scores` to hold 2 scores of each kind, but 'm' has 2 and 3"):
+    with pytest.raises(
+        ValueError, match="`scores` to hold 2 scores of each kind, but 'm' has 2 and 3"
+    ):
         agree({"m": ([1, 2], [0, 0, 0])}, Sampler(2, 1))
     with pytest.raises(ValueError, match=r"`values` to have 2 columns, but got shape \(1, 3\)"):
         rise([[1, 2, 3]], (0, 1), Sampler(1, 1))
@@ -90,7 +112,9 @@ def test_levels_are_means_and_paired_differences() -> None:
     assert [level["more_less_fewer"] for level in levels] == [0, 0.25, 1]
     drawn = values[np.random.default_rng(2).integers(4, size=(500, 4))]
     steps = (drawn[:, :, 2] - drawn[:, :, 1]).mean(1)
-    assert (levels[2]["step_low"], levels[2]["step_high"]) == pytest.approx(np.quantile(steps, [0.025, 0.975]))
+    assert (levels[2]["step_low"], levels[2]["step_high"]) == pytest.approx(
+        np.quantile(steps, [0.025, 0.975])
+    )
 
 
 def explained(text: str, verdicts: Sequence[str]) -> Explanation:
@@ -130,8 +154,13 @@ def test_counts_and_chance_are_those_of_trying_everything(
     summaries: list[tuple[list[str], list[str], list[int]]], reach: int
 ) -> None:
     corrupted = [corrupted_words(len(verdicts), positions) for verdicts, _, positions in summaries]
-    explanations = [explained(c.text, verdicts) for c, (verdicts, _, _) in zip(corrupted, summaries, strict=True)]
-    clean = [explained(c.clean, before) for c, (_, before, _) in zip(corrupted, summaries, strict=True)]
+    explanations = [
+        explained(c.text, verdicts)
+        for c, (verdicts, _, _) in zip(corrupted, summaries, strict=True)
+    ]
+    clean = [
+        explained(c.clean, before) for c, (_, before, _) in zip(corrupted, summaries, strict=True)
+    ]
     (found,) = detect(corrupted, explanations, clean, reaches=[reach], resamples=5)
     alarms = near_alarms = errors = checkable = seen = before_seen = 0
     near_by_chance = seen_by_chance = 0.0
@@ -146,7 +175,9 @@ def test_counts_and_chance_are_those_of_trying_everything(
         errors += len(positions)
         checkable += sum(any(position in checked for position in positions) for positions in around)
         seen += sum(bool(positions & raised) for positions in around)
-        before_seen += sum(any(before[position] == "alarm" for position in positions) for positions in around)
+        before_seen += sum(
+            any(before[position] == "alarm" for position in positions) for positions in around
+        )
         ways = [set(way) for way in combinations(checked, len(raised))]
         near_by_chance += fmean(len(way & everywhere) for way in ways)
         seen_by_chance += fmean(sum(bool(positions & way) for positions in around) for way in ways)

@@ -1,4 +1,6 @@
-"""The whole experiment on a small random encoder: every number against the module it comes from, tables and figures."""
+"""The whole experiment on a small random encoder: every number against the module it comes from,
+tables and figures.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ SUMMARIES = [*SENTENCES[:5], "the bridge."]  # the last one has two whole words
 
 @pytest.fixture(scope="module")
 def scorer(bert_folder: str) -> EstimeScorer:
-    return EstimeScorer(model=bert_folder, measures=FURTHER_MEASURES, window=60, margin=10, layers=(2, 3))
+    return EstimeScorer(
+        model=bert_folder, measures=FURTHER_MEASURES, window=60, margin=10, layers=(2, 3)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +42,24 @@ def study(scorer: EstimeScorer) -> SubtleErrorsStudy:
 
 @pytest.fixture(scope="module")
 def found(bert_folder: str, study: SubtleErrorsStudy) -> Found[Versions]:
-    data = make_versions(SOURCES, SUMMARIES, SubtleErrors(bert_folder, n_errors=4), numbers=(1, 2, 4))
+    data = make_versions(
+        SOURCES, SUMMARIES, SubtleErrors(bert_folder, n_errors=4), numbers=(1, 2, 4)
+    )
     return run(study, data, study.blocks(), resamples=50)
 
 
 def test_scores_are_the_scorers(found: Found[Versions], scorer: EstimeScorer) -> None:
-    versions = [one.first(number).text for one in found.scores.data.corrupted for number in (0, 1, 2, 4)]
+    versions = [
+        one.first(number).text for one in found.scores.data.corrupted for number in (0, 1, 2, 4)
+    ]
     repeated = [source for source in SOURCES for _ in range(4)]
     result = scorer.score(versions, repeated)
     by_label = {one.label: found.scores.values[one.column] for one in found.scores.measures}
     for layer in (2, 3):
         for measure, higher in HIGHER_IS_BETTER.items():
-            label = f"{'' if higher else '(-)'}{'ESTIME' if measure == 'alarms' else measure}-{layer}"
+            label = (
+                f"{'' if higher else '(-)'}{'ESTIME' if measure == 'alarms' else measure}-{layer}"
+            )
             np.testing.assert_array_equal(by_label[label], result.values(measure, layer).numpy())
     expected = rouge(versions, [[source] for source in repeated])["ROUGE-2"]
     np.testing.assert_array_equal(found.scores.values["rouge_2_source"], expected)
@@ -59,7 +69,11 @@ def test_scores_are_the_scorers(found: Found[Versions], scorer: EstimeScorer) ->
 
 def test_pairs_with_too_few_words_are_left_out_and_said(found: Found[Versions]) -> None:
     assert [len(found.scores.data.complete(number)) for number in (1, 2, 4)] == [6, 6, 5]
-    assert found.frames[AGREEMENT].groupby("n_errors")["pairs"].unique().explode().tolist() == [6, 6, 5]
+    assert found.frames[AGREEMENT].groupby("n_errors")["pairs"].unique().explode().tolist() == [
+        6,
+        6,
+        5,
+    ]
     assert set(found.frames[POSITIONS].query("n_errors == 4")["errors"]) == {20}
     notes = found.tables["subtle-errors-table-3"].notes
     assert "1 pair of 6 left out: too few whole words for 4 errors." in notes
@@ -85,8 +99,16 @@ def test_a_row_is_named_measured_or_printed(found: Found[Versions]) -> None:
     assert table_3.sections[-1].rows[3] == ("(-)ESTIME-21", 0.163, None, 0.188, *[None] * 6)
     assert f"Errors: {found.scores.data.generator}" in table_3.notes
     assert set(found.scores.remarks) <= set(table_3.notes)
-    assert [section.title for section in rise.sections] == ["alarms", "alarm rate", "alarms, all tokens"]
-    assert [row[0] for row in precision.sections[0].rows] == [row[0] for row in recall.sections[0].rows] == [0, 1, 2, 5]
+    assert [section.title for section in rise.sections] == [
+        "alarms",
+        "alarm rate",
+        "alarms, all tokens",
+    ]
+    assert (
+        [row[0] for row in precision.sections[0].rows]
+        == [row[0] for row in recall.sections[0].rows]
+        == [0, 1, 2, 5]
+    )
     assert all(to_markdown(table).count("\n") > 5 for table in (table_3, rise, precision, recall))
 
 
@@ -104,7 +126,10 @@ def test_figures_show_what_the_tables_say(found: Found[Versions], study: SubtleE
 
 def test_a_rise_beyond_doubt_is_said(found: Found[Versions]) -> None:
     rise = found.frames[RISE].assign(pairs=100)
-    for low, said in ((0.1, "rises with every step"), (-0.1, "does not rise with every step beyond doubt")):
+    for low, said in (
+        (0.1, "rises with every step"),
+        (-0.1, "does not rise with every step beyond doubt"),
+    ):
         notes = rise_table(found.scores, rise.assign(step_low=low), 2).notes
         assert notes[1].startswith(f"alarms: {said}")
 
@@ -130,6 +155,8 @@ def test_every_estimate_lies_within_its_own_interval(found: Found[Versions]) -> 
     for frame in (found.frames[AGREEMENT], found.frames[RISE]):
         for name in [name for name in frame if f"{name}_low" in frame]:
             known: pd.DataFrame = frame.dropna(subset=name)
-            assert ((known[f"{name}_low"] <= known[name]) & (known[name] <= known[f"{name}_high"])).all()
+            assert (
+                (known[f"{name}_low"] <= known[name]) & (known[name] <= known[f"{name}_high"])
+            ).all()
             checked += len(known)
     assert checked > 50

@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.summeval.data import SummEval, from_hub, from_rows, read_folder
+from estime_metric.studies.benchmarks.summeval.data import (
+    SummEval,
+    from_hub,
+    from_rows,
+    read_folder,
+)
 from tests.command import write_jsonl
 from tests.conftest import SUMMEVAL
 from tests.studies.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, write_folder
@@ -18,22 +23,32 @@ from tests.studies.conftest import DOCUMENTS, SYSTEMS, hub_rows, made_rows, writ
 
 def test_a_folder_is_read_in_the_order_of_its_summaries(data: SummEval, tmp_path: Path) -> None:
     rows = made_rows()
-    assert (data.documents, data.systems, data.origin, len(data)) == (DOCUMENTS, SYSTEMS, "made-up", 12)
+    assert (data.documents, data.systems, data.origin, len(data)) == (
+        DOCUMENTS,
+        SYSTEMS,
+        "made-up",
+        12,
+    )
     assert list(data.summaries) == [row["summary"] for row in rows]
     for quality in QUALITIES:
         assert data.judgements[quality].shape == (4, 3)
         assert data.judgements[quality].ravel().tolist() == [row[quality] for row in rows]
-    for row, source, references in zip(rows, data.source_of_each, data.references_of_each, strict=True):
+    for row, source, references in zip(
+        rows, data.source_of_each, data.references_of_each, strict=True
+    ):
         assert source.startswith(references[0])
         assert row["system"] != "M10" or source.startswith(row["summary"])
     again = read_folder(write_folder(tmp_path / "made-up-2", [*rows[:3], *rows[:2:-1]]))
     one, other = (
-        sorted(zip(of.keys, of.summaries, of.judgements["fluency"].flat, strict=True)) for of in (data, again)
+        sorted(zip(of.keys, of.summaries, of.judgements["fluency"].flat, strict=True))
+        for of in (data, again)
     )
     assert one == other
 
 
-def test_the_hubs_layout_is_read_by_datasets(data: SummEval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hubs_layout_is_read_by_datasets(
+    data: SummEval, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("datasets")
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "hub"
@@ -52,7 +67,9 @@ def test_a_data_set_that_cannot_be_loaded_says_what_to_do(monkeypatch: pytest.Mo
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(OSError, match=r"'no-such/data-set' cannot be loaded: .* pass a folder with documents.jsonl"):
+    with pytest.raises(
+        OSError, match=r"'no-such/data-set' cannot be loaded: .* pass a folder with documents.jsonl"
+    ):
         from_hub("no-such/data-set")
     monkeypatch.setitem(sys.modules, "datasets", None)  # as if it were not installed
     with pytest.raises(ImportError, match=r"pip install 'estime-metric\[evaluate\]'"):
@@ -68,18 +85,26 @@ def test_rows_of_the_hubs_layout_may_lack_names_but_no_cell(data: SummEval) -> N
     with pytest.raises(ValueError, match="row 2 of 'x' to have a column 'human_summaries'"):
         from_rows(rows, "x")
     rows[1]["fluency"] = rows[1]["fluency"][:2]
-    with pytest.raises(ValueError, match="'fluency' of 'x' to list 3 systems in row 1, as in row 0, but got 2"):
+    with pytest.raises(
+        ValueError, match="'fluency' of 'x' to list 3 systems in row 1, as in row 0, but got 2"
+    ):
         from_rows(rows, "x")
 
 
 def test_missing_double_and_bad_rows_are_named(tmp_path: Path) -> None:
     rows = made_rows()
-    with pytest.raises(ValueError, match=r"each document with each system, .* none for \('007', 'M2'\)"):
+    with pytest.raises(
+        ValueError, match=r"each document with each system, .* none for \('007', 'M2'\)"
+    ):
         read_folder(write_folder(tmp_path, rows[:7] + rows[8:]))
-    with pytest.raises(ValueError, match=r"hold each row once, but \('b-doc', 'M10'\) occurs twice"):
+    with pytest.raises(
+        ValueError, match=r"hold each row once, but \('b-doc', 'M10'\) occurs twice"
+    ):
         read_folder(write_folder(tmp_path, [*rows, rows[0]]))
     rows[11]["doc_id"] = "nowhere"
-    with pytest.raises(ValueError, match=r"documents.jsonl to hold the documents .* none for nowhere"):
+    with pytest.raises(
+        ValueError, match=r"documents.jsonl to hold the documents .* none for nowhere"
+    ):
         read_folder(write_folder(tmp_path, rows))
     with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to have 'summary'"):
         read_folder(write_folder(tmp_path, [*rows, {"doc_id": "x", "system": "y"}]))
@@ -106,7 +131,9 @@ def test_the_digest_changes_with_any_content(data: SummEval, folder: Path) -> No
         dataclasses.replace(data, sources=("x", *data.sources[1:])),
         dataclasses.replace(data, references=(("x",), *data.references[1:])),
         dataclasses.replace(data, systems=("x", *data.systems[1:])),
-        dataclasses.replace(data, judgements={name: values + 1 for name, values in data.judgements.items()}),
+        dataclasses.replace(
+            data, judgements={name: values + 1 for name, values in data.judgements.items()}
+        ),
     ]
     assert len({data.digest, *(other.digest for other in others)}) == 7
 

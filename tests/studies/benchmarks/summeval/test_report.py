@@ -11,7 +11,13 @@ import pytest
 from estime_metric.comparison.tables import Table
 from estime_metric.studies.benchmarks.shared import estime_paper as paper
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.scoring import REFERENCE_BASED, REFERENCE_FREE, TRIVIAL, Measure, Scores
+from estime_metric.studies.benchmarks.shared.scoring import (
+    REFERENCE_BASED,
+    REFERENCE_FREE,
+    TRIVIAL,
+    Measure,
+    Scores,
+)
 from estime_metric.studies.benchmarks.shared.study import Frames
 from estime_metric.studies.benchmarks.summeval import study
 from estime_metric.studies.benchmarks.summeval.data import SummEval
@@ -20,7 +26,9 @@ from tests.studies.meta import oracle
 
 MEASURES = (
     Measure("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),
-    Measure("estime_token_6", "(-)ESTIME-6", REFERENCE_FREE, True, layer=6, unit="token", main=False),
+    Measure(
+        "estime_token_6", "(-)ESTIME-6", REFERENCE_FREE, True, layer=6, unit="token", main=False
+    ),
     Measure("rouge_1", "ROUGE-1", REFERENCE_BASED),
     Measure("gone", "BLEU", REFERENCE_BASED),
     Measure("length", "(-)length", TRIVIAL, True),
@@ -30,8 +38,18 @@ MEASURES = (
 @pytest.fixture
 def scores(data: SummEval) -> Scores:
     rng = np.random.default_rng(2)
-    values = {one.column: rng.integers(0, 6, len(data)).astype(np.float64) for one in MEASURES if one.column != "gone"}
-    return Scores(data, MEASURES, values, {"ESTIME": "ESTIME|x"}, {"BLEU": "needs pip install 'estime-metric[meta]'."})
+    values = {
+        one.column: rng.integers(0, 6, len(data)).astype(np.float64)
+        for one in MEASURES
+        if one.column != "gone"
+    }
+    return Scores(
+        data,
+        MEASURES,
+        values,
+        {"ESTIME": "ESTIME|x"},
+        {"BLEU": "needs pip install 'estime-metric[meta]'."},
+    )
 
 
 @pytest.fixture
@@ -52,7 +70,9 @@ def test_correlations_are_those_of_scipy(scores: Scores, found: pd.DataFrame) ->
         y = scores.data.judgements[row.quality]
         if row.level == "system":
             x, y = x.mean(axis=0), y.mean(axis=0)
-        assert row.value == pytest.approx(oracle.by_scipy(x.ravel(), y.ravel(), row.method), abs=1e-9)
+        assert row.value == pytest.approx(
+            oracle.by_scipy(x.ravel(), y.ravel(), row.method), abs=1e-9
+        )
         assert -1 - 1e-9 <= row.low <= row.high <= 1 + 1e-9
 
 
@@ -64,21 +84,42 @@ def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
     one = one[one.method == "pearson"].iloc[0]
     rng = np.random.default_rng(3)
     x, y = scores.values["rouge_1"].reshape(4, 3), scores.data.judgements["fluency"]
-    drawn = [np.corrcoef(x[rows].ravel(), y[rows].ravel())[0, 1] for rows in rng.integers(4, size=(400, 4))]
-    assert (one.low, one.high) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])), abs=1e-6)
+    drawn = [
+        np.corrcoef(x[rows].ravel(), y[rows].ravel())[0, 1]
+        for rows in rng.integers(4, size=(400, 4))
+    ]
+    assert (one.low, one.high) == pytest.approx(
+        tuple(np.nanquantile(drawn, [0.025, 0.975])), abs=1e-6
+    )
 
 
-def test_every_printed_row_stands_there_digit_for_digit(scores: Scores, found: pd.DataFrame) -> None:
-    first = {row["measure"]: row for row in rows(table(scores, found, "table1")) if row["from"] == "paper"}
+def test_every_printed_row_stands_there_digit_for_digit(
+    scores: Scores, found: pd.DataFrame
+) -> None:
+    first = {
+        row["measure"]: row
+        for row in rows(table(scores, found, "table1"))
+        if row["from"] == "paper"
+    }
     assert list(first) == list(paper.TABLE_1)
     for name, row in first.items():
-        cells = [float(row[f"{quality} {symbol}"]) for quality in QUALITIES for symbol in ("ρ", "τ")]
+        cells = [
+            float(row[f"{quality} {symbol}"]) for quality in QUALITIES for symbol in ("ρ", "τ")
+        ]
         assert cells == [value for pair in paper.TABLE_1[name] for value in pair]
-    second = {row["measure"]: row for row in rows(table(scores, found, "table2")) if row["from"] == "paper"}
-    assert {name: (float(row["ρ"]), float(row["τ"])) for name, row in second.items()} == paper.TABLE_2
+    second = {
+        row["measure"]: row
+        for row in rows(table(scores, found, "table2"))
+        if row["from"] == "paper"
+    }
+    assert {
+        name: (float(row["ρ"]), float(row["τ"])) for name, row in second.items()
+    } == paper.TABLE_2
 
 
-def test_ours_stand_above_the_paper_s_row_of_the_same_measure(scores: Scores, found: pd.DataFrame) -> None:
+def test_ours_stand_above_the_paper_s_row_of_the_same_measure(
+    scores: Scores, found: pd.DataFrame
+) -> None:
     for name in ("table1", "table2"):
         made = table(scores, found, name)
         order = [(row["measure"], row["from"]) for row in rows(made)]
@@ -88,14 +129,18 @@ def test_ours_stand_above_the_paper_s_row_of_the_same_measure(scores: Scores, fo
         assert order[-1] == ("(-)length", "here")
         assert "(-)ESTIME-6" not in dict(order)
         failed = next(row for row in rows(made) if row["from"] == "failed")
-        assert {failed[name] for name in failed if name not in ("section", "measure", "from")} == {""}
+        assert {failed[name] for name in failed if name not in ("section", "measure", "from")} == {
+            ""
+        }
         assert "BLEU: failed. needs pip install 'estime-metric[meta]'." in made.notes
         assert "ESTIME: ESTIME|x" in made.notes
 
 
 def test_our_rows_are_the_correlations(scores: Scores, found: pd.DataFrame) -> None:
     value = found.set_index(["measure", "quality", "level", "method"])["value"]
-    row = next(row for row in rows(table(scores, found, "table1")) if row["measure"] == "(-)ESTIME-5")
+    row = next(
+        row for row in rows(table(scores, found, "table1")) if row["measure"] == "(-)ESTIME-5"
+    )
     for quality in QUALITIES:
         assert float(row[f"{quality} ρ"]) == value["(-)ESTIME-5", quality, "summary", "spearman"]
         assert float(row[f"{quality} τ"]) == value["(-)ESTIME-5", quality, "summary", "kendall_c"]
@@ -103,16 +148,25 @@ def test_our_rows_are_the_correlations(scores: Scores, found: pd.DataFrame) -> N
     assert float(row["τ"]) == value["(-)length", "consistency", "system", "kendall_c"]
     both = table(scores, found, "intervals")
     assert [section.title for section in both.sections] == ["Summary level", "System level"]
-    row = next(row for row in rows(both) if row["measure"] == "ROUGE-1" and row["section"] == "System level")
+    row = next(
+        row
+        for row in rows(both)
+        if row["measure"] == "ROUGE-1" and row["section"] == "System level"
+    )
     assert float(row["relevance r"]) == value["ROUGE-1", "relevance", "system", "pearson"]
 
 
 def test_the_layers(scores: Scores, found: pd.DataFrame) -> None:
     lines = rows(table(scores, found, "layers"))
-    assert [(line["section"], line["layer"]) for line in lines] == [("(-)ESTIME", "5"), ("(-)ESTIME", "6")]
+    assert [(line["section"], line["layer"]) for line in lines] == [
+        ("(-)ESTIME", "5"),
+        ("(-)ESTIME", "6"),
+    ]
     assert float(lines[1]["mean"]) == scores.values["estime_token_6"].mean()
     value = found.set_index(["column", "quality", "level", "method"])["value"]
-    assert float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
+    assert (
+        float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
+    )
     scores.measures = MEASURES[:1]
     assert len(study.tables(scores, {"correlations.csv": found})) == 3
 
@@ -125,13 +179,18 @@ def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None
     assert (line["measure"], line["fluency ρ"]) == ("(-)length", "")
 
 
-def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_to_be_so(data: SummEval) -> None:
+def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_to_be_so(
+    data: SummEval,
+) -> None:
     for named in (True, False):
         nothing = Scores(dataclasses.replace(data, named_systems=named))
         found = study.analyze(nothing)["correlations.csv"]
         assert len(found) == 0
         assert {row["from"] for row in rows(table(nothing, found, "table1"))} == {"paper"}
-        assert any("do not name the systems" in note for note in table(nothing, found, "table2").notes) != named
+        assert (
+            any("do not name the systems" in note for note in table(nothing, found, "table2").notes)
+            != named
+        )
 
 
 def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, Frames]:
@@ -150,12 +209,22 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
     columns = [(f"estime_{unit}_{layer}", layer, unit) for unit in units for layer in (3, 1, 2)]
     scores, found = made(data, columns)
     figures = dict(study.draw(scores, found))
-    assert list(figures) == ["scores", "bias", "intra_system", "layers_spearman", "layers_kendall", "layers_system"]
+    assert list(figures) == [
+        "scores",
+        "bias",
+        "intra_system",
+        "layers_spearman",
+        "layers_kendall",
+        "layers_system",
+    ]
     value = found["correlations.csv"].set_index(["column", "quality", "level", "method"])["value"]
     lines = [np.array(line.get_ydata()) for line in figures["layers_kendall"].axes[0].lines]
     for unit in units:
         for quality in QUALITIES:
-            expected = [value[f"estime_{unit}_{layer}", quality, "summary", "kendall_c"] for layer in (1, 2, 3)]
+            expected = [
+                value[f"estime_{unit}_{layer}", quality, "summary", "kendall_c"]
+                for layer in (1, 2, 3)
+            ]
             assert any(len(line) == 3 and np.allclose(line, expected, atol=1e-9) for line in lines)
 
 
@@ -167,17 +236,26 @@ def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
 
 
 def test_the_tables_have_the_same_rows_in_the_same_order() -> None:
-    assert list(paper.TABLE_1) == list(paper.TABLE_2) == [*paper.REFERENCE_FREE, *paper.REFERENCE_BASED]
+    assert (
+        list(paper.TABLE_1)
+        == list(paper.TABLE_2)
+        == [*paper.REFERENCE_FREE, *paper.REFERENCE_BASED]
+    )
     assert list(paper.TABLE_3) == list(paper.REFERENCE_FREE)
     assert (len(paper.REFERENCE_FREE), len(paper.REFERENCE_BASED)) == (9, 8)
     assert all(len(row) == len(paper.QUALITIES) for row in paper.TABLE_1.values())
     estimes = [paper.TABLE_3[f"(-)ESTIME-{layer}"] for layer in (12, 21, 24)]
     assert estimes == [(0.138, 0.159), (0.163, 0.188), (0.169, 0.195)]
-    assert (paper.TABLE_3["BLANC-AXXL"], paper.TABLE_3["SUPERT"]) == ((0.036, 0.042), (0.107, 0.123))
+    assert (paper.TABLE_3["BLANC-AXXL"], paper.TABLE_3["SUPERT"]) == (
+        (0.036, 0.042),
+        (0.107, 0.123),
+    )
 
 
 def test_the_highest_of_each_column_are_those_that_the_paper_names() -> None:
-    """Section 3.1: ESTIME-21 beats the others in consistency and fluency, and the reference-free in coherence."""
+    """Section 3.1: ESTIME-21 beats the others in consistency and fluency, and the reference-free in
+    coherence.
+    """
     names = ("(-)ESTIME-21", "BERTScore-R", "BERTScore-F1", "(-)ESTIME-21")
     for column, best in enumerate(names):
         for value in (0, 1):  # tau follows rho
@@ -186,7 +264,9 @@ def test_the_highest_of_each_column_are_those_that_the_paper_names() -> None:
 
 
 def test_tau_goes_with_rho_and_is_that_of_16_systems_at_the_system_level() -> None:
-    for rho, tau in [pair for row in paper.TABLE_1.values() for pair in row] + list(paper.TABLE_2.values()):
+    for rho, tau in [pair for row in paper.TABLE_1.values() for pair in row] + list(
+        paper.TABLE_2.values()
+    ):
         assert (rho > 0) == (tau > 0)
         assert abs(tau) < abs(rho)
     for _, tau in paper.TABLE_2.values():  # with 16 different means tau-c is a multiple of 2 / 240
