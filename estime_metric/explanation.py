@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from bisect import bisect_right
 from dataclasses import asdict, dataclass
@@ -12,10 +13,11 @@ import numpy as np
 import torch
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.matching import MatchedPair
+from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
+from estime_metric.engine.text.ngrams import SourceNgrams
 from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.inputs import check_choice
-from estime_metric.measures import MEASURES
+from estime_metric.measures import ALARM_WEIGHT, MEASURES, TEMPERATURE
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1).
 #: ``absent``: the source has no such unit (or the tokenizer does not know it), so it is not
@@ -63,7 +65,27 @@ class UnitVerdict:
         """The margin as a share of the best similarity, which encoders of any scale have in common."""
         if self.margin is None or self.best is None:
             return None
-        return self.margin / max(abs(self.best.similarity), 1e-9)
+        return self.margin / max(abs(self.best.similarity), SMALLEST_SIMILARITY)
+
+    @property
+    def graded_alarm(self) -> float:
+        """What the unit adds to ``graded_alarms``: 0 to 1, more than .5 for an alarm; 0 for a unit
+        that is absent, or that no other source unit competes with.
+        """
+        if self.verdict == "absent" or self.relative_margin is None:
+            return 0.0
+        return (1 - math.tanh(self.relative_margin / TEMPERATURE / 2)) / 2  # no exp: it overflows
+
+    @property
+    def weight(self) -> float:
+        """How much of a token the unit adds to ``inconsistency``, 0 to 1, new n-grams apart: 1 if it
+        is absent, otherwise its graded alarm by its weight there.
+        """
+        return 1.0 if self.verdict == "absent" else ALARM_WEIGHT * self.graded_alarm
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and strings, for JSON: the attributes and ``graded_alarm``."""
+        return {**asdict(self), "graded_alarm": self.graded_alarm}
 
 
 @dataclass(frozen=True)
@@ -97,6 +119,11 @@ class Explanation:
         )
 
     @property
+    def graded_alarms(self) -> float:
+        """The graded alarms of all units that were checked, summed; lower is better."""
+        return math.fsum(unit.graded_alarm for unit in self.units)
+
+    @property
     def overlap(self) -> int:
         """How many units were checked."""
         return sum(unit.verdict != "absent" for unit in self.units)
@@ -106,18 +133,27 @@ class Explanation:
         """How many units the summary has."""
         return len(self.units)
 
+    @cached_property
+    def _statistics(self) -> dict[str, torch.Tensor]:
+        words, bigrams, trigrams = SourceNgrams.of(self.source).new_shares(self.prediction)
+        known = {
+            "alarms": self.alarms,
+            "graded_alarms": self.graded_alarms,
+            "overlap": self.overlap,
+            "tokens": self.tokens,
+            "new_words": words,
+            "new_bigrams": bigrams,
+            "new_trigrams": trigrams,
+        }
+        return {name: torch.tensor(value, dtype=torch.float64) for name, value in known.items()}
+
     def value(self, measure: str) -> float:
-        """A measure of the pair, as `EstimeResult.values` gives it; `ValueError` if the three
-        counts do not give it.
+        """A measure of the pair, as `EstimeResult.values` gives it, but for the rounding of graded
+        alarms; ValueError for a measure that verdicts do not give, such as ``winners``.
         """
-        counts = {"alarms": self.alarms, "overlap": self.overlap, "tokens": self.tokens}
-        known = {name: torch.tensor(count, dtype=torch.float64) for name, count in counts.items()}
-        check_choice(
-            "measure",
-            measure,
-            [name for name, one in MEASURES.items() if known.keys() >= {*one.statistics}],
-        )
-        return float(MEASURES[measure](known))
+        given = [name for name, one in MEASURES.items() if self._statistics.keys() >= {*one.needs}]
+        check_choice("measure", measure, given)
+        return float(MEASURES[measure](self._statistics))
 
     @cached_property
     def words(self) -> tuple[UnitVerdict, ...]:
@@ -141,16 +177,21 @@ class Explanation:
         return tuple(_merge(pieces, summary_words, source_words) for pieces in groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, strings and lists, for JSON: the texts, the counts, ``units`` and
-        ``words``.
+        """Plain numbers, strings and lists, for JSON: the texts, the counts, ``inconsistency``,
+        ``units`` and ``words``.
         """
-        names = ("prediction", "source", "alarms", "overlap", "tokens", "unit", "layer")
-        verdicts = {
-            name: [asdict(one) for one in getattr(self, name)] for name in ("units", "words")
-        }
         return {
-            **{name: getattr(self, name) for name in names},
-            **verdicts,
+            "prediction": self.prediction,
+            "source": self.source,
+            "inconsistency": self.value("inconsistency"),
+            "alarms": self.alarms,
+            "graded_alarms": self.graded_alarms,
+            "overlap": self.overlap,
+            "tokens": self.tokens,
+            "unit": self.unit,
+            "layer": self.layer,
+            "units": [unit.to_dict() for unit in self.units],
+            "words": [word.to_dict() for word in self.words],
             "signature": self.signature,
         }
 
@@ -158,40 +199,47 @@ class Explanation:
 def explain_pair(
     prediction: str, source: str, pair: MatchedPair, layer: int, config: EstimeConfig
 ) -> Explanation:
-    """The explanation of one layer, from the matches of all units, on the CPU; nothing in
-    ``config`` is left open.
+    """The explanation of one layer, from the matches of all units, on the CPU; ``config`` is fully
+    resolved.
     """
     index = config.layer_tuple.index(layer)
-    checked = pair.summary.checked
-    sides = {
-        name: getattr(pair.every, name)[index].numpy().copy()
-        for name in ("same", "same_at", "other", "other_at")
-    }
-    if (
-        checked.any()
-    ):  # those that are checked may have embeddings of their own, which the score was made from
-        for name, values in sides.items():
-            values[checked] = getattr(pair.checked, name)[index].numpy()
+    occurring = pair.summary.occurring
+    found = {name: getattr(pair.every, name)[index].numpy().copy() for name in _SHOWN}
+    if occurring.any():  # the units that are checked may have embeddings of their own
+        for name, values in found.items():
+            values[occurring] = getattr(pair.checked, name)[index].numpy()
     summary_spans = _whole_characters(prediction, pair.summary.units.spans.tolist())
-    source_spans = _whole_characters(source, pair.source.units.spans.tolist())
-    units, unmatched = [], 0
+    source_spans = _whole_characters(source, pair.source.spans.tolist())
+    verdicts, unmatched = [], 0
     for row, (start, end) in enumerate(summary_spans):
-        same, other = (
-            _evidence(sides[of][row], sides[f"{of}_at"][row], source_spans)
-            for of in ("same", "other")
-        )
+        same = _evidence(found["same"][row], found["same_at"][row], source_spans)
+        other = _evidence(found["other"][row], found["other_at"][row], source_spans)
         alarm = other is not None and (same is None or other.similarity > same.similarity)
         unmatched += alarm or same is None
-        best = other if alarm else same
-        if not checked[row]:
-            units.append(UnitVerdict(start, end, "absent", best, None, None))
-        else:
-            margin = None if same is None or other is None else same.similarity - other.similarity
-            units.append(UnitVerdict(start, end, "alarm" if alarm else "match", best, same, margin))
-    unmatched = unmatched if config.unit == "word" else 0
+        checked = bool(occurring[row])
+        verdicts.append(
+            UnitVerdict(
+                start=start,
+                end=end,
+                verdict="absent" if not checked else "alarm" if alarm else "match",
+                best=other if alarm else same,
+                same=same if checked else None,
+                margin=_difference(same, other) if checked else None,
+            )
+        )
     return Explanation(
-        prediction, source, tuple(units), config.unit, layer, config.signature(), unmatched
+        prediction=prediction,
+        source=source,
+        units=tuple(verdicts),
+        unit=config.unit,
+        layer=layer,
+        signature=config.signature(),
+        unmatched=unmatched if config.unit == "word" else 0,
     )
+
+
+#: What is shown of the matches of a unit.
+_SHOWN = ("same", "same_at", "other", "other_at")
 
 
 class _Words:
@@ -220,7 +268,13 @@ def _merge(pieces: list[UnitVerdict], summary_words: _Words, source_words: _Word
     start, _ = summary_words.widen(pieces[0].start, pieces[0].end)
     end = max(summary_words.widen(piece.start, piece.end)[1] for piece in pieces)
     return UnitVerdict(
-        start, end, verdict, widened(shown.best), widened(shown.same), shown.margin, len(pieces)
+        start=start,
+        end=end,
+        verdict=verdict,
+        best=widened(shown.best),
+        same=widened(shown.same),
+        margin=shown.margin,
+        pieces=len(pieces),
     )
 
 
@@ -228,6 +282,10 @@ def _evidence(
     similarity: np.float32, at: np.int64, spans: list[tuple[int, int]]
 ) -> Evidence | None:
     return None if np.isneginf(similarity) else Evidence(*spans[int(at)], float(similarity))
+
+
+def _difference(same: Evidence | None, other: Evidence | None) -> float | None:
+    return None if same is None or other is None else same.similarity - other.similarity
 
 
 def _whole_characters(text: str, spans: list[list[int]]) -> list[tuple[int, int]]:

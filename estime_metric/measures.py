@@ -1,17 +1,12 @@
-"""The registry of measures: formulas on the statistics, a handful of numbers for each pair and
-layer.
+"""The registry of measures: formulas on the statistics, a handful of numbers for each pair and layer.
 
 Importing this module loads no torch.
 """
 
 from __future__ import annotations
 
-import inspect
-import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from estime_metric.inputs import check_choice
@@ -19,27 +14,53 @@ from estime_metric.inputs import check_choice
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: What is kept of a pair, for each layer, in this order: alarms and winners over the units checked,
-#: how many of either rounding can decide, how many units occur in the source, how many there are;
-#: then, NaN unless asked for, the summed lengths of the extractive fragments and their squares, and
-#: over all units alarms, the sum of cosines, the order of their matches, and how many of these
-#: rounding can decide.
+#: What is kept of a pair for each layer, in this order. ``estime_metric.engine.statistics`` counts it.
 STATISTICS = (
-    *("alarms", "winners", "ties", "winner_ties", "overlap", "tokens"),
-    *("copied", "copied_squares", "alarms_alltokens", "cosines", "coherence", "best_ties"),
+    "alarms",  # units that are checked and raise an alarm (Eq. 1)
+    "graded_alarms",  # the sum of 1 / (1 + exp(margin / TEMPERATURE)) over the units that are checked
+    "winners",  # source units that match better, summed over the units that are checked (Eq. 3)
+    "ties",  # alarms that rounding can decide
+    "winner_ties",  # winners that rounding can decide
+    "overlap",  # units that occur in the source, so that they are checked
+    "tokens",  # units
+    "new_words",  # share of the words that the source lacks
+    "new_bigrams",  # share of the bigrams that the source lacks
+    "new_trigrams",  # share of the trigrams that the source lacks
+    "copied",  # units within extractive fragments; NaN unless asked for, like all that follow
+    "copied_squares",  # the squared lengths of the extractive fragments, summed
+    "alarms_alltokens",  # alarms over all units
+    "cosines",  # the cosines of `soft`, summed
+    "coherence",  # Kendall tau-c of the order of the matches
+    "best_ties",  # units whose best match rounding can decide
 )
 
-#: Statistics of the extractive fragments, and those for which units that the source lacks are
-#: encoded too.
-_OF_FRAGMENTS, _OF_EVERY_UNIT = (
-    {"copied", "copied_squares"},
-    {"alarms_alltokens", "cosines", "coherence"},
-)
+#: Statistics for which the extractive fragments of a summary are looked for.
+_OF_FRAGMENTS = frozenset({"copied", "copied_squares"})
+
+#: Statistics for which units that the source lacks are embedded too.
+_OF_EVERY_UNIT = frozenset({"alarms_alltokens", "cosines", "coherence"})
 
 #: statistic -> the one that counts how much of it rounding can decide
-TIES = {"alarms": "ties", "winners": "winner_ties", **dict.fromkeys(_OF_EVERY_UNIT, "best_ties")}
+TIES = {
+    "alarms": "ties",
+    "winners": "winner_ties",
+    "alarms_alltokens": "best_ties",
+    "cosines": "best_ties",
+    "coherence": "best_ties",
+}
 
-ALARM_WEIGHT = 0.5  # in `inconsistency`, where a unit that the source lacks weighs 1
+#: The constants of `inconsistency`; docs/formula.md says how they were chosen.
+TEMPERATURE = 0.05  # the margin, as a share of the best similarity, at which a graded alarm is .27
+ALARM_WEIGHT = 0.5  # of a graded alarm; an absent token weighs 1
+NEW_SHARE = 0.2  # of new trigrams in the weighted mean
+
+#: The measure to select and compare by, which is shown first.
+RECOMMENDED = "inconsistency"
+
+#: The measure of the paper.
+PAPER_MEASURE = "alarms"
+
+Kind = Literal["count", "share", "rate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +68,16 @@ class Measure:
     """One measure.
 
     Attributes:
-        name: as in the paper, where it has a name there.
-        formula: float64 tensors of one shape, named as the statistics -> the values, of that shape.
-        kind: ``"count"``, whatever grows with length, 0 for a summary without tokens; ``"share"``
-            or mean over the summary's own tokens, which takes its worst value there (`blank`);
-            ``"rate"`` over the tokens that occur in the source, NaN where none does.
+        name: as in the paper, if it has a name there.
+        formula: float64 tensors of one shape, named as ``needs`` -> the values, of that shape.
+        needs: the statistics that the formula takes.
+        kind: ``"count"`` grows with length and is 0 for a summary without tokens; ``"share"`` is a
+            share or mean over the summary's own tokens, which takes its worst value there (`blank`);
+            ``"rate"`` is over the tokens that occur in the source, NaN if none does.
         low: the least possible value.
-        high: the greatest possible value, or the measure that it never exceeds; ``None`` where
-            there is no bound.
-        higher_is_better: the direction; ``None`` where the measure says nothing of quality.
+        high: the greatest possible value, or the measure that it never exceeds; ``None`` if there
+            is no bound.
+        higher_is_better: the direction; ``None`` if the measure says nothing of quality.
         meaning: one line, as the documentation prints it; with the unit ``word``, read "words" for
             "tokens".
         source: where it is defined.
@@ -63,7 +85,8 @@ class Measure:
 
     name: str
     formula: Callable[..., Tensor]
-    kind: Literal["count", "share", "rate"]
+    needs: tuple[str, ...]
+    kind: Kind
     low: float
     high: float | str | None
     higher_is_better: bool | None
@@ -71,23 +94,18 @@ class Measure:
     source: str
 
     @property
-    def statistics(self) -> tuple[str, ...]:
-        """The statistics that the formula needs: the names of its arguments."""
-        return tuple(inspect.signature(self.formula).parameters)
-
-    @property
     def needs_fragments(self) -> bool:
         """Whether the extractive fragments of the summary are looked for."""
-        return not _OF_FRAGMENTS.isdisjoint(self.statistics)
+        return not _OF_FRAGMENTS.isdisjoint(self.needs)
 
     @property
     def needs_every_unit(self) -> bool:
-        """Whether every unit of the summary is encoded for it, also those that the source lacks."""
-        return not _OF_EVERY_UNIT.isdisjoint(self.statistics)
+        """Whether every unit of the summary is embedded for it, also those that the source lacks."""
+        return not _OF_EVERY_UNIT.isdisjoint(self.needs)
 
     @property
     def blank(self) -> float:
-        """The value for a summary without tokens: of a share 1 where lower is better, else 0; of a
+        """The value for a summary without tokens: of a share 1 if lower is better, otherwise 0; of a
         rate NaN.
         """
         if self.kind == "rate":
@@ -98,194 +116,360 @@ class Measure:
         """The values, float64, from the statistics that the formula needs and ``tokens``, all of
         one shape.
         """
-        values = self.formula(**{name: statistics[name] for name in self.statistics})
-        return (
-            values.where(statistics["tokens"] > 0, self.blank) if self.kind == "share" else values
+        values = self.formula(**{name: statistics[name] for name in self.needs})
+        if self.kind == "share":
+            return values.where(statistics["tokens"] > 0, self.blank)
+        return values
+
+
+#: All measures by name, in the order in which they should be read.
+MEASURES: dict[str, Measure] = {}
+
+Formula = Callable[..., "Tensor"]
+
+
+def _measure(
+    *,
+    needs: tuple[str, ...],
+    kind: Kind,
+    low: float,
+    high: float | str | None,
+    higher_is_better: bool | None,
+    meaning: str,
+    source: str,
+) -> Callable[[Formula], Formula]:
+    """Registers a formula as the measure of its name; the fields are those of `Measure`."""
+
+    def register(formula: Formula) -> Formula:
+        name = formula.__name__
+        MEASURES[name] = Measure(
+            name=name,
+            formula=formula,
+            needs=needs,
+            kind=kind,
+            low=low,
+            high=high,
+            higher_is_better=higher_is_better,
+            meaning=meaning,
+            source=source,
         )
+        return formula
+
+    return register
 
 
-def _unsupported(
-    alarms: Tensor, overlap: Tensor, tokens: Tensor, weight: float = ALARM_WEIGHT
+@_measure(
+    needs=("graded_alarms", "overlap", "tokens", "new_trigrams"),
+    kind="share",
+    low=0,
+    high=1,
+    higher_is_better=False,
+    meaning=(
+        f"`{1 - NEW_SHARE:g} * (absent + {ALARM_WEIGHT:g} * graded_alarms) / tokens"
+        f" + {NEW_SHARE:g} * new_trigrams`"
+    ),
+    source="this package",
+)
+def inconsistency(
+    graded_alarms: Tensor, overlap: Tensor, tokens: Tensor, new_trigrams: Tensor
 ) -> Tensor:
-    # Where no word overlaps, `alarms` counts words that the source lacks, as the released code
-    # does: none counts twice.
-    return (tokens - overlap + weight * alarms).minimum(tokens)
+    """The weighted mean of what the source lacks and what it has in another place."""
+    unsupported = (tokens - overlap + ALARM_WEIGHT * graded_alarms) / tokens
+    return (1 - NEW_SHARE) * unsupported + NEW_SHARE * new_trigrams
 
 
-#: All measures by name, in the order in which they are listed everywhere.
-MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        Measure(
-            "alarms",
-            lambda alarms: alarms,
-            "count",
-            0,
-            "tokens",
-            False,
-            "summary tokens whose best match in the source is a different token",
-            "Vasilyev & Bohannon 2021, Eq. 1; where no word overlaps, the count over all words, as in blanc 0.3.4",
-        ),
-        Measure(
-            "inconsistency",
-            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens) / tokens,
-            "share",
-            0,
-            1,
-            False,
-            f"`(absent + {ALARM_WEIGHT:g} * alarms) / tokens`, where absent tokens are those that the source lacks",
-            "this package",
-        ),
-        Measure(
-            "alarm_rate",
-            lambda alarms, overlap: (alarms / overlap).where(overlap > 0, float("nan")),
-            "rate",
-            0,
-            1,
-            False,
-            "`alarms / overlap`: alarms for each token checked",
-            "this package",
-        ),
-        Measure(
-            "alarms_adjusted",
-            lambda alarms, overlap, tokens: (alarms * tokens / overlap).where(overlap > 0, tokens),
-            "count",
-            0,
-            "tokens",
-            False,
-            "alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`",
-            "blanc 0.3.4",
-        ),
-        Measure(
-            "winners",
-            lambda winners: winners,
-            "count",
-            0,
-            None,
-            False,
-            "source tokens that match a summary token better than the same token does, over the whole summary",
-            "Vasilyev & Bohannon 2021, Eq. 3",
-        ),
-        Measure(
-            "unsupported",
-            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1),
-            "count",
-            0,
-            "tokens",
-            False,
-            "alarms, and the tokens that the source lacks: `alarms + tokens - overlap`",
-            "this package",
-        ),
-        Measure(
-            "unsupported_rate",
-            lambda alarms, overlap, tokens: _unsupported(alarms, overlap, tokens, 1) / tokens,
-            "share",
-            0,
-            1,
-            False,
-            "`unsupported / tokens`",
-            "this package",
-        ),
-        Measure(
-            "overlap",
-            lambda overlap: overlap,
-            "count",
-            0,
-            "tokens",
-            None,
-            "summary tokens that occur in the source; only these are checked",
-            "Vasilyev & Bohannon 2021, section 2",
-        ),
-        Measure(
-            "tokens",
-            lambda tokens: tokens,
-            "count",
-            0,
-            None,
-            None,
-            "summary tokens",
-            "Vasilyev & Bohannon 2021, section 2",
-        ),
-        Measure(
-            "coverage",
-            lambda overlap, tokens: overlap / tokens,
-            "share",
-            0,
-            1,
-            None,
-            "`overlap / tokens`: how much of the summary was checked",
-            "this package",
-        ),
-        Measure(
-            "blank",
-            lambda tokens: (tokens == 0).to(tokens),
-            "count",
-            0,
-            1,
-            None,
-            "1 for a summary without tokens, 0 for any other; summaries are counted by its sum",
-            "this package",
-        ),
-        Measure(
-            "copied",
-            lambda copied, tokens: copied / tokens,
-            "share",
-            0,
-            1,
-            None,
-            "share of the tokens that stand in extractive fragments, runs copied from the source",
-            "Grusky, Naaman & Artzi 2018 (Newsroom), coverage",
-        ),
-        Measure(
-            "copied_density",
-            lambda copied_squares, tokens: copied_squares / tokens,
-            "share",
-            0,
-            "tokens",
-            None,
-            "mean length of the fragment that a token stands in, 0 for a token in none",
-            "Grusky, Naaman & Artzi 2018 (Newsroom), density",
-        ),
-        Measure(
-            "alarms_alltokens",
-            lambda alarms_alltokens: alarms_alltokens,
-            "count",
-            0,
-            "tokens",
-            False,
-            "alarms over all summary tokens; one that the source lacks always is one",
-            "blanc 0.3.4",
-        ),
-        Measure(
-            "soft",
-            lambda cosines, tokens: cosines / tokens,
-            "share",
-            -1,
-            1,
-            True,
-            "mean cosine between the context-free embeddings of a token and of its best match",
-            "Vasilyev & Bohannon, arXiv 2112.11638",
-        ),
-        Measure(
-            "coherence",
-            lambda coherence: coherence,
-            "share",
-            -1,
-            1,
-            True,
-            "Kendall tau-c between the order of the tokens and that of their best matches; 0 where there is no order",
-            "Vasilyev & Bohannon, arXiv 2112.11638",
-        ),
-    )
-}
+@_measure(
+    needs=("overlap", "tokens"),
+    kind="count",
+    low=0,
+    high="tokens",
+    higher_is_better=False,
+    meaning="summary tokens that the source lacks: `tokens - overlap`",
+    source="this package",
+)
+def absent(overlap: Tensor, tokens: Tensor) -> Tensor:
+    """The tokens that cannot be checked."""
+    return tokens - overlap
 
-#: ``{model: {measure: value}}`` for the encoders that ship, as ``python -m
-#: estime_metric.studies.training.record`` wrote them.
-OPERATING_POINTS = Path(__file__).with_name("operating_points.json")
 
-RECOMMENDED = "inconsistency"  # the measure to choose and compare by, which is shown first
+@_measure(
+    needs=("graded_alarms",),
+    kind="count",
+    low=0,
+    high="tokens",
+    higher_is_better=False,
+    meaning=(
+        "the sum of `1 / (1 + exp(m / T))` over the tokens that are checked, where `m` is the relative margin "
+        f"by which the same token matches best and `T` is {TEMPERATURE:g}; continuous, so it has no ties"
+    ),
+    source="this package",
+)
+def graded_alarms(graded_alarms: Tensor) -> Tensor:
+    """Alarms without a step at a margin of 0."""
+    return graded_alarms
 
-#: Those that `EstimeConfig.measures` has to name, and those that every result holds.
+
+@_measure(
+    needs=("new_words",),
+    kind="share",
+    low=0,
+    high=1,
+    higher_is_better=False,
+    meaning="share of the summary's words that the source lacks, from the texts alone",
+    source="this package",
+)
+def new_words(new_words: Tensor) -> Tensor:
+    """See `estime_metric.engine.text.ngrams`."""
+    return new_words
+
+
+@_measure(
+    needs=("new_bigrams",),
+    kind="share",
+    low=0,
+    high=1,
+    higher_is_better=False,
+    meaning="share of the summary's word bigrams that the source lacks, from the texts alone",
+    source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
+)
+def new_bigrams(new_bigrams: Tensor) -> Tensor:
+    """See `estime_metric.engine.text.ngrams`."""
+    return new_bigrams
+
+
+@_measure(
+    needs=("new_trigrams",),
+    kind="share",
+    low=0,
+    high=1,
+    higher_is_better=False,
+    meaning="share of the summary's word trigrams that the source lacks, from the texts alone",
+    source="See, Liu & Manning 2017, section 7.2 (novel n-grams)",
+)
+def new_trigrams(new_trigrams: Tensor) -> Tensor:
+    """See `estime_metric.engine.text.ngrams`."""
+    return new_trigrams
+
+
+@_measure(
+    needs=("alarms",),
+    kind="count",
+    low=0,
+    high="tokens",
+    higher_is_better=False,
+    meaning="summary tokens whose best match in the source is a different token",
+    source=(
+        "Vasilyev & Bohannon 2021, Eq. 1; where no word overlaps, the count over all words, as in blanc 0.3.4"
+    ),
+)
+def alarms(alarms: Tensor) -> Tensor:
+    """The paper's score."""
+    return alarms
+
+
+@_measure(
+    needs=("alarms", "overlap"),
+    kind="rate",
+    low=0,
+    high=1,
+    higher_is_better=False,
+    meaning="`alarms / overlap`: alarms for each token checked",
+    source="this package",
+)
+def alarm_rate(alarms: Tensor, overlap: Tensor) -> Tensor:
+    """Undefined if nothing was checked."""
+    return (alarms / overlap).where(overlap > 0, float("nan"))
+
+
+@_measure(
+    needs=("alarms", "overlap", "tokens"),
+    kind="count",
+    low=0,
+    high="tokens",
+    higher_is_better=False,
+    meaning="alarms extrapolated to the tokens that are not checked: `alarms * tokens / overlap`",
+    source="blanc 0.3.4",
+)
+def alarms_adjusted(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
+    """All tokens if nothing was checked."""
+    return (alarms * tokens / overlap).where(overlap > 0, tokens)
+
+
+@_measure(
+    needs=("winners",),
+    kind="count",
+    low=0,
+    high=None,
+    higher_is_better=False,
+    meaning=(
+        "source tokens that match a summary token better than the same token does, over the whole summary"
+    ),
+    source="Vasilyev & Bohannon 2021, Eq. 3",
+)
+def winners(winners: Tensor) -> Tensor:
+    """The paper's second count."""
+    return winners
+
+
+@_measure(
+    needs=("alarms", "overlap", "tokens"),
+    kind="count",
+    low=0,
+    high="tokens",
+    higher_is_better=False,
+    meaning="alarms, and the tokens that the source lacks: `alarms + absent`",
+    source="this package",
+)
+def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
+    """Where no word overlaps, ``alarms`` counts words that are absent; none counts twice."""
+    return (tokens - overlap + alarms).minimum(tokens)
+
+
+@_measure(
+    needs=("alarms", "overlap", "tokens"),
+    kind="share",
+    low=0,
+    high=1,
+    higher_is_better=False,
+    meaning="`unsupported / tokens`",
+    source="this package",
+)
+def unsupported_rate(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:
+    """`unsupported` without its growth with length."""
+    return unsupported(alarms, overlap, tokens) / tokens
+
+
+@_measure(
+    needs=("overlap",),
+    kind="count",
+    low=0,
+    high="tokens",
+    higher_is_better=None,
+    meaning="summary tokens that occur in the source; only these are checked",
+    source="Vasilyev & Bohannon 2021, section 2",
+)
+def overlap(overlap: Tensor) -> Tensor:
+    """How many tokens are checked."""
+    return overlap
+
+
+@_measure(
+    needs=("tokens",),
+    kind="count",
+    low=0,
+    high=None,
+    higher_is_better=None,
+    meaning="summary tokens",
+    source="Vasilyev & Bohannon 2021, section 2",
+)
+def tokens(tokens: Tensor) -> Tensor:
+    """The length of the summary."""
+    return tokens
+
+
+@_measure(
+    needs=("overlap", "tokens"),
+    kind="share",
+    low=0,
+    high=1,
+    higher_is_better=None,
+    meaning="`overlap / tokens`: how much of the summary was checked",
+    source="this package",
+)
+def coverage(overlap: Tensor, tokens: Tensor) -> Tensor:
+    """The share of the tokens that are checked."""
+    return overlap / tokens
+
+
+@_measure(
+    needs=("tokens",),
+    kind="count",
+    low=0,
+    high=1,
+    higher_is_better=None,
+    meaning=(
+        "1 for a summary without tokens, 0 for any other; its sum is the number of blank summaries"
+    ),
+    source="this package",
+)
+def blank(tokens: Tensor) -> Tensor:
+    """Whether there is nothing to judge."""
+    return (tokens == 0).to(tokens)
+
+
+@_measure(
+    needs=("copied", "tokens"),
+    kind="share",
+    low=0,
+    high=1,
+    higher_is_better=None,
+    meaning="share of the tokens that are in extractive fragments, runs copied from the source",
+    source="Grusky, Naaman & Artzi 2018 (Newsroom), coverage",
+)
+def copied(copied: Tensor, tokens: Tensor) -> Tensor:
+    """Extractive coverage."""
+    return copied / tokens
+
+
+@_measure(
+    needs=("copied_squares", "tokens"),
+    kind="share",
+    low=0,
+    high="tokens",
+    higher_is_better=None,
+    meaning="mean length of the fragment that a token is in, 0 for a token in none",
+    source="Grusky, Naaman & Artzi 2018 (Newsroom), density",
+)
+def copied_density(copied_squares: Tensor, tokens: Tensor) -> Tensor:
+    """Extractive density."""
+    return copied_squares / tokens
+
+
+@_measure(
+    needs=("alarms_alltokens",),
+    kind="count",
+    low=0,
+    high="tokens",
+    higher_is_better=False,
+    meaning="alarms over all summary tokens; one that the source lacks always is one",
+    source="blanc 0.3.4",
+)
+def alarms_alltokens(alarms_alltokens: Tensor) -> Tensor:
+    """The released code's count over all tokens."""
+    return alarms_alltokens
+
+
+@_measure(
+    needs=("cosines", "tokens"),
+    kind="share",
+    low=-1,
+    high=1,
+    higher_is_better=True,
+    meaning="mean cosine between the context-free embeddings of a token and of its best match",
+    source="Vasilyev & Bohannon, arXiv 2112.11638",
+)
+def soft(cosines: Tensor, tokens: Tensor) -> Tensor:
+    """A softer comparison than by ids."""
+    return cosines / tokens
+
+
+@_measure(
+    needs=("coherence",),
+    kind="share",
+    low=-1,
+    high=1,
+    higher_is_better=True,
+    meaning=(
+        "Kendall tau-c between the order of the tokens and the order of their best matches; 0 if there is no order"
+    ),
+    source="Vasilyev & Bohannon, arXiv 2112.11638",
+)
+def coherence(coherence: Tensor) -> Tensor:
+    """Whether the summary follows its source."""
+    return coherence
+
+
+#: Those that `EstimeConfig.measures` has to name, and those that every result has.
 FURTHER_MEASURES = tuple(
     name for name, one in MEASURES.items() if one.needs_every_unit or one.needs_fragments
 )
@@ -299,35 +483,8 @@ HIGHER_IS_BETTER = {
 
 
 def compute(measure: str, statistics: Tensor) -> Tensor:
-    """One measure (else ValueError), float64 of shape (...), from ``statistics`` of shape (...,
+    """One measure (otherwise ValueError), float64 of shape (...), from ``statistics`` of shape (...,
     len(STATISTICS)).
     """
     check_choice("measure", measure, MEASURES)
     return MEASURES[measure](dict(zip(STATISTICS, statistics.unbind(-1), strict=True)))
-
-
-def threshold_value(threshold: float | str, measure: str, model: str) -> float:
-    """A threshold as a number, else TypeError or ValueError; ``"balanced"`` is the documented value
-    of an encoder.
-    """
-    if isinstance(threshold, str):
-        if threshold != "balanced":
-            raise ValueError(
-                f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}."
-            )
-        known = (
-            json.loads(OPERATING_POINTS.read_text(encoding="utf-8"))
-            if OPERATING_POINTS.exists()
-            else {}
-        )
-        threshold = known.get(model, {}).get(measure)
-        if threshold is None:
-            said = f"a number, since no balanced one of {measure!r} is documented for {model!r}."
-            raise ValueError(f"Expected argument `threshold` to be {said}")
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)):
-        raise TypeError(
-            f"Expected argument `threshold` to be a number or 'balanced', but got {threshold!r}."
-        )
-    if not math.isfinite(threshold):
-        raise ValueError(f"Expected argument `threshold` to be finite, but got {threshold}.")
-    return float(threshold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -15,12 +16,13 @@ from estime_metric.measures import (
     FURTHER_MEASURES,
     HIGHER_IS_BETTER,
     MEASURES,
+    PAPER_MEASURE,
     RECOMMENDED,
     STATISTICS,
     TIES,
     compute,
-    threshold_value,
 )
+from estime_metric.operating_points import threshold_value
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -114,9 +116,9 @@ class EstimeResult:
 
     def __str__(self) -> str:
         lines = [
-            f"ESTIME {self.mean('alarms', layer):.3f} alarms a summary, {RECOMMENDED} "
-            f"{self.mean(RECOMMENDED, layer):.4f} (both: lower is better), coverage {self.coverage:.4f}, "
-            f"{len(self)} pairs, layer {layer}"
+            f"{RECOMMENDED} {self.mean(RECOMMENDED, layer):.4f}, {self.mean(PAPER_MEASURE, layer):.3f} alarms per "
+            f"summary (both: lower is better), coverage {self.mean('coverage', layer):.4f}, {len(self)} pairs, "
+            f"layer {layer}"
             for layer in self.layers
         ]
         foreign = sorted(set(self.unchecked) - set(self.blank))
@@ -179,8 +181,8 @@ class EstimeResult:
         summaries.
 
         Args:
-            threshold: a value of the measure, or ``"balanced"`` for the one documented for an
-                encoder that ships.
+            threshold: a value of the measure, or ``"balanced"`` for the one that was measured with
+                a bundled encoder; a warning says so if it was measured with other settings.
             measure: a measure that judges.
             layer: as for `values`.
 
@@ -192,11 +194,12 @@ class EstimeResult:
                 has no direction; or as for `values`.
         """
         check_choice("measure", measure, tuple(HIGHER_IS_BETTER))
-        values, limit = (
-            self.values(measure, layer),
-            threshold_value(threshold, measure, self.config.model),
-        )
-        return ~(values > limit if HIGHER_IS_BETTER[measure] else values < limit)
+        values = self.values(measure, layer)
+        read = self.layers[self._layer_index(layer)]
+        signature = replace(self.config, layers=read).signature()
+        limit = threshold_value(threshold, measure, signature)
+        acceptable = values > limit if HIGHER_IS_BETTER[measure] else values < limit
+        return acceptable.logical_not()
 
     def ties(self, layer: int | None = None, measure: str = "alarms") -> int:
         """How much of a measure rounding can decide: comparisons of two nearly equal dot products.
@@ -208,7 +211,7 @@ class EstimeResult:
         product of lengths; in bfloat16, which rounds far more, 2**-6, in float16 2**-9.
         """
         self.values(measure, layer)  # refuses what was not asked for
-        counted = {TIES[name] for name in MEASURES[measure].statistics if name in TIES}
+        counted = {TIES[name] for name in MEASURES[measure].needs if name in TIES}
         return sum(
             int(self._statistics[:, self._layer_index(layer), STATISTICS.index(name)].sum())
             for name in counted

@@ -14,16 +14,17 @@ import torch
 from tqdm import tqdm
 
 from estime_metric.config import EstimeConfig
-from estime_metric.engine.cache import SourceCache, source_key
+from estime_metric.engine.cache import SourceCache
+from estime_metric.engine.embedding import Embedder, PlannedBatch
 from estime_metric.engine.encoder import store
 from estime_metric.engine.encoder.masked import MaskedEncoder
-from estime_metric.engine.encoder.memory import ahead_of, put, return_memory, to_host
+from estime_metric.engine.encoder.memory import ahead_of, return_memory
 from estime_metric.engine.encoder.precision import inference_context
-from estime_metric.engine.matching import MatchedPair, match_chunk, matches_to_host
+from estime_metric.engine.matching import MatchedPair, match_batch, matches_to_host
 from estime_metric.engine.statistics import count_statistics
-from estime_metric.engine.text.chunking import Chunk, EncodedUnits, Work, chunks, work_of
-from estime_metric.engine.text.masking import MaskedText, mask_units
+from estime_metric.engine.text.pairs import PairBatch, pair_batches
 from estime_metric.engine.text.units import foreign_language
+from estime_metric.engine.work import Work, work_of
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
 from estime_metric.measures import STATISTICS
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-CHUNK_BYTES = 256_000_000  # of embeddings in a chunk of pairs, besides a source that has more summaries in the next
+EMBEDDED_BYTES = 256_000_000  # of embeddings in a batch of pairs, besides a source that has more summaries in the next
 
 
 class _Ready(NamedTuple):
@@ -107,7 +108,7 @@ class EstimeScorer:
         encode.
         """
         config = self.resolved_config
-        found = self._chunks(*check_pairs(predictions, sources), config.needs_every_unit)
+        found = self._pair_batches(*check_pairs(predictions, sources), config.needs_every_unit)
         return work_of(found, config, self.encoder.info)
 
     def score(
@@ -277,71 +278,36 @@ class EstimeScorer:
         every_unit: bool,
         progress: bool,
     ) -> None:
-        """Texts -> units -> windows -> batches -> embeddings -> matches for ``take``, by chunks;
-        each pair once.
-        """
+        """Texts -> units -> windows -> batches -> embeddings -> matches for ``take``; each pair once."""
         self._warn_of_language(predictions)
-        device = self.encoder.device
-        found = self._chunks(predictions, sources, every_unit)  # texts -> units
-        work = ahead_of(device, (self._prepare(chunk) for chunk in found))
+        encoder, config = self.encoder, self.resolved_config
+        embedder = Embedder(encoder, config, self.cache)
+        batches = self._pair_batches(predictions, sources, every_unit)
+        planned = ahead_of(encoder.device, (embedder.plan(batch) for batch in batches))
+
+        def matches_of(batch: PlannedBatch) -> list[MatchedPair]:  # returning frees the embeddings
+            embeddings = embedder.embed(batch, partial(advance, batch.pairs.rows))
+            return match_batch(batch.pairs, embeddings, normalize=config.normalize)
+
         with (
-            inference_context(device),
+            inference_context(encoder.device),
             _progress_bar(len(predictions), progress) as advance,
-            closing(work),
+            closing(planned),
         ):
-            for prepared in work:
-                take(self._match(*prepared, advance))
+            for batch in planned:
+                take(matches_of(batch))
 
-    def _chunks(
+    def _pair_batches(
         self, predictions: list[str], sources: list[str], every_unit: bool
-    ) -> Iterator[Chunk]:
-        encoder, config, _ = self._load()
-        most = CHUNK_BYTES // self.bytes_per_unit
-        return chunks(
-            predictions, sources, config, encoder.tokenizer, max_units=most, every_unit=every_unit
+    ) -> Iterator[PairBatch]:
+        return pair_batches(
+            predictions,
+            sources,
+            self.resolved_config,
+            self.encoder.tokenizer,
+            max_units=EMBEDDED_BYTES // self.bytes_per_unit,
+            every_unit=every_unit,
         )
-
-    def _prepare(self, chunk: Chunk) -> tuple[Chunk, list[EncodedUnits], list[MaskedText]]:
-        config = self.resolved_config
-        if self.cache is not None:
-            signature = config.signature()
-            for one in chunk.sources:
-                one.key = source_key(
-                    signature, one.units.tokens, one.units.first, one.units.stop, one.units.index
-                )
-                one.cached = self.cache.get(one.key)
-        encoded = [one for one in chunk.sources + chunk.summaries if one.cached is None]
-        return chunk, encoded, [mask_units(one.units, config) for one in encoded]
-
-    def _match(
-        self,
-        chunk: Chunk,
-        encoded: list[EncodedUnits],
-        masked: list[MaskedText],
-        advance: Callable[[int, float], None],
-    ) -> list[MatchedPair]:
-        """Windows -> batches -> embeddings -> matches. Returning frees the embeddings."""
-        encoder, config, _ = self._load()
-        for one in chunk.sources:
-            if one.cached is not None:
-                one.embeddings, one.cached = put(one.cached, encoder.device), None
-        embeddings = encoder.encode(
-            masked,
-            config.layer_tuple,
-            token_budget=config.token_budget,
-            on_progress=partial(advance, chunk.rows),
-        )
-        for one, states in zip(encoded, embeddings, strict=True):
-            one.embeddings = states
-        if self.cache is not None:
-            new = {
-                one.key: one.embeddings for one in encoded if one.key and one.embeddings is not None
-            }
-            for key, states in zip(new, to_host(list(new.values())), strict=True):
-                self.cache.put(key, states)
-        matched = match_chunk(chunk, normalize=config.normalize)
-        chunk.release()
-        return matched
 
     def _warn_of_language(self, predictions: list[str]) -> None:
         if (

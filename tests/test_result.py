@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from estime_metric import EstimeConfig, EstimeResult
-from estime_metric.measures import ALARM_WEIGHT, BASE_MEASURES, MEASURES, STATISTICS
+from estime_metric.measures import ALARM_WEIGHT, BASE_MEASURES, MEASURES, NEW_SHARE, STATISTICS
 
 CONFIG = EstimeConfig(model="m", revision="r", layers=(2, 5))
 
@@ -28,6 +28,10 @@ def statistics(**columns: list[list[float]]) -> torch.Tensor:
 def result() -> EstimeResult:
     counts = statistics(
         alarms=[[1, 2], [0, 0], [3, 0]],
+        graded_alarms=[[1.5, 2], [0, 0], [2.5, 1]],
+        new_words=[[0.2, 0.2], [1, 1], [0, 0]],
+        new_bigrams=[[0.3, 0.3], [1, 1], [0.1, 0.1]],
+        new_trigrams=[[0.4, 0.4], [1, 1], [0.2, 0.2]],
         winners=[[4, 8], [0, 0], [9, 0]],
         overlap=[[4, 4], [0, 0], [5, 5]],
         tokens=[[6, 6], [2, 2], [8, 8]],
@@ -53,6 +57,18 @@ def single(**columns: list[float]) -> EstimeResult:
         ("unsupported_rate", 2, [0.5, 1, 0.75]),
         ("tokens", 2, [6, 2, 8]),
         ("winners", 5, [8, 0, 0]),
+        ("absent", 5, [2, 2, 3]),
+        ("graded_alarms", 2, [1.5, 0, 2.5]),
+        ("new_trigrams", 5, [0.4, 1, 0.2]),
+        (
+            "inconsistency",
+            2,
+            [
+                (1 - NEW_SHARE) * (2 + ALARM_WEIGHT * 1.5) / 6 + NEW_SHARE * 0.4,
+                1,
+                (1 - NEW_SHARE) * (3 + ALARM_WEIGHT * 2.5) / 8 + NEW_SHARE * 0.2,
+            ],
+        ),
     ],
 )
 def test_values_of_each_layer_in_order(
@@ -104,10 +120,19 @@ def test_a_warning_for_each_measure_says_how_many_are_left_out_of_its_mean(
 
 
 def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> None:
-    text = str(single(alarms=[1, 0, 0], overlap=[2, 0, 0], tokens=[4, 3, 0]))
+    text = str(
+        single(
+            alarms=[1, 0, 0],
+            graded_alarms=[1, 0, 0],
+            overlap=[2, 0, 0],
+            tokens=[4, 3, 0],
+            new_trigrams=[0.5, 1, 1],
+        )
+    )
+    first = (1 - NEW_SHARE) * (2 + ALARM_WEIGHT) / 4 + NEW_SHARE / 2
     assert text.splitlines() == [
-        f"ESTIME 0.333 alarms a summary, inconsistency {((2 + ALARM_WEIGHT) / 4 + 2) / 3:.4f} (both: lower is better), "
-        "coverage 0.1667, 3 pairs, layer 5",
+        f"inconsistency {(first + 2) / 3:.4f}, 0.333 alarms per summary (both: lower is better), coverage 0.1667, "
+        "3 pairs, layer 5",
         "Blank summaries, inconsistency 1: 1 (index 2)",
         "Pairs with no token in common, so nothing was checked: 1 (index 1)",
         EstimeConfig(model="m", revision="r", layers=5).signature(),
@@ -120,12 +145,10 @@ def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
     result: EstimeResult,
 ) -> None:
     first, second, *_ = str(result).splitlines()
-    assert (first[:14], first[-9:], second[:14], second[-9:]) == (
-        "ESTIME 1.333 a",
-        ", layer 2",
-        "ESTIME 0.667 a",
-        ", layer 5",
-    )
+    assert "1.333 alarms per summary" in first
+    assert first.endswith(", layer 2")
+    assert "0.667 alarms per summary" in second
+    assert second.endswith(", layer 5")
     with pytest.raises(ValueError, match="several were read"):
         _ = result.score
     assert (result.ties(2), result.ties(5)) == (2, 3)
@@ -138,7 +161,7 @@ def test_printing_several_layers_takes_a_line_each_and_ties_are_of_a_layer(
 @pytest.mark.parametrize(
     ("measure", "layer", "message"),
     [
-        ("alarm", 2, "`measure` to be one of alarms, .*, but got 'alarm'"),
+        ("alarm", 2, "`measure` to be one of inconsistency, .*, but got 'alarm'"),
         ("alarms", 3, "`layer` to be one of 2, 5, but got 3"),
         ("alarms", -1, "`layer` to be one of 2, 5, but got -1"),
         ("alarms", None, "`layer` to be one of 2, 5, since several were read, but got None"),
@@ -181,7 +204,9 @@ def test_flags_are_of_values_at_the_threshold_or_worse(result: EstimeResult) -> 
             result.flags(wrong, layer=2)
     with pytest.raises(ValueError, match="`measure` to be one of"):
         result.flags(1, "tokens", 2)
-    with pytest.raises(ValueError, match="no balanced one of 'winners' is documented"):
+    with pytest.raises(
+        ValueError, match=r"are on record for 'inconsistency'.*, but got 'winners' with m@r"
+    ):
         result.flags("balanced", "winners", 2)
 
 

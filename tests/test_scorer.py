@@ -187,7 +187,7 @@ def test_chunks(
         ("", pairs[1][1]),
     ]
     whole = scorer.score(*split(pairs))
-    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", size)
+    monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", size)
     assert_same(whole, scorer.score(*split(pairs)))
     first, *chunks = encoded
     assert len(chunks) > 1
@@ -202,7 +202,7 @@ def test_a_chunk_goes_before_the_next_comes(
 ) -> None:
     """A source that continues in the next chunk has memory of its own by then."""
     scorer = EstimeScorer(model=bert_folder, layers=[1, 3], device="cpu", cache=10**8, **SHORT)
-    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 20_000)
+    monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 20_000)
     encode, made, left = MaskedEncoder.encode, [], []
 
     def watched(self: MaskedEncoder, *given: object, **named: object) -> list[Tensor]:

@@ -6,18 +6,23 @@ Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from estime_metric.engine.embedding import Embeddings
 from estime_metric.engine.encoder.memory import put_all, to_host
-from estime_metric.engine.text.chunking import Chunk, EncodedUnits, SummaryUnits
+from estime_metric.engine.text.pairs import PairBatch, SourceGroup, SummaryUnits
+from estime_metric.engine.text.units import Units
 
-CHUNK = 4_000_000  # most dot products held at once: 16 MB in float32
+MOST_PRODUCTS = 4_000_000  # dot products that are computed together: 16 MB in float32
+
+#: Similarities below it count as this when a margin is divided by them.
+SMALLEST_SIMILARITY = 1e-9
 
 #: Two dot products with one embedding may change order by rounding alone where they are no further
 #: apart than this share of the product of lengths, by the precision of the embeddings. In bfloat16
@@ -57,6 +62,15 @@ class Matches:
         return self.other > self.same
 
     @property
+    def relative_margin(self) -> Tensor:
+        """``same`` less ``other``, as a share of the larger of the two, so that encoders of any
+        scale are comparable; float32, negative for an alarm, infinity where no source unit has
+        another id.
+        """
+        best = torch.maximum(self.same, self.other).abs()
+        return (self.same - self.other) / best.clamp(min=SMALLEST_SIMILARITY)
+
+    @property
     def best_at(self) -> Tensor:
         """Position of the best match of any id; the same id wins where both are equal; int64."""
         return torch.where(self.alarms, self.other_at, self.same_at)
@@ -71,102 +85,114 @@ class Matches:
 
     def only(self, rows: Tensor) -> Matches:
         """The matches of some summary units; ``rows`` is bool or int64."""
-        return Matches(*(getattr(self, name)[:, rows] for name in self.__dataclass_fields__))
+        return Matches(**{name: getattr(self, name)[:, rows] for name in _FIELDS})
 
     @classmethod
     def cat(cls, parts: Sequence[Matches]) -> Matches:
         """The matches of all summary units of the parts, one after the other."""
         return cls(
-            *(
-                torch.cat([getattr(part, name) for part in parts], dim=1)
-                for name in cls.__dataclass_fields__
-            )
+            **{name: torch.cat([getattr(part, name) for part in parts], dim=1) for name in _FIELDS}
         )
 
     def split(self, sizes: Sequence[int]) -> list[Matches]:
-        """The matches of so many summary units each, one after the other."""
-        fields = (
-            torch.split(getattr(self, name), list(sizes), dim=1)
-            for name in self.__dataclass_fields__
-        )
-        return [Matches(*parts) for parts in zip(*fields, strict=True)]
+        """The matches of consecutive groups of summary units of the given sizes."""
+        pieces = {name: getattr(self, name).split(list(sizes), dim=1) for name in _FIELDS}
+        return [
+            Matches(**{name: pieces[name][number] for name in _FIELDS})
+            for number in range(len(sizes))
+        ]
+
+
+_FIELDS = tuple(field.name for field in fields(Matches))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MatchedPair:
-    """A summary, its source and their matches."""
+    """A summary, its source and their matches.
 
-    source: EncodedUnits
-    summary: SummaryUnits
-    checked: Matches  # of the units that are checked; with words that overlap nowhere, of all
-    every: Matches  # of all units; of those that are checked where no others were encoded
-
-
-def match_chunk(chunk: Chunk, *, normalize: bool) -> list[MatchedPair]:
-    """The matches of every pair of a chunk whose units have been encoded; one product for each
-    source.
+    Attributes:
+        source: the units of the source.
+        summary: the units of the summary.
+        checked: matches of the units that are checked; with words that overlap nowhere, of all.
+        every: matches of all units; of those that are checked if no others were embedded.
     """
-    groups = [
-        (source, summaries, _arrays(source, summaries))
-        for source, summaries in chunk.groups
-        if summaries
-    ]
+
+    source: Units
+    summary: SummaryUnits
+    checked: Matches
+    every: Matches
+
+
+class _OnDevice(NamedTuple):
+    """What the device has to know of a source and its summaries; int64 of shape (n,) each."""
+
+    summary_ids: Tensor  # of all sets of units that were embedded, one after the other
+    source_ids: Tensor
+    occurring: Tensor  # rows of the words that occur in the source; empty where units are tokens
+
+
+def match_batch(batch: PairBatch, embeddings: Embeddings, *, normalize: bool) -> list[MatchedPair]:
+    """The matches of every pair of a batch; one product for each source.
+
+    Args:
+        batch: the pairs.
+        embeddings: what `Embedder.embed` returned for them.
+        normalize: scale embeddings to length one first (appendix C).
+    """
+    groups = [group for group in batch.groups if group.summaries]
     if not groups:
         return []
-    device = _embeddings(groups[0][1])[0].device
-    positions = iter(put_all([array for *_, arrays in groups for array in arrays], device))
+    device = embeddings[groups[0].summaries[0].checked].device
+    arrays = [array for group in groups for array in _arrays(group, embeddings)]
+    placed = iter(put_all(arrays, device))  # one copy to the device for all groups
     return [
         pair
-        for source, summaries, arrays in groups
-        for pair in _match_group(source, summaries, [next(positions) for _ in arrays], normalize)
+        for group in groups
+        for pair in _match_group(
+            group, embeddings, _OnDevice(next(placed), next(placed), next(placed)), normalize
+        )
     ]
 
 
-def _embeddings(summaries: Sequence[SummaryUnits]) -> list[Tensor]:
-    return [
-        one.embeddings
-        for summary in summaries
-        for one in summary.encoded
-        if one.embeddings is not None
-    ]
+def _arrays(group: SourceGroup, embeddings: Embeddings) -> list[NDArray[np.int64]]:
+    """The arrays of `_OnDevice` on the CPU.
 
-
-def _arrays(source: EncodedUnits, summaries: Sequence[SummaryUnits]) -> list[NDArray[Any]]:
-    """What the device has to know of a source and some of its summaries; int64 of shape (n,) each.
-
-    Ids of the sets of units, ids of the source, and where the units are words the rows of those
-    that occur in it. No unit of these summaries was encoded where the source has no embeddings; a
-    later chunk may need it.
+    A source without embeddings has no ids here: no unit of these summaries was embedded, though a
+    later batch may need them.
     """
-    ids = np.concatenate([one.units.ids for summary in summaries for one in summary.encoded])
-    arrays = [ids, source.units.ids[:0] if source.embeddings is None else source.units.ids]
-    if source.units.of_words:
-        arrays.append(np.flatnonzero(np.concatenate([summary.checked for summary in summaries])))
-    return arrays
+    summary_ids = np.concatenate(
+        [units.ids for summary in group.summaries for units in summary.embedded]
+    )
+    source_ids = group.source.ids if group.source in embeddings else group.source.ids[:0]
+    occurring = np.empty(0, dtype=np.int64)
+    if group.source.of_words:
+        occurring = np.flatnonzero(np.concatenate([one.occurring for one in group.summaries]))
+    return [summary_ids, source_ids, occurring]
 
 
 def _match_group(
-    source: EncodedUnits,
-    summaries: Sequence[SummaryUnits],
-    positions: Sequence[Tensor],
-    normalize: bool,
+    group: SourceGroup, embeddings: Embeddings, placed: _OnDevice, normalize: bool
 ) -> list[MatchedPair]:
-    ids, source_ids, *overlapping = positions
-    embeddings = torch.cat(_embeddings(summaries), dim=1)
-    of_source = embeddings[:, :0] if source.embeddings is None else source.embeddings
-    found = match(embeddings, of_source, ids, source_ids, normalize=normalize)
-    matched = iter(
-        found.split([len(one.units) for summary in summaries for one in summary.encoded])
+    sets = [units for summary in group.summaries for units in summary.embedded]
+    of_summaries = torch.cat([embeddings[units] for units in sets], dim=1)
+    of_source = embeddings.get(group.source, of_summaries[:, :0])
+    found = match(
+        of_summaries, of_source, placed.summary_ids, placed.source_ids, normalize=normalize
     )
-    by_summary = [[next(matched) for _ in summary.encoded] for summary in summaries]
-    checked = [of[0] for of in by_summary]
-    if overlapping:
-        checked = found.only(overlapping[0]).split(
-            [int(summary.checked.sum()) for summary in summaries]
-        )
+    matches = dict(zip(sets, found.split([len(units) for units in sets]), strict=True))
+    if group.source.of_words:
+        sizes = [int(summary.occurring.sum()) for summary in group.summaries]
+        checked = found.only(placed.occurring).split(sizes)
+    else:
+        checked = [matches[summary.checked] for summary in group.summaries]
     return [
-        MatchedPair(source, summary, some if len(some) else of[0], of[-1])
-        for summary, of, some in zip(summaries, by_summary, checked, strict=True)
+        MatchedPair(
+            source=group.source,
+            summary=summary,
+            checked=of_checked if len(of_checked) else matches[summary.checked],
+            every=matches[summary.every],
+        )
+        for summary, of_checked in zip(group.summaries, checked, strict=True)
     ]
 
 
@@ -174,13 +200,16 @@ def matches_to_host(pairs: Sequence[MatchedPair]) -> list[MatchedPair]:
     """The same pairs with their matches on the CPU: one copy from the device for each field, for
     all pairs.
     """
-    sets = [matches for pair in pairs for matches in (pair.checked, pair.every)]
-    fields = (
-        to_host([getattr(one, name) for one in sets]) for name in Matches.__dataclass_fields__
-    )
-    found = [Matches(*values) for values in zip(*fields, strict=True)]
-    matched = zip(pairs, found[::2], found[1::2], strict=True)
-    return [replace(pair, checked=checked, every=every) for pair, checked, every in matched]
+    sets = [*(pair.checked for pair in pairs), *(pair.every for pair in pairs)]
+    copies = {name: to_host([getattr(one, name) for one in sets]) for name in _FIELDS}
+    found = [
+        Matches(**{name: copies[name][number] for name in _FIELDS}) for number in range(len(sets))
+    ]
+    checked, every = found[: len(pairs)], found[len(pairs) :]
+    return [
+        replace(pair, checked=of_checked, every=of_every)
+        for pair, of_checked, of_every in zip(pairs, checked, every, strict=True)
+    ]
 
 
 def match(
@@ -190,7 +219,7 @@ def match(
     source_ids: Tensor,
     *,
     normalize: bool = False,
-    chunk: int = CHUNK,
+    most_products: int = MOST_PRODUCTS,
 ) -> Matches:
     """Finds the best matches of each summary unit, by the plain dot product (section 2) in float32,
     of any dtype.
@@ -200,15 +229,15 @@ def match(
             of shape (l, t, d).
         summary_ids, source_ids: int64 of shape (s,) and (t,).
         normalize: scale embeddings to length one first (appendix C).
-        chunk: most dot products held at once, so that memory does not grow with the product of both
+        most_products: dot products that are computed together, so that memory does not grow with the product of both
             lengths.
 
     Source: Vasilyev & Bohannon 2021, Eqs. 1 to 3.
     """
     layers, rows, _ = summary.shape
     columns = source.shape[1]
-    width = max(1, min(columns, chunk // max(1, layers)))
-    height = max(1, min(rows, chunk // max(1, layers * width)))
+    width = max(1, min(columns, most_products // max(1, layers)))
+    height = max(1, min(rows, most_products // max(1, layers * width)))
     tolerance = TIE_TOLERANCE.get(source.dtype, TIE_TOLERANCE[torch.float32])
     if not normalize and columns:
         tolerance = tolerance * torch.linalg.vector_norm(source, dim=-1, dtype=torch.float32).amax(
@@ -264,8 +293,16 @@ def _match_rows(
         winners += _above(of_other, same)
         winner_ties += _above(of_other, same - rounding) - _above(of_other, same + rounding)
         nearly_best += _above(of_same, least) + _above(of_other, least)
-    ties = (other - same).abs() <= rounding
-    return Matches(same, same_at, other, other_at, winners, ties, winner_ties, nearly_best > 1)
+    return Matches(
+        same=same,
+        same_at=same_at,
+        other=other,
+        other_at=other_at,
+        winners=winners,
+        ties=(other - same).abs() <= rounding,
+        winner_ties=winner_ties,
+        best_ties=nearly_best > 1,
+    )
 
 
 def _above(products: Tensor, bound: Tensor) -> Tensor:

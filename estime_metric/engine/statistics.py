@@ -1,13 +1,12 @@
-"""Matches -> statistics: a handful of numbers for each pair and layer.
+"""Matches -> statistics: a handful of numbers for each pair and layer, one function for each family of them.
 
-Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width, ``k`` statistics.
+Axes: ``l`` layers, ``s`` summary units, ``t`` source units, ``d`` hidden width.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from operator import attrgetter
 
 import numpy as np
 import torch
@@ -16,93 +15,153 @@ from torch.nn.functional import normalize
 
 from estime_metric.config import EstimeConfig
 from estime_metric.engine.encoder.memory import put, put_all
-from estime_metric.engine.matching import CHUNK, MatchedPair, Matches
-from estime_metric.measures import STATISTICS
+from estime_metric.engine.matching import MOST_PRODUCTS, MatchedPair, Matches
+from estime_metric.engine.text.fragments import automaton_of, fragment_lengths
+from estime_metric.engine.text.ngrams import SourceNgrams
+from estime_metric.engine.text.units import Units
+from estime_metric.measures import STATISTICS, TEMPERATURE
 
-Automaton = list[dict[Hashable, int]]  # state -> unit -> next state; state 0 is the beginning
+#: Statistics by name, each of shape (pairs, l) or, if all layers share it, (pairs, 1).
+Family = dict[str, Tensor]
+
+#: Token ids, int64 of shape (n,) -> their context-free embeddings, of shape (n, d).
+InputEmbeddings = Callable[[Tensor], Tensor]
 
 
 def count_statistics(
-    pairs: Sequence[MatchedPair], config: EstimeConfig, input_embeddings: Callable[[Tensor], Tensor]
+    pairs: Sequence[MatchedPair], config: EstimeConfig, input_embeddings: InputEmbeddings
 ) -> Tensor:
-    """The statistics of some pairs: float64 of shape (len(pairs), l, k) on the CPU, in the order of
-    ``STATISTICS``.
-
-    What ``config.measures`` do not need is NaN. ``input_embeddings`` turns token ids, int64 of
-    shape (n,), into the context-free embeddings that ``soft`` compares, of shape (n, d).
+    """The statistics of some pairs: float64 of shape (len(pairs), l, len(STATISTICS)) on the CPU, in
+    the order of ``STATISTICS``. What ``config.measures`` do not need is NaN.
     """
     shape = len(pairs), len(config.layer_tuple)
-    named = {name: torch.full(shape, torch.nan, dtype=torch.float64) for name in STATISTICS}
     if not pairs:
-        return torch.stack(list(named.values()), dim=-1)
-    sets = [matches for pair in pairs for matches in (pair.checked, pair.every)]
-    units = Matches.cat(sets)
-    flags = torch.stack(  # (l, units, 6)
-        [
-            units.alarms,
-            units.winners,
-            units.ties,
-            units.winner_ties,
-            units.alarms_or_unmatched,
-            units.best_ties,
-        ],
+        return torch.empty(*shape, len(STATISTICS), dtype=torch.float64)
+    on_device = count_alarms(pairs)
+    if config.needs_every_unit:
+        on_device |= count_order(pairs)
+    if "soft" in config.measures:
+        on_device |= sum_cosines(pairs, input_embeddings)
+    counted = {**count_units(pairs), **count_new_ngrams(pairs), **_to_cpu(on_device)}
+    if config.unit == "word":
+        counted |= count_words_without_overlap(counted)
+    if config.needs_every_unit:
+        balance, positions = counted["balance"], counted["positions"]
+        counted["coherence"] = tau_c(balance, positions, counted["tokens"])
+        counted["alarms_alltokens"] = counted["unmatched"]
+    if config.needs_fragments:
+        counted |= count_fragments(pairs)
+    if "soft" in config.measures and not counted["cosines"].isfinite().all():
+        name = config.soft_model or config.model
+        raise FloatingPointError(
+            f"The input embeddings of {name!r} are not finite, so there is no `soft`."
+        )
+    undefined = torch.full(shape, torch.nan, dtype=torch.float64)
+    return torch.stack(
+        [counted[name].expand(shape) if name in counted else undefined for name in STATISTICS],
         dim=-1,
     )
-    owner = put(np.repeat(np.arange(len(sets)), [len(one) for one in sets]), flags.device)
-    counts = flags.new_zeros(len(sets), shape[1], 6).index_add_(0, owner, flags.transpose(0, 1))
-    of_pairs = [
-        *counts[::2, :, :4].unbind(-1),
-        *counts[1::2, :, 4:].unbind(-1),
-    ]  # of the units checked; of all
-    if config.needs_every_unit:
-        of_pairs += torch.stack([_order(pair.every.best_at) for pair in pairs], dim=1).unbind(0)
-    alarms, winners, ties, winner_ties, alarms_of_all, best_ties, *order = (
-        torch.stack(of_pairs).cpu().double()
-    )
-    overlap, tokens = (
-        torch.tensor(sizes, dtype=torch.float64)[:, None].expand(shape)
-        for sizes in (
-            [int(pair.summary.checked.sum()) for pair in pairs],
-            [len(pair.summary.units) for pair in pairs],
-        )
-    )
-    if (
-        config.unit == "word"
-    ):  # with words that overlap nowhere the released code counts all of them
-        alarms = torch.where(overlap > 0, alarms, alarms_of_all)
-    named |= {"alarms": alarms, "winners": winners, "overlap": overlap, "tokens": tokens}
-    named |= {"ties": ties, "winner_ties": winner_ties}
-    if config.needs_every_unit:
-        named |= {
-            "alarms_alltokens": alarms_of_all,
-            "coherence": _tau_c(order[0], order[1], tokens),
-        }
-        named["best_ties"] = best_ties
-    if config.needs_fragments:
-        lengths = list(_fragments(pairs))
-        for name, power in (("copied", 1), ("copied_squares", 2)):
-            summed = torch.tensor(
-                [sum(length**power for length in of) for of in lengths], dtype=torch.float64
-            )
-            named[name] = summed[:, None].expand(shape)
-    if "soft" in config.measures:
-        texts = [units.ids for pair in pairs for units in (pair.summary.units, pair.source.units)]
-        ids = put_all(texts, flags.device)
-        sums = [
-            cosine_sum(input_embeddings(summary), input_embeddings(source), pair.every.best_at)
-            for pair, summary, source in zip(pairs, ids[::2], ids[1::2], strict=True)
-        ]
-        named["cosines"] = torch.stack(sums).cpu().to(torch.float64)
-        if not named["cosines"].isfinite().all():
-            name = config.soft_model or config.model
-            raise FloatingPointError(
-                f"The input embeddings of {name!r} are not finite, so there is no `soft`."
-            )
-    return torch.stack([named[name] for name in STATISTICS], dim=-1)
+
+
+def count_units(pairs: Sequence[MatchedPair]) -> Family:
+    """``overlap`` and ``tokens``: how many units of a summary occur in its source, and how many
+    there are.
+    """
+    return {
+        "overlap": _column([int(pair.summary.occurring.sum()) for pair in pairs]),
+        "tokens": _column([len(pair.summary.units) for pair in pairs]),
+    }
+
+
+def count_new_ngrams(pairs: Sequence[MatchedPair]) -> Family:
+    """``new_words``, ``new_bigrams``, ``new_trigrams``: see `SourceNgrams.new_shares`."""
+    shares = []
+    for source, of_source in _by_source(pairs):
+        known = SourceNgrams.of(source.text)
+        shares += [known.new_shares(pair.summary.units.text) for pair in of_source]
+    words, bigrams, trigrams = zip(*shares, strict=True)
+    return {
+        "new_words": _column(words),
+        "new_bigrams": _column(bigrams),
+        "new_trigrams": _column(trigrams),
+    }
+
+
+def count_alarms(pairs: Sequence[MatchedPair]) -> Family:
+    """``alarms``, ``graded_alarms`` and ``winners`` over the units that are checked, and how many
+    comparisons rounding can decide (``ties``, ``winner_ties``); over all units alarms, with those
+    that the source lacks (``unmatched``), and best matches that rounding can decide (``best_ties``).
+    On the device.
+    """
+    checked = Matches.cat([pair.checked for pair in pairs])
+    owners = _owners([pair.checked for pair in pairs], checked.same.device)
+    graded = torch.sigmoid(-checked.relative_margin / TEMPERATURE)
+    every = Matches.cat([pair.every for pair in pairs])
+    owners_of_every = _owners([pair.every for pair in pairs], every.same.device)
+    return {
+        "alarms": _sums(checked.alarms.long(), owners, len(pairs)),
+        "graded_alarms": _sums(graded, owners, len(pairs)),
+        "winners": _sums(checked.winners, owners, len(pairs)),
+        "ties": _sums(checked.ties.long(), owners, len(pairs)),
+        "winner_ties": _sums(checked.winner_ties, owners, len(pairs)),
+        "unmatched": _sums(every.alarms_or_unmatched.long(), owners_of_every, len(pairs)),
+        "best_ties": _sums(every.best_ties.long(), owners_of_every, len(pairs)),
+    }
+
+
+def count_words_without_overlap(counted: Family) -> Family:
+    """In a pair of words that overlap nowhere ``alarms`` are counted over all words, as the released
+    code does; no word is checked then, so none is graded.
+    """
+    overlaps = counted["overlap"] > 0
+    return {
+        "alarms": counted["alarms"].where(overlaps, counted["unmatched"]),
+        "graded_alarms": counted["graded_alarms"].where(overlaps, 0.0),
+    }
+
+
+def count_fragments(pairs: Sequence[MatchedPair]) -> Family:
+    """``copied`` and ``copied_squares``: the lengths of the extractive fragments of a summary, and
+    their squares, summed. A unit that the tokenizer does not know is never copied.
+    """
+    lengths: list[list[int]] = []
+    for source, of_source in _by_source(pairs):
+        automaton = automaton_of(source.names.tolist())
+        for pair in of_source:
+            units = pair.summary.units
+            named = zip(units.names.tolist(), units.known, strict=True)
+            names = [name if known else None for name, known in named]
+            lengths.append(fragment_lengths(names, automaton))
+    return {
+        "copied": _column([sum(of) for of in lengths]),
+        "copied_squares": _column([sum(length**2 for length in of) for of in lengths]),
+    }
+
+
+def count_order(pairs: Sequence[MatchedPair]) -> Family:
+    """``balance`` (`concordance`) and ``positions`` (`distinct_positions`) of the best matches of
+    all units, from which ``coherence`` is computed. On the device.
+    """
+    return {
+        "balance": torch.stack([concordance(pair.every.best_at) for pair in pairs]),
+        "positions": torch.stack([distinct_positions(pair.every.best_at) for pair in pairs]),
+    }
+
+
+def sum_cosines(pairs: Sequence[MatchedPair], input_embeddings: InputEmbeddings) -> Family:
+    """``cosines``: see `cosine_sum`. On the device."""
+    device = pairs[0].every.same.device
+    summaries = put_all([pair.summary.units.ids for pair in pairs], device)
+    sources = put_all([pair.source.ids for pair in pairs], device)
+    sums = [
+        cosine_sum(input_embeddings(summary), input_embeddings(source), pair.every.best_at)
+        for pair, summary, source in zip(pairs, summaries, sources, strict=True)
+    ]
+    return {"cosines": torch.stack(sums)}
 
 
 def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
-    """Sum over the summary units of the cosine between their context-free embedding and that of
+    """Sum over the summary units of the cosine between their context-free embedding and the one of
     their best match.
 
     It is float32 of shape (l,), from embeddings of shape (s, d) and (t, d) and positions int64 of
@@ -111,107 +170,72 @@ def cosine_sum(summary: Tensor, source: Tensor, best_at: Tensor) -> Tensor:
     """
     if not len(summary) or not len(source):
         return torch.zeros(len(best_at), device=summary.device)
-    units, matched = (
-        normalize(summary.float(), dim=-1),
-        normalize(source.float(), dim=-1),
-    )  # (s, d), (t, d)
-    return torch.stack([(units * matched[row]).sum() for row in best_at])
+    units = normalize(summary.float(), dim=-1)  # (s, d)
+    matched = normalize(source.float(), dim=-1)  # (t, d)
+    return torch.stack([(units * matched[positions]).sum() for positions in best_at])
 
 
-def _fragments(pairs: Sequence[MatchedPair]) -> Iterator[list[int]]:
-    """The lengths of each summary's extractive fragments; the pairs of a source follow one another."""
-    for source, of_source in groupby(pairs, key=attrgetter("source")):
-        automaton = automaton_of(source.units.names.tolist())
-        for pair in of_source:
-            units = pair.summary.units
-            names = [
-                name if known else None
-                for name, known in zip(units.names.tolist(), units.known, strict=True)
-            ]
-            yield fragment_lengths(names, automaton)
-
-
-def _order(best_at: Tensor, chunk: int = CHUNK) -> Tensor:
-    """Concordant less discordant pairs of units, and how many positions are matched; int64 of shape
-    (2, l).
+def concordance(best_at: Tensor, most_products: int = MOST_PRODUCTS) -> Tensor:
+    """Pairs of units whose best matches follow one another as they do, less pairs in the other
+    order; int64 of shape (l,), from positions int64 of shape (l, s).
     """
     units = best_at.shape[1]
-    height = max(1, chunk // max(1, units))
-    order = best_at.new_zeros(len(best_at))
+    height = max(1, most_products // max(1, units))
+    balance = best_at.new_zeros(len(best_at))
     for start in range(0, units, height):
         for layer, positions in enumerate(best_at):
             signs = torch.sign(positions[None, start:] - positions[start : start + height, None])
-            order[layer] += signs.triu(1).sum()
-    distinct = best_at.sort(dim=-1).values.diff(dim=-1).ne(0).sum(-1) + min(units, 1)
-    return torch.stack([order, distinct])
+            balance[layer] += signs.triu(1).sum()
+    return balance
 
 
-def _tau_c(order: Tensor, distinct: Tensor, units: Tensor) -> Tensor:
-    """Kendall tau-c between the order of the summary units and that of their best matches, from
-    what `_order` counts.
+def distinct_positions(best_at: Tensor) -> Tensor:
+    """How many different positions are matched; int64 of shape (l,), from positions of shape (l, s)."""
+    changes = best_at.sort(dim=-1).values.diff(dim=-1).ne(0).sum(-1)
+    return changes + min(best_at.shape[1], 1)
 
-    ``2 (C - D) / (s^2 (m - 1) / m)`` with ``C - D`` concordant less discordant pairs of units and
-    ``m`` different positions; float64 within -1 .. 1, 1 where the summary follows its source, 0
-    where there is no order to speak of: fewer than two units, or all matched to one position.
-    Source: Stuart 1953; Vasilyev & Bohannon, arXiv 2112.11638.
+
+def tau_c(balance: Tensor, positions: Tensor, units: Tensor) -> Tensor:
+    """Kendall tau-c between the order of the summary units and the order of their best matches.
+
+    ``2 (C - D) / (s^2 (m - 1) / m)`` with ``C - D`` from `concordance` and ``m`` different
+    positions; float64 within -1 .. 1, 1 where the summary follows its source, 0 where there is no
+    order to speak of: fewer than two units, or all matched to one position. Source: Stuart 1953;
+    Vasilyev & Bohannon, arXiv 2112.11638.
     """
-    whole = units**2 * (distinct - 1) / distinct.clamp(min=1)
-    return torch.where(distinct > 1, 2 * order / whole.clamp(min=1), 0.0)
+    whole = units**2 * (positions - 1) / positions.clamp(min=1)
+    return torch.where(positions > 1, 2 * balance / whole.clamp(min=1), 0.0)
 
 
-def automaton_of(source: Iterable[Hashable]) -> Automaton:
-    """A suffix automaton, whose walks are the runs of units that occur in the source, in linear
-    time and space.
-
-    Source: Blumer et al. 1985, The smallest automaton recognizing the subwords of a text.
-    """
-    steps: Automaton = [{}]
-    links, lengths = [-1], [0]
-    last = 0
-    for unit in source:
-        new, state = len(steps), last
-        steps.append({})
-        links.append(0)
-        lengths.append(lengths[last] + 1)
-        while state >= 0 and unit not in steps[state]:
-            steps[state][unit] = new
-            state = links[state]
-        if state >= 0:
-            old = steps[state][unit]
-            if lengths[old] == lengths[state] + 1:
-                links[new] = old
-            else:
-                copy = len(steps)
-                steps.append(steps[old].copy())
-                links.append(links[old])
-                lengths.append(lengths[state] + 1)
-                while state >= 0 and steps[state].get(unit) == old:
-                    steps[state][unit] = copy
-                    state = links[state]
-                links[new] = links[old] = copy
-        last = new
-    return steps
+def _by_source(pairs: Sequence[MatchedPair]) -> Iterator[tuple[Units, list[MatchedPair]]]:
+    """The sources, each with its pairs, which follow one another."""
+    for _, of_source in groupby(pairs, key=lambda pair: id(pair.source)):
+        group = list(of_source)
+        yield group[0].source, group
 
 
-def fragment_lengths(summary: Sequence[Hashable | None], source: Automaton) -> list[int]:
-    """The lengths of the extractive fragments of a summary, in its order; a unit ``None`` is never
-    copied.
+def _column(values: Sequence[float]) -> Tensor:
+    """One number for each pair, the same at every layer: float64 of shape (pairs, 1) on the CPU."""
+    return torch.tensor(values, dtype=torch.float64, device="cpu")[:, None]
 
-    From left to right, the longest run of units that begins here and occurs anywhere in the source
-    is a fragment; the next one begins behind it. The published procedure passes over occurrences
-    within a run that it has just tried, so that in a source that repeats itself ("no no no way") it
-    may find a shorter run than the longest.
 
-    Source: Grusky, Naaman & Artzi 2018 (Newsroom), section 4 and Fig. 3.
-    """
-    lengths = []
-    start = 0
-    while start < len(summary):
-        state, stop = 0, start
-        while stop < len(summary) and (unit := summary[stop]) is not None and unit in source[state]:
-            state = source[state][unit]
-            stop += 1
-        if stop > start:
-            lengths.append(stop - start)
-        start = max(stop, start + 1)
-    return lengths
+def _owners(sets: Sequence[Matches], device: torch.device) -> Tensor:
+    """The number of the set that each unit belongs to; int64 of shape (units,)."""
+    return put(np.repeat(np.arange(len(sets)), [len(one) for one in sets]), device)
+
+
+def _sums(values: Tensor, owners: Tensor, sets: int) -> Tensor:
+    """Values of units, of shape (l, units) -> their sums over each set, of shape (sets, l)."""
+    return values.new_zeros(sets, len(values)).index_add_(0, owners, values.T)
+
+
+def _to_cpu(on_device: Family) -> Family:
+    """Statistics of a device as float64 on the CPU: one copy for integers, one for floats."""
+    found: Family = {}
+    for names in (
+        [name for name, values in on_device.items() if not values.is_floating_point()],
+        [name for name, values in on_device.items() if values.is_floating_point()],
+    ):
+        together = torch.stack([on_device[name] for name in names]).cpu().double()
+        found |= dict(zip(names, together, strict=True))
+    return found

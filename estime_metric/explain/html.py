@@ -14,7 +14,6 @@ import jinja2
 from markupsafe import Markup, escape
 
 from estime_metric.explain import wording
-from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.measures import RECOMMENDED
 
@@ -177,17 +176,16 @@ def _index(explanations: Sequence[Explanation], headings: Sequence[str]) -> list
 
 
 def _legend(explanation: Explanation) -> dict[str, Any]:
-    """Samples of words, each with class, strength and meaning, and what the colours mean."""
-    marked = marked_of(explanation)
+    """Samples of words, each with class, strength and meaning, and what the colors mean."""
     samples = [
-        (f"estime-{verdict}", f"{strength:.2f}", meaning)
-        for verdict, strength, meaning in marked.levels()
+        (f"estime-{sample.verdict} estime-colored", f"{sample.strength:.2f}", sample.meaning)
+        for sample in wording.LEGEND
     ]
-    evidence = (
+    evidence = [
         ("estime-best", None, "best match"),
         ("estime-same", None, "closest occurrence of the same word"),
-    )
-    return {"legend": [*samples, *evidence], "origin": marked.origin}
+    ]
+    return {"legend": [*samples, *evidence], "origin": wording.origin(explanation)}
 
 
 def _render(template: str, **values: Any) -> str:
@@ -221,8 +219,9 @@ def _summary_pieces(explanation: Explanation) -> Iterator[tuple[str, dict[str, s
 
 
 def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
+    strength = wording.strength(unit)
     attributes = {
-        "class": f"estime-unit estime-{unit.verdict}",
+        "class": f"estime-unit estime-{unit.verdict}{' estime-colored' if strength else ''}",
         "role": "button",
         "tabindex": "0" if unit.verdict == "alarm" else "-1",
         "aria-label": wording.note(explanation, unit),
@@ -230,8 +229,8 @@ def _attributes(explanation: Explanation, unit: UnitVerdict) -> dict[str, str]:
     for name, evidence in (("data-best", unit.best), ("data-same", unit.same)):
         if evidence is not None:
             attributes[name] = f"{evidence.start}-{evidence.end}"
-    if unit.verdict != "match":
-        attributes["style"] = f"--estime-strength:{marked_of(explanation).strength(unit):.2f}"
+    if strength:
+        attributes["style"] = f"--estime-strength:{strength:.2f}"
     return attributes
 
 

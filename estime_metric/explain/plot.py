@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from estime_metric.explain.marked import Marked, marked_of
+from estime_metric.explain import wording
 from estime_metric.explanation import Explanation, UnitVerdict
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
 
     A summary that follows its source is a rising line, which is what the measure ``coherence``
     quantifies. Dots are matches; crosses are alarms, each with a thin line to a ring at the closest
-    occurrence of the same word; squares are words that the source lacks. Crosses and squares are
-    the stronger, the more of such words annotators marked. A pair with nothing to match gives empty
+    occurrence of the same word; squares are words that the source lacks. The larger the graded
+    alarm of a word, the stronger its cross and its name. A pair with nothing to match gives empty
     axes. By default ``title`` states the counts.
 
     Returns:
@@ -60,29 +60,25 @@ def plot_alarms(explanation: Explanation, *, title: str | None = None) -> Figure
 def _draw(axes: Axes, explanation: Explanation) -> None:
     from matplotlib.colors import to_rgba
 
-    words, marked = explanation.words, marked_of(explanation)
-    of_alarms = [share for _, share in marked.alarms]
-    for verdict, label, marker, size, colour in (
-        ("absent", f"not in the source ({marked.absent:.0%} marked)", "s", 40, _ALARM),
+    words = explanation.words
+    for verdict, label, marker, size, color in (
+        ("absent", "not in the source", "s", 40, _ALARM),
         ("match", "match", "o", 30, _MATCH),
-        (
-            "alarm",
-            f"alarm ({min(of_alarms):.0%} to {max(of_alarms):.0%}, by margin)",
-            "X",
-            62,
-            _ALARM,
-        ),
+        ("alarm", "alarm", "X", 62, _ALARM),
     ):
-        marks = [
-            (x, word.best.start, 1.0 if verdict == "match" else _alpha(marked, word))
-            for x, word in enumerate(words)
-            if word.verdict == verdict and word.best
-        ]
-        if marks:
-            xs, ys, alphas = zip(*marks, strict=True)
-            colours = [to_rgba(colour, alpha) for alpha in alphas]
+        shown = [(x, word) for x, word in enumerate(words) if word.verdict == verdict and word.best]
+        if shown:
             axes.scatter(
-                xs, ys, label=label, marker=marker, s=size, color=colours, linewidths=0, zorder=3
+                [x for x, _ in shown],
+                [word.best.start for _, word in shown if word.best],
+                label=label,
+                marker=marker,
+                s=size,
+                color=[
+                    to_rgba(color, 1.0 if verdict == "match" else _alpha(word)) for _, word in shown
+                ],
+                linewidths=0,
+                zorder=3,
             )
     alarms = [(x, word) for x, word in enumerate(words) if word.verdict == "alarm"]
     if own := [
@@ -96,7 +92,7 @@ def _draw(axes: Axes, explanation: Explanation) -> None:
 
 def _write_words(axes: Axes, explanation: Explanation) -> None:
     """The words along the axis, in the colour of their marks; only their numbers if there are many."""
-    words, marked = explanation.words, marked_of(explanation)
+    words = explanation.words
     if not 0 < len(words) <= LABELLED:
         return
     labels = [
@@ -105,12 +101,12 @@ def _write_words(axes: Axes, explanation: Explanation) -> None:
     ]
     axes.set_xticks(range(len(words)), labels, rotation=90, fontsize=8, parse_math=False)
     for word, label in zip(words, axes.get_xticklabels(), strict=True):
-        if word.verdict != "match":
-            label.set(color=_ALARM, alpha=_alpha(marked, word), fontweight="bold")
+        if wording.strength(word):
+            label.set(color=_ALARM, alpha=_alpha(word), fontweight="bold")
 
 
-def _alpha(marked: Marked, word: UnitVerdict) -> float:
-    return 0.35 + 0.65 * marked.strength(word)
+def _alpha(word: UnitVerdict) -> float:
+    return 0.35 + 0.65 * wording.strength(word)
 
 
 def _drawable(text: str) -> str:

@@ -15,15 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from estime_metric.explain import wording
-from estime_metric.explain.marked import marked_of
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
 
 BEST, SAME, QUIET = "bold reverse blue", "bold underline green", "dim"
 
-STYLES = {
-    "alarm": "underline",
-    "absent": "italic",
-}  # to which the strength is added: dim, plain, or bold red
+#: To which red is added, dim, plain or bold.
+STYLES = {"alarm": "underline ", "absent": "italic ", "match": ""}
+BOLD_FROM = 0.9  # graded alarm
 NARROW = 80  # cells; on narrower terminals each alarm is a block of lines instead of a table row
 _BESIDE = 20  # cells of a table row that hold no text: the margin, and what separates the columns
 _DIRECTIONS = frozenset(
@@ -65,12 +63,8 @@ class TerminalExplanation:
             yield Text.assemble(
                 "\n", ("not in the source, so not checked: ", QUIET), ", ".join(absent)
             )
-        marked = marked_of(explanation)
-        if any(word.verdict != "match" for word in explanation.words):
-            yield Text(
-                "\n" + "; ".join(meaning for *_, meaning in marked.levels()) + f". {marked.origin}",
-                style=QUIET,
-            )
+        if any(wording.strength(word) for word in explanation.words):
+            yield Text(f"\n{wording.origin(explanation)}", style=QUIET)
         if alarms := [word for word in explanation.words if word.verdict == "alarm"]:
             yield Rule("alarms", style=QUIET, align="left")
             if options.max_width < NARROW:
@@ -98,9 +92,7 @@ def _summary(explanation: Explanation) -> Text:
     shown, cursor, number = Text(), 0, 0
     for word in explanation.words:
         shown.append(_safe(explanation.prediction[cursor : word.start]))
-        shown.append(
-            _safe(explanation.prediction[word.start : word.end]), _style(explanation, word)
-        )
+        shown.append(_safe(explanation.prediction[word.start : word.end]), _style(word))
         if word.verdict == "alarm":
             number += 1
             shown.append(f"[{number}]", "red")
@@ -125,7 +117,7 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
     for number, alarm in enumerate(alarms, start=1):
         table.add_row(
             str(number),
-            Text.assemble((_own(explanation, alarm), _style(explanation, alarm))),
+            Text.assemble((_own(explanation, alarm), _style(alarm))),
             _in_context(explanation.source, alarm.best, context_width, BEST),
             _in_context(explanation.source, alarm.same, context_width, SAME),
             wording.margin(alarm),
@@ -136,7 +128,7 @@ def _table(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> T
 def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> RenderResult:
     context_width = max(8, width - 8)
     for number, alarm in enumerate(alarms, start=1):
-        own = _own(explanation, alarm), _style(explanation, alarm)
+        own = _own(explanation, alarm), _style(alarm)
         yield Text.assemble(f"[{number}] ", own, (f"  margin {wording.margin(alarm)}", QUIET))
         for name, evidence, style in (("best", alarm.best, BEST), ("same", alarm.same, SAME)):
             line = Text.assemble(
@@ -146,14 +138,13 @@ def _blocks(explanation: Explanation, alarms: list[UnitVerdict], width: int) -> 
             yield Padding(line, (0, 0, 0, 2))
 
 
-def _style(explanation: Explanation, word: UnitVerdict) -> str:
-    """The colour of a word: the larger the share of such words that annotators marked, the
-    stronger.
-    """
-    if word.verdict == "match":
+def _style(word: UnitVerdict) -> str:
+    """The color of a word: the larger its graded alarm, the stronger."""
+    strength = wording.strength(word)
+    if not strength:
         return ""
-    strength = marked_of(explanation).strength(word)
-    return f"{'bold ' if strength > 2 / 3 else '' if strength > 1 / 3 else 'dim '}{STYLES[word.verdict]} red"
+    weight = "bold " if strength > BOLD_FROM else "" if strength > wording.ALARM_FROM else "dim "
+    return f"{weight}{STYLES[word.verdict]}red"
 
 
 def _own(explanation: Explanation, word: UnitVerdict) -> str:

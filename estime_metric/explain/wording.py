@@ -1,4 +1,4 @@
-"""What an explanation says in words: the counts with their meanings, one sentence for each unit."""
+"""What an explanation says in words: the counts with their meanings, the legend, one sentence for each unit."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ import math
 from dataclasses import dataclass
 
 from estime_metric.config import LOW_COVERAGE
-from estime_metric.explain.marked import marked_of
+from estime_metric.explain.marked import marked_shares
 from estime_metric.explanation import Explanation, UnitVerdict
-from estime_metric.measures import ALARM_WEIGHT, RECOMMENDED
+from estime_metric.measures import RECOMMENDED
+
+#: A word that was checked is colored from this graded alarm on.
+LEAST_COLORED = 0.1
+
+#: A graded alarm above this is an alarm.
+ALARM_FROM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number: how it is shown, what it means for any pair and for this one, whether in the colour
+    """A number: how it is shown, what it means for any pair and for this one, whether in the color
     of alarms.
     """
 
@@ -24,29 +30,80 @@ class Count:
     alarming: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One kind of word in the legend: its verdict, how strong its color is (0 to 1), its meaning."""
+
+    verdict: str
+    strength: float
+    meaning: str
+
+
+#: The kinds of words that are colored.
+LEGEND = (
+    Sample("absent", 1.0, "not in the source"),
+    Sample(
+        "alarm",
+        0.8,
+        f"alarm: another word of the source fits better (graded alarm over {ALARM_FROM:g})",
+    ),
+    Sample(
+        "match",
+        0.3,
+        f"match, but another word fits nearly as well (graded alarm {LEAST_COLORED:g} to {ALARM_FROM:g})",
+    ),
+)
+
+
+def strength(unit: UnitVerdict) -> float:
+    """How strongly a unit is colored, 0 to 1: its graded alarm, 1 if it is absent, 0 below
+    `LEAST_COLORED`.
+    """
+    if unit.verdict == "absent":
+        return 1.0
+    return unit.graded_alarm if unit.graded_alarm >= LEAST_COLORED else 0.0
+
+
+def origin(explanation: Explanation) -> str:
+    """What the colors mean, and what annotators marked if that was measured with these settings."""
+    marked = marked_shares(explanation)
+    said = "The color is the graded alarm of a word, from 0 to 1."
+    return said if marked is None else f"{said} {marked.summary}"
+
+
 def counts(explanation: Explanation) -> list[Count]:
-    """The numbers of an explanation: the paper's score first, then the one to compare summaries by."""
-    unit, alarms, overlap, tokens = (
-        explanation.unit,
-        explanation.alarms,
-        explanation.overlap,
-        explanation.tokens,
-    )
-    meaning = f"{unit}s whose best match in the source is another {unit}; the paper's score, lower is better"
-    weighed = (
-        f"{unit}s that the source lacks, and alarms with the weight {ALARM_WEIGHT:g}, of all {unit}s; lower is better; "
-        "compare summaries by this"
-    )
-    checked = f"share of the {unit}s that occur in the source, and so are checked"
+    """The numbers of an explanation: the one to compare summaries by first, then its parts and the
+    paper's score.
+    """
+    unit = explanation.unit
     return [
-        Count("alarms", str(alarms), meaning, alarming=alarms > 0),
-        Count(RECOMMENDED, share(explanation.value(RECOMMENDED)), weighed),
         Count(
-            "alarm rate",
-            share(explanation.value("alarm_rate")),
-            f"alarms for each {unit} checked; lower is better",
+            RECOMMENDED,
+            share(explanation.value(RECOMMENDED)),
+            "0 to 1, lower is better; compare summaries by this",
         ),
-        Count("coverage", share(explanation.value("coverage")), checked, f"{overlap} of {tokens}"),
+        Count(
+            "alarms",
+            str(explanation.alarms),
+            f"{unit}s whose best match in the source is another {unit}: the paper's score",
+            alarming=explanation.alarms > 0,
+        ),
+        Count(
+            "graded alarms",
+            f"{explanation.graded_alarms:.2f}",
+            f"alarms without a step: each checked {unit} counts from 0 to 1",
+        ),
+        Count(
+            "absent",
+            f"{explanation.value('absent'):.0f}",
+            f"{unit}s that the source lacks, so they are not checked",
+            f"of {explanation.tokens}",
+        ),
+        Count(
+            "new trigrams",
+            share(explanation.value("new_trigrams")),
+            "share of the word trigrams that the source lacks",
+        ),
     ]
 
 
@@ -75,16 +132,19 @@ def remark(explanation: Explanation) -> str | None:
 def note(explanation: Explanation, unit: UnitVerdict) -> str:
     """One sentence on a unit, or on a word made of several: its verdict and its evidence."""
     own = quoted(explanation.prediction[unit.start : unit.end])
-    by = "" if unit.margin is None else f" (margin {margin(unit)})"
-    marked = f"annotators marked {marked_of(explanation).share(unit):.0%} of such words"
+    graded = f"graded alarm {unit.graded_alarm:.2f}"
+    by = graded if unit.margin is None else f"margin {margin(unit)}, {graded}"
+    marked = marked_shares(explanation)
+    said = "" if marked is None else f"; annotators marked {marked.share(unit):.0%} of such words"
     if unit.verdict == "alarm":
-        return f"{own} is an alarm: its best match in the source is {_best_match(explanation, unit)}{by}; {marked}."
+        best = _best_match(explanation, unit)
+        return f"{own} is an alarm: its best match in the source is {best} ({by}){said}."
     if unit.verdict == "match":
-        return f"{own} is a match: its best match in the source is the same{by}."
+        return f"{own} is a match: its best match in the source is the same ({by})."
     leads_to = (
         "" if unit.best is None else f"; its context leads to {_best_match(explanation, unit)}"
     )
-    return f"{own} is not in the source, so it is not checked{leads_to}; {marked}."
+    return f"{own} is not in the source, so it is not checked{leads_to}{said}."
 
 
 def margin(unit: UnitVerdict) -> str:

@@ -18,7 +18,7 @@ from estime_metric.jobs.job import Job, bytes_of_work
 if TYPE_CHECKING:
     import torch
 
-    from estime_metric.engine.text.chunking import Work
+    from estime_metric.engine.work import Work
     from estime_metric.scorer import EstimeScorer
 
 #: Pairs of the first timed call, each further one takes twice as many, so that full batches weigh
@@ -92,7 +92,7 @@ def estimate_job(
     memory = _peak_memory(scorer.encoder.device)
     if memory is not None:
         memory += max(work.units - timed.units, 0) * scorer.bytes_per_unit
-    longest, cost = work.longest
+    longest, cost = work.longest_source, work.longest_cost
     expected = rate * work.cost if rate else seconds * pairs / calibrated
     counted = pairs, skipped, len(sources), work.tokens, work.windows, work.positions
     return Estimate(*counted, calibrated, expected, longest, rate * cost, memory)

@@ -24,7 +24,8 @@ from estime_metric._version import __version__
 from estime_metric.config import EstimeConfig
 from estime_metric.jobs.inputs import WHOLE, fingerprint
 from estime_metric.jobs.job import Job, Totals
-from estime_metric.measures import RECOMMENDED, threshold_value
+from estime_metric.measures import RECOMMENDED
+from estime_metric.operating_points import threshold_value
 
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy")  # whose versions are noted
@@ -58,7 +59,7 @@ class Record:
         made = cls(config.signature(), job.options(), options, inputs)
         if job.threshold is not None:
             made.threshold = {
-                RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config.model)
+                RECOMMENDED: threshold_value(job.threshold, RECOMMENDED, config.signature())
             }
         return made
 

@@ -71,7 +71,7 @@ def test_matches_are_those_of_plain_loops(kinds: int, rows: int, columns: int) -
 @pytest.mark.parametrize("chunk", [1, 2, 3, 5, 23, 24, 46, 100, 321, 322, 10**9])
 def test_chunks_change_nothing(chunk: int) -> None:
     for inputs in (example(), example(rows=0), example(columns=0)):
-        found, whole = match(*inputs, chunk=chunk), match(*inputs)
+        found, whole = match(*inputs, most_products=chunk), match(*inputs)
         for name in Matches.__dataclass_fields__:
             assert torch.equal(getattr(found, name), getattr(whole, name)), name
 
@@ -80,11 +80,17 @@ def test_chunks_change_nothing(chunk: int) -> None:
 def test_a_greater_dot_product_is_an_alarm_an_equal_one_is_none(chunk: int) -> None:
     summary = torch.tensor([[[1.0]]])
     source = torch.tensor([[[2.0], [3.0], [2.5], [1.0], [2.0]]])
-    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 9, 7]), chunk=chunk)
+    found = match(
+        summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 9, 7]), most_products=chunk
+    )
     assert counts(found) == {"alarms": [1], "winners": [2], "ties": [0]}
     assert (found.other_at.item(), found.same_at.item()) == (1, 0)
     found = match(
-        summary, source[:, [0, 4, 3]], torch.tensor([7]), torch.tensor([7, 8, 9]), chunk=chunk
+        summary,
+        source[:, [0, 4, 3]],
+        torch.tensor([7]),
+        torch.tensor([7, 8, 9]),
+        most_products=chunk,
     )
     assert found.same.item() == found.other.item() == 2.0
     assert counts(found) == {"alarms": [0], "winners": [0], "ties": [1]}
@@ -113,7 +119,9 @@ def test_ties_are_counted_by_the_precision(dtype: torch.dtype, gap: float, chunk
     dots = [0.5, 0.5 + gap / 2, 0.5 - gap / 2, 0.5 + 4 * gap, 0.5 + 4.5 * gap, -1]
     source = torch.tensor(dots, dtype=dtype)[None, :, None]
     summary = torch.ones(1, 1, 1, dtype=dtype)
-    found = match(summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 8, 9, 9]), chunk=chunk)
+    found = match(
+        summary, source, torch.tensor([7]), torch.tensor([7, 8, 8, 8, 9, 9]), most_products=chunk
+    )
     assert counts(found) == {"alarms": [1], "winners": [3], "ties": [0]}
     assert found.winner_ties.tolist() == [[2]]
     assert found.best_ties.tolist() == [[True]]
@@ -127,8 +135,8 @@ def test_normalized_embeddings_are_compared_by_angle(chunk: int) -> None:
     summary = torch.tensor([[[1.0, 0.0], [10.0, 1.0]]])
     source = torch.tensor([[[1.0, 0.1], [30.0, 30.0]]])
     ids = torch.tensor([7, 7]), torch.tensor([7, 8])
-    assert match(summary, source, *ids, chunk=chunk).alarms.tolist() == [[True, True]]
-    found = match(summary, source, *ids, normalize=True, chunk=chunk)
+    assert match(summary, source, *ids, most_products=chunk).alarms.tolist() == [[True, True]]
+    found = match(summary, source, *ids, normalize=True, most_products=chunk)
     assert found.alarms.tolist() == [[False, False]]
     assert found.same[0].tolist() == pytest.approx([1 / math.sqrt(1.01), 1.0])
     assert found.other[0, 0].item() == pytest.approx(math.sqrt(0.5))
@@ -167,7 +175,7 @@ def test_memory_does_not_grow_with_the_product_of_both_sides() -> None:
             return made
 
     with Watch():
-        found = match(summary, source, *ids, chunk=500_000)
+        found = match(summary, source, *ids, most_products=500_000)
     assert max(sizes) <= columns * 8  # the source itself; all dot products would be 30 million
     some = match(summary[:, :4], source, ids[0][:4], ids[1])
     assert torch.equal(found.winners[:, :4], some.winners)

@@ -15,19 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer
-from estime_metric.engine.statistics import (
-    CHUNK,
-    _order,
-    _tau_c,
-    automaton_of,
-    cosine_sum,
-    fragment_lengths,
-)
+from estime_metric.engine.matching import MOST_PRODUCTS
+from estime_metric.engine.statistics import concordance, cosine_sum, distinct_positions, tau_c
+from estime_metric.engine.text.fragments import automaton_of, fragment_lengths
 from estime_metric.engine.text.words import split_words
 from estime_metric.measures import (
     ALARM_WEIGHT,
     FURTHER_MEASURES,
     MEASURES,
+    NEW_SHARE,
     RECOMMENDED,
     STATISTICS,
     compute,
@@ -46,6 +42,10 @@ def row(**named: float) -> torch.Tensor:
 #: fragments: 3, 2, 1.
 PAIR = row(
     alarms=3,
+    graded_alarms=2.4,
+    new_words=0.25,
+    new_bigrams=0.5,
+    new_trigrams=0.75,
     winners=7,
     ties=1,
     overlap=8,
@@ -57,11 +57,20 @@ PAIR = row(
     copied_squares=14,
 )
 #: Four words of which the source has none; three begin with its tokens, so they are alarms.
-FOREIGN = row(tokens=4, alarms=3)
+FOREIGN = row(tokens=4, alarms=3, new_words=1, new_bigrams=1, new_trigrams=1)
 #: The value of each measure for `PAIR`, a summary without units, and `FOREIGN`.
 BY_HAND = {
+    "inconsistency": (
+        (1 - NEW_SHARE) * (2 + ALARM_WEIGHT * 2.4) / 10 + NEW_SHARE * 0.75,
+        1,
+        1,
+    ),
+    "absent": (2, 0, 4),
+    "graded_alarms": (2.4, 0, 0),
+    "new_words": (0.25, 1, 1),
+    "new_bigrams": (0.5, 1, 1),
+    "new_trigrams": (0.75, 1, 1),
     "alarms": (3, 0, 3),
-    "inconsistency": ((2 + ALARM_WEIGHT * 3) / 10, 1, 1),
     "alarm_rate": (3 / 8, math.nan, math.nan),
     "alarms_adjusted": (3 * 10 / 8, 0, 4),
     "winners": (7, 0, 0),
@@ -88,7 +97,8 @@ def test_formulas_by_hand_for_any_shape_of_statistics(measure: str) -> None:
     assert values[0].tolist() == pytest.approx(BY_HAND[measure], abs=1e-12, nan_ok=True)
     assert compute(measure, stacked[:0]).shape == (0, 3)
     for alarms in (0, 4):  # where nothing overlaps, the number of alarms changes no other measure
-        alone = compute(measure, row(tokens=4, alarms=alarms)).item()
+        foreign = row(tokens=4, alarms=alarms, new_words=1, new_bigrams=1, new_trigrams=1)
+        alone = compute(measure, foreign).item()
         assert alone == pytest.approx(
             alarms if measure == "alarms" else BY_HAND[measure][2], nan_ok=True
         )
@@ -102,7 +112,8 @@ def test_a_blank_summary_has_the_worst_value_of_what_judges_and_is_no_count() ->
     assert MEASURES[RECOMMENDED].kind == "share"
     for name in ("", "alarm", "ESTIME", "ties", "Alarms"):
         with pytest.raises(
-            ValueError, match=rf"argument `measure` to be one of alarms, .*, but got {name!r}"
+            ValueError,
+            match=rf"argument `measure` to be one of inconsistency, .*, but got {name!r}",
         ):
             compute(name, PAIR)
 
@@ -130,6 +141,10 @@ def possible_statistics(draw: st.DrawFn) -> torch.Tensor:
         tokens=tokens,
         overlap=overlap,
         alarms=draw(st.integers(0, overlap)),
+        graded_alarms=draw(st.floats(0, overlap)),
+        new_words=draw(st.floats(0, 1)),
+        new_bigrams=draw(st.floats(0, 1)),
+        new_trigrams=draw(st.floats(0, 1)),
         winners=draw(st.integers(0, 10_000)),
         alarms_alltokens=draw(st.integers(0, tokens)),
         cosines=draw(st.floats(-tokens, tokens)),
@@ -149,7 +164,6 @@ def test_values_lie_within_their_bounds(statistics: torch.Tensor) -> None:
             assert math.isnan(value[name])
         else:
             assert measure.low <= value[name] <= (math.inf if high is None else high) + 1e-9
-    assert value["inconsistency"] <= value["unsupported_rate"]
     if value["overlap"]:
         # The share of units that are checked and raise no alarm, both ways.
         assert value["coverage"] * (1 - value["alarm_rate"]) == pytest.approx(
@@ -158,16 +172,17 @@ def test_values_lie_within_their_bounds(statistics: torch.Tensor) -> None:
     assert value["alarms_adjusted"] >= value["alarms"]
 
 
-def kendall_tau_c(best_at: torch.Tensor, chunk: int = CHUNK) -> torch.Tensor:
-    order, distinct = _order(best_at, chunk).double()
-    return _tau_c(order, distinct, torch.full_like(order, best_at.shape[1]))
+def kendall_tau_c(best_at: torch.Tensor, most_products: int = MOST_PRODUCTS) -> torch.Tensor:
+    balance = concordance(best_at, most_products).double()
+    positions = distinct_positions(best_at).double()
+    return tau_c(balance, positions, torch.full_like(balance, best_at.shape[1]))
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=25), st.integers(1, 60))
-def test_tau_c_is_scipys(positions: list[int], chunk: int) -> None:
+def test_tau_c_is_scipys(positions: list[int], most_products: int) -> None:
     kendalltau = pytest.importorskip("scipy.stats").kendalltau
-    found = kendall_tau_c(torch.tensor([positions]), chunk=chunk).item()
+    found = kendall_tau_c(torch.tensor([positions]), most_products).item()
     if len(set(positions)) == 1:
         assert found == 0
     else:

@@ -205,7 +205,11 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
     [
         ({"layer": 3}, TypeError, r"but got `layer`\. Did you mean `layers`"),
         ({"buffer_size": 3}, ValueError, "Unexpected keyword arguments: `buffer_size`"),
-        ({"measure": "alarm"}, ValueError, r"`measure` to be one of alarms, .*, but got 'alarm'"),
+        (
+            {"measure": "alarm"},
+            ValueError,
+            r"`measure` to be one of inconsistency, .*, but got 'alarm'",
+        ),
         (
             {"reduction": "sum"},
             ValueError,

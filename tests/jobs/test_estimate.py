@@ -38,7 +38,7 @@ def test_the_work_is_counted_by_hand(
     assert (found.pairs, found.skipped, found.sources) == (3, 1, 1)
     assert (found.tokens, found.windows, found.positions) == (7 + 4 + 1, 2 + 2, 2 * 9 + 2 * 6)
     monkeypatch.setattr(
-        "estime_metric.scorer.CHUNK_BYTES", 1
+        "estime_metric.scorer.EMBEDDED_BYTES", 1
     )  # a source that continues is still encoded once
     again = estimate_job(Job(inputs=(path,)), scorer)
     assert (again.tokens, again.windows, again.positions) == (

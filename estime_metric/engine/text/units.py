@@ -34,21 +34,32 @@ Tokenizer: TypeAlias = Any  # a fast one of ``transformers``, or `ShippedTokeniz
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Units:
-    """The units of one text.
+    """The units of one text; two objects are never equal, so that one can be the key of what belongs to it.
 
     No special tokens are added, and where the text spells one out it is split like any text, as far
     as the tokenizer can: a Unigram model may still know it as one piece.
+
+    Attributes:
+        text: the text itself.
+        tokens: ids of all tokens of the text, int64 of shape (p,).
+        first, stop: the tokens of each unit are ``tokens[first:stop]``, int64 of shape (n,).
+        spans: start and end of each unit in the text, in characters, int64 of shape (n, 2).
+        index: number of each unit in the text, with parts of speech that are left out counted too,
+            int64 of shape (n,).
+        names: what makes units the same for Eq. 1's ``t_i in T``: token ids, or words as written,
+            of shape (n,).
+        known: False where a unit may not be checked: a special token, most often the unknown one,
+            bool of shape (n,).
     """
 
-    tokens: IntArray  # ids of all tokens of the text, of shape (p,)
-    first: IntArray  # the tokens of each unit are ``tokens[first:stop]``, of shape (n,)
+    text: str
+    tokens: IntArray
+    first: IntArray
     stop: IntArray
-    spans: IntArray  # start and end of each unit in the text, in characters, of shape (n, 2)
-    index: IntArray  # number of each unit in the text, parts of speech that are left out counted too, of shape (n,)
-    names: NDArray[
-        Any
-    ]  # what makes units the same for Eq. 1's ``t_i in T``: token ids, or words as written, (n,)
-    known: BoolArray  # False where a unit may not be checked: a special token, most often the unknown one, (n,)
+    spans: IntArray
+    index: IntArray
+    names: NDArray[Any]
+    known: BoolArray
 
     @property
     def ids(self) -> IntArray:
@@ -65,15 +76,16 @@ class Units:
 
     def only(self, kept: BoolArray) -> Units:
         """These units without those where ``kept`` is False; the text around them stays."""
-        fields: tuple[Any, ...] = (
-            self.first,
-            self.stop,
-            self.spans,
-            self.index,
-            self.names,
-            self.known,
+        return Units(
+            text=self.text,
+            tokens=self.tokens,
+            first=self.first[kept],
+            stop=self.stop[kept],
+            spans=self.spans[kept],
+            index=self.index[kept],
+            names=self.names[kept],
+            known=self.known[kept],
         )
-        return Units(self.tokens, *(field[kept] for field in fields))
 
 
 def units_of(texts: Sequence[str], config: EstimeConfig, tokenizer: Tokenizer) -> list[Units]:
@@ -97,19 +109,19 @@ def tokenize(texts: Sequence[str], tokenizer: Tokenizer) -> list[Units]:
     Source: Vasilyev & Bohannon 2021, section 2.
     """
     units = []
-    for ids, spans in encode(texts, tokenizer):
+    for text, (ids, spans) in zip(texts, encode(texts, tokenizer), strict=True):
         tokens = np.asarray(ids, dtype=np.int64)
         first = np.arange(len(tokens), dtype=np.int64)
-        known = ~np.isin(tokens, tokenizer.all_special_ids)
         units.append(
             Units(
-                tokens,
-                first,
-                first + 1,
-                np.asarray(spans, np.int64).reshape(-1, 2),
-                first,
-                tokens,
-                known,
+                text=text,
+                tokens=tokens,
+                first=first,
+                stop=first + 1,
+                spans=np.asarray(spans, dtype=np.int64).reshape(-1, 2),
+                index=first,
+                names=tokens,
+                known=~np.isin(tokens, tokenizer.all_special_ids),
             )
         )
     return units
@@ -133,6 +145,7 @@ def split_into_words(texts: Sequence[str], tokenizer: Tokenizer, splitter: Split
         sizes = np.asarray([len(pieces[word]) for word in words], dtype=np.int64)
         stop = np.cumsum(sizes)
         whole = Units(
+            text=text,
             tokens=np.concatenate([np.empty(0, np.int64), *(pieces[word] for word in words)]),
             first=stop - sizes,
             stop=stop,

@@ -1,9 +1,10 @@
-"""What the package knows of an encoder that ships: its operating point, and how many words of each
-kind were marked.
+"""What the package knows of a bundled encoder: its operating point, and how many words of each kind
+annotators marked.
 
-``python -m estime_metric.studies.training.record DATA -m embedded`` reads the folders ``cliff`` and
-``frank`` of DATA and writes the encoder's entries of ``operating_points.json`` and
-``explain/marked.json``.
+    python -m estime_metric.studies.training.record DATA -m embedded --distance 2
+
+DATA has the folders ``cliff`` and ``frank``. The entries of ``operating_points.json`` and
+``explain/marked.json`` with these settings are replaced.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from estime_metric import files
+from estime_metric import files, operating_points
 from estime_metric.comparison.checks import Floats
 from estime_metric.comparison.detection import balanced_accuracies
 from estime_metric.comparison.resampling import draw, interval
 from estime_metric.explain import marked
-from estime_metric.measures import OPERATING_POINTS, RECOMMENDED
+from estime_metric.measures import RECOMMENDED, TEMPERATURE
+from estime_metric.operating_points import deciding
 from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.aggrefact.words import judged_words
@@ -29,8 +31,8 @@ from estime_metric.studies.benchmarks.aggrefact.words import judged_words
 #: Digits of a threshold that are kept.
 DIGITS = 3
 
-#: Where ranges of relative margins of alarms begin, by which explanations are coloured.
-EDGES = (0.0, 0.05, 0.2)
+#: The ranges of graded alarms for which marked words are counted begin here.
+EDGES = (0.0, 0.1, 0.5, 0.9)
 
 
 def operating_point(
@@ -82,38 +84,55 @@ def operating_point(
 
 
 def shares(words: pd.DataFrame) -> dict[str, Any]:
-    """How many words of each kind are marked, as ``explain/marked.json`` holds it: ``absent``,
-    ``matches``, and ``alarms`` from each of `EDGES` on. Neighbouring ranges of margins of which the
-    wider has no larger share are one.
+    """How many words of each kind are marked, as ``explain/marked.json`` has it.
+
+    Args:
+        words: as `judged_words` returns them.
+
+    Returns:
+        ``absent``, and ``graded``: for the words that were checked, from each of `EDGES` on.
+        Neighboring ranges are merged if the upper one has no larger share.
     """
-    size = np.abs(np.nan_to_num(words.margin))
-    alarms: list[tuple[float, int, int]] = []
+    checked = words[words.verdict != "absent"]
+    graded = graded_alarms(checked.margin.to_numpy(dtype=np.float64))
+    found: list[dict[str, Any]] = []
     for least, end in zip(EDGES, (*EDGES[1:], np.inf), strict=True):
-        inside = (words.verdict == "alarm") & (size >= least) & (size < end)
-        alarms.append((least, int(words.marked[inside].sum()), int(inside.sum())))
-        while len(alarms) > 1 and alarms[-1][1] * alarms[-2][2] <= alarms[-2][1] * alarms[-1][2]:
-            (_, hits, count), (start, earlier, before) = alarms.pop(), alarms.pop()
-            alarms.append((start, hits + earlier, count + before))
-
-    def share(hits: int, count: int) -> dict[str, Any]:
-        return {"share": round(hits / count, 4) if count else 0.0, "words": count}
-
-    def of(verdict: str) -> dict[str, Any]:
-        chosen = words.verdict == verdict
-        return share(int(words.marked[chosen].sum()), int(chosen.sum()))
-
+        inside = checked.marked[(graded >= least) & (graded < end)]
+        new = {"least": least, "marked": int(inside.sum()), "words": len(inside)}
+        while found and _share(new) <= _share(found[-1]):
+            lower = found.pop()
+            new = {
+                "least": lower["least"],
+                "marked": lower["marked"] + new["marked"],
+                "words": lower["words"] + new["words"],
+            }
+        found.append(new)
+    absent = words.marked[words.verdict == "absent"]
+    counted = {"marked": int(absent.sum()), "words": len(absent)}
     return {
-        "absent": of("absent"),
-        "matches": of("match"),
-        "alarms": [{"margin": least, **share(hits, count)} for least, hits, count in alarms],
+        "absent": {"share": _share(counted), "words": len(absent)},
+        "graded": [
+            {"least": one["least"], "share": _share(one), "words": one["words"]} for one in found
+        ],
     }
 
 
-def put(path: Path, name: str, entry: dict[str, Any]) -> None:
-    """Replaces an encoder's entry of a JSON file, which is made where it is missing."""
-    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    entries[name] = entry
-    files.write_text(path, json.dumps(entries, indent=1) + "\n")
+def graded_alarms(margins: Floats) -> Floats:
+    """The graded alarms of relative margins; 0 if nothing was compared (NaN)."""
+    found: Floats = (1 - np.tanh(margins / TEMPERATURE / 2)) / 2
+    return np.nan_to_num(found, nan=0.0)
+
+
+def _share(counted: dict[str, Any]) -> float:
+    return round(counted["marked"] / counted["words"], 4) if counted["words"] else 0.0
+
+
+def put(path: Path, entry: dict[str, Any]) -> None:
+    """Replaces the entry of a JSON list that has the settings of this one, or appends it."""
+    entries = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    settings = deciding(entry["signature"])
+    others = [one for one in entries if deciding(one["signature"]) != settings]
+    files.write_text(path, json.dumps([*others, entry], indent=1) + "\n")
 
 
 def main() -> None:
@@ -122,27 +141,21 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, help="folder with cliff and frank")
-    parser.add_argument(
-        "-m", "--model", default="embedded", help="the name of an encoder that ships"
-    )
+    parser.add_argument("-m", "--model", default="embedded", help="the name of a bundled encoder")
     parser.add_argument("--distance", type=int, default=8)
-    parser.add_argument("--dtype", default="float32")
     args = parser.parse_args()
-    scorer = EstimeScorer(model=args.model, distance=args.distance, dtype=args.dtype)
+    scorer = EstimeScorer(model=args.model, distance=args.distance)
     data = aggrefact.read(args.data)
     result = scorer.score(list(data.summaries), data.source_of_each, progress=True)
     point = operating_point(data, result.values(RECOMMENDED).numpy())
     print(json.dumps(point, indent=1))
-    entry = {RECOMMENDED: point["threshold"], "signature": scorer.signature}
-    put(OPERATING_POINTS, args.model, entry | {"balanced_accuracy": point["balanced_accuracy"]})
+    put(operating_points.PATH, {"signature": scorer.signature, **point})
     half = aggrefact.with_spans(aggrefact.of_split(data, "val"))
     explained = scorer.explain_pairs(list(half.summaries), half.source_of_each, progress=True)
-    words = judged_words(explained, list(half.table["spans"]))
-    about = {
-        "data": f"CLIFF, validation half, {len(half)} summaries",
-        "signature": scorer.signature,
-    }
-    put(marked.PATH, args.model, about | shares(words))
+    counted = shares(judged_words(explained, list(half.table["spans"])))
+    print(json.dumps(counted, indent=1))
+    about = {"signature": scorer.signature, "data": f"{len(half)} summaries of CLIFF's val split"}
+    put(marked.PATH, {**about, **counted})
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ def forced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for module in (scorer_module, encoder_module):
         monkeypatch.setattr(module, "ahead_of", ahead)
-    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 10_000)
+    monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 10_000)
     return begun
 
 

@@ -136,8 +136,8 @@ def test_every_encoder_is_run_as_on_the_cpu(
 @pytest.mark.slow
 def test_small_chunks(there: EstimeScorer, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = there.score(SUMMARIES, SOURCES)
-    monkeypatch.setattr(scorer_module, "CHUNK_BYTES", 1)
-    monkeypatch.setitem(matching.match.__kwdefaults__, "chunk", 1_000)
+    monkeypatch.setattr(scorer_module, "EMBEDDED_BYTES", 1)
+    monkeypatch.setitem(matching.match.__kwdefaults__, "most_products", 1_000)
     found = there.score(SUMMARIES, SOURCES)
     for measure in ("alarms", "overlap", "winners"):
         assert found.values(measure, 2).tolist() == whole.values(measure, 2).tolist()
@@ -151,7 +151,7 @@ def test_cache(bert_folder: str, device: PretendedDevice) -> None:
     assert_same(scorer.score(SUMMARIES, SOURCES), first)
     assert set(waiting(device)) == {
         "engine.encoder.masked.encode",
-        "engine.statistics.count_statistics",
+        "engine.statistics._to_cpu",
     }
 
 
@@ -180,7 +180,7 @@ def test_a_call_waits_as_often_for_many_pairs_as_for_one(
     assert (
         waiting(device)
         == one
-        == {"engine.encoder.masked.encode": 1, "engine.statistics.count_statistics": 2}
+        == {"engine.encoder.masked.encode": 1, "engine.statistics._to_cpu": 2}
     )
 
 
