@@ -76,13 +76,15 @@ def threshold_value(threshold: float | str, measure: str, signature: str) -> flo
 def _balanced(measure: str, signature: str) -> float:
     wanted = deciding(signature)
     same_encoder = [
-        point for point in recorded() if deciding(point.signature)["model"] == wanted["model"]
+        point
+        for point in recorded()
+        if deciding(point.signature).get("model") == wanted.get("model")
     ]
     if measure != RECOMMENDED or not same_encoder:
         known = sorted({deciding(point.signature)["model"] for point in recorded()})
         raise ValueError(
             f"Expected argument `threshold` to be a number: balanced thresholds are on record for {RECOMMENDED!r} "
-            f"with the bundled encoders ({', '.join(known)}), but got {measure!r} with {wanted['model']}. "
+            f"with the bundled encoders ({', '.join(known)}), but got {measure!r} with {wanted.get('model', 'another encoder')}. "
             "`estime calibrate` chooses a threshold from summaries that you have labeled."
         )
     for point in same_encoder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,7 +13,8 @@ import pytest
 from estime_metric import Explanation
 from estime_metric.explain import html
 from estime_metric.explain.html import comparison, fragment, to_html
-from estime_metric.explain.marked import marked_of
+from estime_metric.explain.marked import PATH, MarkedShares, marked_shares
+from estime_metric.explain.wording import ALARM_FROM, LEAST_COLORED
 from estime_metric.explanation import Evidence, UnitVerdict
 
 VOID = {"meta", "img", "br", "hr", "input", "link"}
@@ -84,7 +86,7 @@ def test_both_texts_are_shown_and_each_word_has_its_evidence(
         assert [text for *_, text in parts] == [shown.source[start:end] for start, end, _ in parts]
         assert all(one[1] == two[0] for one, two in pairwise(parts))
         for unit, word in zip(units, shown.words, strict=True):
-            assert unit["class"].split() == ["estime-unit", f"estime-{word.verdict}"]
+            assert unit["class"].split()[:2] == ["estime-unit", f"estime-{word.verdict}"]
             for name, evidence in (("data-best", word.best), ("data-same", word.same)):
                 if evidence is None:
                     assert name not in unit
@@ -107,40 +109,45 @@ def test_alarms_are_reached_by_the_keyboard_and_told_to_screen_readers(
     )
     (february,) = [unit for unit in units if unit["text"] == "February"]
     said = (
-        "“February” is an alarm: its best match in the source is “March” \\(margin \u2212\\d+.*\\); "
-        "annotators marked \\d+% of such words\\."
+        "“February” is an alarm: its best match in the source is “March” "
+        "\\(margin \u2212\\d+.*, graded alarm 0\\.\\d\\d\\)(; annotators marked \\d+% of such words)?\\."
     )
     assert re.fullmatch(said, re.sub("[\u2068\u2069]", "", february["aria-label"]))
 
 
-def test_a_tint_is_the_share_of_such_words_that_annotators_marked(
-    example: Explanation, hostile: Explanation
-) -> None:
-    marked = marked_of(example)
-    most = max(marked.absent, *(share for _, share in marked.alarms))
+def test_the_color_of_a_word_is_its_graded_alarm(example: Explanation) -> None:
     units = Page(fragment(example)).of_class("estime-unit")
+    colored = 0
     for unit, word in zip(units, example.words, strict=True):
-        if word.verdict == "match":
-            assert "style" not in unit
+        expected = 1.0 if word.verdict == "absent" else word.graded_alarm
+        assert ("estime-colored" in unit["class"]) == ("style" in unit)
+        if "style" not in unit:
+            assert expected < LEAST_COLORED
             continue
-        size = -word.margin / word.best.similarity if word.verdict == "alarm" else None
-        expected = (
-            marked.absent
-            if size is None
-            else next(one for least, one in marked.alarms[::-1] if least <= size)
-        )
-        assert float(unit["style"].removeprefix("--estime-strength:")) == pytest.approx(
-            expected / most, abs=0.005
-        )
-        assert f"marked {expected:.0%} of such words" in unit["aria-label"]
-    assert marked_of(hostile) == marked  # of an encoder without shares of its own
-    # The legend says it in numbers.
-    (legend,) = Page(fragment(example)).of_class("estime-legend")
-    for share in (marked.absent, marked.matches, *(share for _, share in marked.alarms)):
+        colored += 1
+        strength = float(unit["style"].removeprefix("--estime-strength:"))
+        assert strength == pytest.approx(expected, abs=0.005)
+        assert (strength > ALARM_FROM) == (word.verdict != "match")
+    assert colored >= example.alarms > 0
+
+
+def test_what_annotators_marked_is_said_only_of_settings_that_were_measured(
+    example: Explanation,
+) -> None:
+    entry = json.loads(PATH.read_text(encoding="utf-8"))[0]
+    measured = replace(example, signature=entry["signature"])
+    marked = marked_shares(measured)
+    assert isinstance(marked, MarkedShares)
+    page = Page(fragment(measured))
+    for unit, word in zip(page.of_class("estime-unit"), measured.words, strict=True):
+        if word.verdict != "match":
+            assert f"annotators marked {marked.share(word):.0%} of such words" in unit["aria-label"]
+    (legend,) = page.of_class("estime-legend")
+    for share in (marked.absent, *(one.share for one in marked.graded)):
         assert f"{share:.0%}" in legend["text"]
-    strengths = [strength for _, strength, _ in marked.levels()]
-    assert strengths[1:] == sorted(strengths[1:], reverse=True)  # the smaller the margin, the paler
-    assert strengths[0] >= strengths[1]  # a word that the source lacks is seen at least as well
+    other = replace(example, signature=entry["signature"].replace("distance:", "distance:9"))
+    assert marked_shares(other) is None
+    assert "nnotators" not in fragment(other)
 
 
 def test_nothing_in_a_text_becomes_markup(hostile: Explanation) -> None:
@@ -183,10 +190,12 @@ def test_the_counts_and_that_only_alarms_have_their_colour(
     example: Explanation, empty: Explanation
 ) -> None:
     page = Page(fragment(example))
-    rates = [f"{example.value(name):.3f}" for name in ("inconsistency", "alarm_rate", "coverage")]
     assert [element["text"] for element in page.of_class("estime-number")] == [
+        f"{example.value('inconsistency'):.3f}",
         str(example.alarms),
-        *rates,
+        f"{example.graded_alarms:.2f}",
+        f"{example.tokens - example.overlap}",
+        f"{example.value('new_trigrams'):.3f}",
     ]
     (coloured,) = page.of_class("estime-some")
     assert coloured["text"].startswith(f"alarms{example.alarms}")
@@ -251,9 +260,9 @@ def test_a_comparison_shows_the_source_once_with_the_evidence_of_each_summary(
     edges = {start for start, *_ in cut(page)}
     for explanation in examples:
         assert {word.best.start for word in explanation.words if word.best} <= edges
-    first, second, *_ = page.texts("tr")
+    first, _, third, *_ = page.texts("tr")
     assert first == "Summary ASummary B"
-    assert second.endswith(f"{examples[0].alarms}{examples[1].alarms}")
+    assert third.endswith(f"{examples[0].alarms}{examples[1].alarms}")
     for different in ([examples[0], replace(examples[1], source="x")], []):
         with pytest.raises(ValueError, match="`explanations` to be of one source"):
             comparison(different, ["A", "B"])
@@ -275,7 +284,7 @@ def test_little_coverage_is_said() -> None:
     )  # half of them is enough
     page = Page(fragment(Explanation("Zebra", "A cat.", units[:1], "word", 1, "", unmatched=1)))
     assert "shares no word" in page.of_class("estime-remark")[0]["text"]
-    assert page.of_class("estime-number")[0]["text"] == "1"
+    assert page.of_class("estime-number")[1]["text"] == "1"
 
 
 def test_emptiness(empty: Explanation) -> None:
