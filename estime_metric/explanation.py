@@ -17,7 +17,7 @@ from estime_metric.engine.matching import SMALLEST_SIMILARITY, MatchedPair
 from estime_metric.engine.text.ngrams import SourceNgrams
 from estime_metric.engine.text.words import find_splitter, locate_in
 from estime_metric.inputs import check_choice
-from estime_metric.measures import ALARM_WEIGHT, MEASURES, TEMPERATURE
+from estime_metric.measures import MEASURES, TEMPERATURE
 
 #: ``match``: the most similar source unit is the same unit. ``alarm``: it is another one (Eq. 1).
 #: ``absent``: the source has no such unit (or the tokenizer does not know it), so it is not
@@ -75,13 +75,6 @@ class UnitVerdict:
         if self.verdict == "absent" or self.relative_margin is None:
             return 0.0
         return (1 - math.tanh(self.relative_margin / TEMPERATURE / 2)) / 2  # no exp: it overflows
-
-    @property
-    def weight(self) -> float:
-        """How much of a token the unit adds to ``inconsistency``, 0 to 1, new n-grams apart: 1 if it
-        is absent, otherwise its graded alarm by its weight there.
-        """
-        return 1.0 if self.verdict == "absent" else ALARM_WEIGHT * self.graded_alarm
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings, for JSON: the attributes and ``graded_alarm``."""

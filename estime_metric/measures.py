@@ -50,9 +50,9 @@ TIES = {
 }
 
 #: The constants of `inconsistency`; docs/formula.md says how they were chosen.
-TEMPERATURE = 0.05  # the margin, as a share of the best similarity, at which a graded alarm is .27
-ALARM_WEIGHT = 0.5  # of a graded alarm; an absent token weighs 1
-NEW_SHARE = 0.2  # of new trigrams in the weighted mean
+TEMPERATURE = 0.02  # at a relative margin of minus this, a graded alarm is .73
+ALARM_WEIGHT = 0.25  # of a graded alarm; a new word weighs 1
+NEW_SHARE = 0.1  # of new trigrams in the weighted mean
 
 #: The measure to select and compare by, which is shown first.
 RECOMMENDED = "inconsistency"
@@ -159,37 +159,23 @@ def _measure(
 
 
 @_measure(
-    needs=("graded_alarms", "overlap", "tokens", "new_trigrams"),
+    needs=("new_words", "graded_alarms", "tokens", "new_trigrams"),
     kind="share",
     low=0,
     high=1,
     higher_is_better=False,
     meaning=(
-        f"`{1 - NEW_SHARE:g} * (absent + {ALARM_WEIGHT:g} * graded_alarms) / tokens"
+        f"`{1 - NEW_SHARE:g} * min(1, new_words + {ALARM_WEIGHT:g} * graded_alarms / tokens)"
         f" + {NEW_SHARE:g} * new_trigrams`"
     ),
     source="this package",
 )
 def inconsistency(
-    graded_alarms: Tensor, overlap: Tensor, tokens: Tensor, new_trigrams: Tensor
+    new_words: Tensor, graded_alarms: Tensor, tokens: Tensor, new_trigrams: Tensor
 ) -> Tensor:
-    """The weighted mean of what the source lacks and what it has in another place."""
-    unsupported = (tokens - overlap + ALARM_WEIGHT * graded_alarms) / tokens
+    """What the source lacks, and what it has in another place."""
+    unsupported = (new_words + ALARM_WEIGHT * graded_alarms / tokens).clamp(max=1)
     return (1 - NEW_SHARE) * unsupported + NEW_SHARE * new_trigrams
-
-
-@_measure(
-    needs=("overlap", "tokens"),
-    kind="count",
-    low=0,
-    high="tokens",
-    higher_is_better=False,
-    meaning="summary tokens that the source lacks: `tokens - overlap`",
-    source="this package",
-)
-def absent(overlap: Tensor, tokens: Tensor) -> Tensor:
-    """The tokens that cannot be checked."""
-    return tokens - overlap
 
 
 @_measure(
@@ -317,7 +303,7 @@ def winners(winners: Tensor) -> Tensor:
     low=0,
     high="tokens",
     higher_is_better=False,
-    meaning="alarms, and the tokens that the source lacks: `alarms + absent`",
+    meaning="alarms, and the tokens that the source lacks: `alarms + tokens - overlap`",
     source="this package",
 )
 def unsupported(alarms: Tensor, overlap: Tensor, tokens: Tensor) -> Tensor:

@@ -57,16 +57,15 @@ def single(**columns: list[float]) -> EstimeResult:
         ("unsupported_rate", 2, [0.5, 1, 0.75]),
         ("tokens", 2, [6, 2, 8]),
         ("winners", 5, [8, 0, 0]),
-        ("absent", 5, [2, 2, 3]),
         ("graded_alarms", 2, [1.5, 0, 2.5]),
         ("new_trigrams", 5, [0.4, 1, 0.2]),
         (
             "inconsistency",
             2,
             [
-                (1 - NEW_SHARE) * (2 + ALARM_WEIGHT * 1.5) / 6 + NEW_SHARE * 0.4,
+                (1 - NEW_SHARE) * (0.2 + ALARM_WEIGHT * 1.5 / 6) + NEW_SHARE * 0.4,
                 1,
-                (1 - NEW_SHARE) * (3 + ALARM_WEIGHT * 2.5) / 8 + NEW_SHARE * 0.2,
+                (1 - NEW_SHARE) * (0 + ALARM_WEIGHT * 2.5 / 8) + NEW_SHARE * 0.2,
             ],
         ),
     ],
@@ -126,10 +125,11 @@ def test_printing_it_tells_score_coverage_what_is_missing_and_signature() -> Non
             graded_alarms=[1, 0, 0],
             overlap=[2, 0, 0],
             tokens=[4, 3, 0],
+            new_words=[0.25, 1, 1],
             new_trigrams=[0.5, 1, 1],
         )
     )
-    first = (1 - NEW_SHARE) * (2 + ALARM_WEIGHT) / 4 + NEW_SHARE / 2
+    first = (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT / 4) + NEW_SHARE / 2
     assert text.splitlines() == [
         f"inconsistency {(first + 2) / 3:.4f}, 0.333 alarms per summary (both: lower is better), coverage 0.1667, "
         "3 pairs, layer 5",

@@ -94,10 +94,9 @@ def counts(explanation: Explanation) -> list[Count]:
             f"alarms without a step: each checked {unit} counts from 0 to 1",
         ),
         Count(
-            "absent",
-            f"{explanation.value('absent'):.0f}",
-            f"{unit}s that the source lacks, so they are not checked",
-            f"of {explanation.tokens}",
+            "new words",
+            share(explanation.value("new_words")),
+            "share of the words that the source lacks",
         ),
         Count(
             "new trigrams",

@@ -58,11 +58,10 @@ FOREIGN = row(tokens=4, alarms=3, new_words=1, new_bigrams=1, new_trigrams=1)
 #: The value of each measure for `PAIR`, a summary without units, and `FOREIGN`.
 BY_HAND = {
     "inconsistency": (
-        (1 - NEW_SHARE) * (2 + ALARM_WEIGHT * 2.4) / 10 + NEW_SHARE * 0.75,
+        (1 - NEW_SHARE) * (0.25 + ALARM_WEIGHT * 2.4 / 10) + NEW_SHARE * 0.75,
         1,
         1,
     ),
-    "absent": (2, 0, 4),
     "graded_alarms": (2.4, 0, 0),
     "new_words": (0.25, 1, 1),
     "new_bigrams": (0.5, 1, 1),

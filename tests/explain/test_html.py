@@ -194,7 +194,7 @@ def test_the_counts_and_that_only_alarms_have_their_colour(
         f"{example.value('inconsistency'):.3f}",
         str(example.alarms),
         f"{example.graded_alarms:.2f}",
-        f"{example.tokens - example.overlap}",
+        f"{example.value('new_words'):.3f}",
         f"{example.value('new_trigrams'):.3f}",
     ]
     (coloured,) = page.of_class("estime-some")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import dataclass
+
+import regex
 
 #: The longest n-grams that are counted.
 LONGEST = 3
@@ -12,14 +13,25 @@ LONGEST = 3
 Ngram = tuple[str, ...]
 
 
+#: Scripts without spaces between words: each character of theirs is a word.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+
+#: A character of such a script with its marks, or a run of other letters, digits, marks and ``_``.
+_WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}_])+")
+
+
 def lower_words(text: str) -> list[str]:
-    """The words of a text: runs of letters, digits and ``_``, lower-cased, in Unicode form NFC.
+    """The words of a text, lower-cased, in Unicode form NFC: runs of letters, digits and ``_``; in
+    scripts without spaces, such as Chinese, single characters.
 
     Example:
         >>> lower_words("It's 1,200 well-kept cars.")
         ['it', 's', '1', '200', 'well', 'kept', 'cars']
+        >>> lower_words("北京2008年")
+        ['北', '京', '2008', '年']
     """
-    return re.findall(r"\w+", unicodedata.normalize("NFC", text).lower())
+    words: list[str] = _WORD.findall(unicodedata.normalize("NFC", text).lower())
+    return words
 
 
 def ngrams(words: list[str], size: int) -> list[Ngram]:

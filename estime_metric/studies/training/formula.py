@@ -307,7 +307,7 @@ class Half:
         return areas(labels, scores[kept], self.weights["cliff"][:, kept])
 
 
-CHOSEN = Formula(0.05, 0.5, "tokens", 3, 0.2)
+CHOSEN = Formula(0.02, 0.25, "words", 3, 0.1)
 
 SETS = ("bump", "frank", "cliff", "summeval")
 
