@@ -318,7 +318,7 @@ def test_a_folder_may_begin_with_the_home_folder(
     short = f"~/{copy.name}"
     assert location(short) == location(str(copy))
     assert load(short).info.revision == load(bert_folder).info.revision
-    with pytest.raises(EncoderUnavailableError, match="'~/nothing' .* there is no such folder"):
+    with pytest.raises(EncoderUnavailableError, match=r"'~/nothing' .* there is no such folder"):
         revision_of("~/nothing", None)
 
 
