@@ -1,4 +1,4 @@
-"""Ray: `score_dataset` adds the measures to a dataset of Ray Data, `RayTeam` scores a job on a
+"""Ray: `score_dataset` adds the measures to a data set of Ray Data, `RayTeam` scores a job on a
 cluster.
 
 Importing this module imports no Ray.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from heapq import heappop, heappush
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from estime_metric import files
 from estime_metric.config import EstimeConfig
@@ -31,20 +31,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 S = TypeVar("S")
 
-#: The column of the hash of the source, while rows are grouped.
-_KEY = "__estime_source"
-
-#: Seconds within which the machine of a cluster has to answer; Ray would ask for more than a minute.
-_ANSWER = 10.0
-
-#: Chunks per actor that may be read ahead of what is written: bounds the memory of this process.
-_AHEAD = 4
-
-#: Actors that may be lost with a chunk before the job is given up: the chunk may be why they die.
-_LOST = 5
-
-#: Seconds after which the cluster is asked again how many actors fit on it.
-_ASKED = 5.0
+_KEY = "__estime_source"  # column of the hash of the source, while rows are grouped
+_ANSWER = 10.0  # seconds within which the machine of a cluster has to answer; Ray would ask for more than a minute
+_AHEAD = (
+    4  # chunks that may be read ahead of the file, for each actor: bounds what this process holds
+)
+_LOST = 5  # actors that a chunk may cost before the job is given up: it may be what they die of
+_ASKED = 5.0  # seconds after which the cluster is asked again how many actors it holds
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +93,7 @@ def score_dataset(
     if isinstance(concurrency, int):
         compute = ray.data.ActorPoolStrategy(size=concurrency)
     else:
-        least, most = concurrency or (1, _actors_that_fit(ray, needs))
+        least, most = concurrency or (1, _actors_that_fit(ray, *needs))
         compute = ray.data.ActorPoolStrategy(min_size=least, max_size=most)
     whole: dict[str, Any] = {
         "batch_size": None,
@@ -111,18 +104,12 @@ def score_dataset(
             _KEY
         )
     return dataset.map_batches(
-        BlockScorer,
+        _BlockScorer,
         **whole,
-        fn_constructor_kwargs={
-            "config": config,
-            "source_column": source_column,
-            "summary_column": summary_column,
-            "prefix": prefix,
-            "look_ahead": look_ahead,
-        },
+        fn_constructor_args=(config, source_column, summary_column, prefix, look_ahead),
         compute=compute,
-        num_gpus=needs.gpus or None,
-        num_cpus=needs.cpus,
+        num_gpus=needs[0] or None,
+        num_cpus=needs[1],
     )
 
 
@@ -137,36 +124,27 @@ def _add_key(table: Any, column: str) -> Any:
     return table.append_column(_KEY, pyarrow.array(keys, pyarrow.int64()))
 
 
-class BlockScorer:
-    """What an actor of `score_dataset` runs: adds the measures to blocks of rows, Arrow tables."""
-
+class _BlockScorer:
     def __init__(
-        self,
-        config: EstimeConfig,
-        source_column: str = "source",
-        summary_column: str = "summary",
-        prefix: str = "",
-        look_ahead: int = 256,
+        self, config: EstimeConfig, source: str, summary: str, prefix: str, look_ahead: int
     ) -> None:
         from estime_metric.scorer import EstimeScorer
 
         self.scorer = EstimeScorer(config)
-        self.source_column, self.summary_column = source_column, summary_column
-        self.prefix, self.look_ahead = prefix, look_ahead
+        self.columns, self.prefix, self.look_ahead = (source, summary), prefix, look_ahead
 
     def __call__(self, table: Any) -> Iterator[Any]:
-        """The rows of a block that contain a pair with their measures, a chunk at a time."""
+        """The rows of a block that hold a pair with their measures, a chunk at a time."""
         if _KEY in table.column_names:
             table = table.drop_columns([_KEY])
-        columns = list(dict.fromkeys([self.source_column, self.summary_column]))
-        for column in columns:
+        for column in self.columns:
             check_column(column, table.column_names)
         chunk = files.Pairs()
-        for index, row in enumerate(table.select(columns).to_pylist()):
-            if problem := files.pair_problem(row, self.source_column, self.summary_column):
+        for index, row in enumerate(table.select(list(dict.fromkeys(self.columns))).to_pylist()):
+            if problem := files.pair_problem(row, *self.columns):
                 chunk.problems.append(problem)
                 continue
-            source, summary = row[self.source_column], row[self.summary_column]
+            source, summary = (row[column] for column in self.columns)
             if chunk.ends_before(source, self.look_ahead, BYTES):
                 yield self._scored(table, chunk)
                 chunk = files.Pairs()
@@ -178,7 +156,7 @@ class BlockScorer:
 
         if chunk.problems:
             _log.warning(
-                "skipped %d invalid rows; the first one %s", len(chunk.problems), chunk.problems[0]
+                "left out %d invalid rows; the first %s", len(chunk.problems), chunk.problems[0]
             )
         table = table.take(pyarrow.array(chunk.lines, pyarrow.int64()))
         for measure, values in self.scorer.map_batch(
@@ -187,7 +165,7 @@ class BlockScorer:
             name = self.prefix + measure
             if name in table.column_names:
                 raise ValueError(
-                    f"The dataset has the column {name!r}, whose name clashes with an output column: choose other "
+                    f"The data set has the column {name!r}, whose name clashes with an output column: choose other "
                     "names for the output columns with `prefix`."
                 )
             table = table.append_column(name, pyarrow.array(values, pyarrow.float64()))
@@ -197,14 +175,14 @@ class BlockScorer:
 class RayTeam(Workers):
     """Actors of a Ray cluster on one job: each scores whole chunks, this process reads and writes.
 
-    An actor that is lost with its node is replaced as soon as another fits on the cluster; its
-    chunk goes to the next free one. The output is the same as that of one process.
+    An actor that is lost with its node is replaced as soon as the cluster holds another; its chunk
+    goes to the next free one. The file is that of one process.
 
     Args:
-        address: of the cluster, as ``ray.init`` takes it; ``None`` for the cluster that runs on
-            this machine or, if there is none, a new one. A process that is connected stays so.
-        num_gpus, num_cpus: resources per actor; ``num_gpus=None`` is one if the cluster has GPUs,
-            otherwise none.
+        address: of the cluster, as ``ray.init`` takes it; ``None`` for the one that runs here, else
+            one that is started on this machine. A process that is connected stays so.
+        num_gpus, num_cpus: what each actor takes; ``num_gpus=None`` is one where the cluster has
+            GPUs, else none.
 
     Raises:
         ImportError: Ray is not installed.
@@ -224,7 +202,7 @@ class RayTeam(Workers):
         self, chunks: Iterator[S], score: Callable[[S], T], stop: Callable[[], bool]
     ) -> Iterator[T]:
         """As `Workers.run`; RuntimeError where a chunk has cost several actors."""
-        actors = _Actors(self._ray, score, self._needs)
+        actors = _Actors(self._ray, score, *self._needs)
         numbered = enumerate(chunks, start=1)
         tasks: dict[int, S] = {}  # what is read and not written
         waiting: list[int] = []  # of these, what no actor has, as a heap
@@ -252,7 +230,7 @@ class RayTeam(Workers):
                     losses[number] += 1
                     if losses[number] == _LOST:
                         raise RuntimeError(
-                            f"chunk {number} failed {_LOST} times, because each actor that scored it was lost: {gone}"
+                            f"chunk {number} was lost with {_LOST} actors one after the other: {gone}"
                         )
                     heappush(waiting, number)
                 while written + 1 in done and not stop():
@@ -273,10 +251,12 @@ class _Actors:
     0: it starts.
     """
 
-    def __init__(self, ray: Any, score: Callable[[Any], Any], needs: _Needs) -> None:
-        self._ray, self._needs, self._score = ray, needs, ray.put(score)
+    def __init__(
+        self, ray: Any, score: Callable[[Any], Any], num_gpus: float, num_cpus: float
+    ) -> None:
+        self._ray, self._needs, self._score = ray, (num_gpus, num_cpus), ray.put(score)
         self._actor = ray.remote(_ChunkScorer).options(
-            num_gpus=needs.gpus, num_cpus=needs.cpus, max_restarts=0
+            num_gpus=num_gpus, num_cpus=num_cpus, max_restarts=0
         )
         self._busy: dict[Any, tuple[Any, int]] = {}
         self._asked = -_ASKED
@@ -284,12 +264,12 @@ class _Actors:
         self.size = 0
 
     def start_missing(self) -> None:
-        """Starts actors until there are as many as fit on the cluster."""
+        """Starts as many actors as the cluster holds, where it has fewer."""
         now = time.monotonic()
         if now - self._asked < _ASKED:
             return
         self._asked = now
-        self.size = _actors_that_fit(self._ray, self._needs)
+        self.size = _actors_that_fit(self._ray, *self._needs)
         for _ in range(self.size - len(self.idle) - len(self._busy)):
             actor = self._actor.remote(self._score)
             self._busy[actor.__ray_ready__.remote()] = actor, 0
@@ -358,28 +338,21 @@ def _connect(ray: Any, address: str | None) -> None:
     ray.init(address=address)
 
 
-class _Needs(NamedTuple):
-    """The resources of an actor."""
-
-    gpus: float
-    cpus: float
-
-
-def _needs(ray: Any, num_gpus: float | None, num_cpus: float | None) -> _Needs:
+def _needs(ray: Any, num_gpus: float | None, num_cpus: float | None) -> tuple[float, float]:
     if num_gpus is None:
         num_gpus = 1 if ray.cluster_resources().get("GPU", 0) else 0
-    return _Needs(gpus=num_gpus, cpus=1 if num_cpus is None else num_cpus)
+    return num_gpus, 1 if num_cpus is None else num_cpus
 
 
-def _actors_that_fit(ray: Any, needs: _Needs) -> int:
-    """How many actors with these needs fit on the nodes of the cluster, at least 1."""
+def _actors_that_fit(ray: Any, num_gpus: float, num_cpus: float) -> int:
+    """How many actors of these needs the nodes of the cluster hold, at least 1."""
     found = 0
     for node in ray.nodes():
         if node["Alive"]:
             has = node["Resources"]
             fits = [
                 has.get(name, 0) // need
-                for name, need in (("GPU", needs.gpus), ("CPU", needs.cpus))
+                for name, need in (("GPU", num_gpus), ("CPU", num_cpus))
                 if need
             ]
             found += int(min(fits, default=1))

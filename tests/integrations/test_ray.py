@@ -20,7 +20,7 @@ import ray.data
 from ray.cluster_utils import Cluster
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.integrations.ray import BlockScorer, RayTeam, score_dataset
+from estime_metric.integrations.ray import RayTeam, _BlockScorer, score_dataset
 from tests.command import run_command, write_jsonl
 from tests.jobs.conftest import QUICK, rows
 
@@ -159,13 +159,13 @@ def test_an_error_is_raised_as_by_one_process(cluster: Cluster) -> None:
 
 
 @pytest.fixture(scope="module")
-def block_scorer() -> BlockScorer:
-    return BlockScorer(
+def block_scorer() -> _BlockScorer:
+    return _BlockScorer(
         EstimeConfig(model="embedded-small", window=60, margin=10), "article", "text", "estime_", 2
     )
 
 
-def test_a_block_is_scored_in_chunks_that_divide_no_source(block_scorer: BlockScorer) -> None:
+def test_a_block_is_scored_in_chunks_that_divide_no_source(block_scorer: _BlockScorer) -> None:
     articles = ["The cat sat.", "The cat sat.", "The cat sat.", "A dog ran.", None, "A dog ran."]
     table = pyarrow.table(
         {"article": articles, "text": ["The cat.", "", "A cat.", "A dog.", "A dog.", "ran"]}
@@ -181,7 +181,7 @@ def test_a_block_is_scored_in_chunks_that_divide_no_source(block_scorer: BlockSc
     ]
 
 
-def test_what_a_data_set_lacks_or_has_already_is_named(block_scorer: BlockScorer) -> None:
+def test_what_a_data_set_lacks_or_has_already_is_named(block_scorer: _BlockScorer) -> None:
     table = pyarrow.table({"article": ["The cat sat."], "text": ["The cat."]})
     with pytest.raises(ValueError, match="Expected a column 'text', but the columns are article"):
         list(block_scorer(table.drop_columns(["text"])))

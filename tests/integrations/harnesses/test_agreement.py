@@ -135,9 +135,9 @@ def by_datasets(summaries: list[str], sources: list[str], model: str) -> Found:
 def by_ray(summaries: list[str], sources: list[str], model: str) -> Found:
     """What an actor runs; `tests.integrations.test_ray` has a cluster."""
     pyarrow = pytest.importorskip("pyarrow")
-    from estime_metric.integrations.ray import BlockScorer
+    from estime_metric.integrations.ray import _BlockScorer
 
-    block = BlockScorer(EstimeConfig(model=model), "source", "summary", "", 5)
+    block = _BlockScorer(EstimeConfig(model=model), "source", "summary", "", 5)
     tables = list(block(pyarrow.table({"summary": summaries, "source": sources})))
     values, blank = (
         pyarrow.concat_tables(tables)[name].to_pylist() for name in ("inconsistency", "blank")
