@@ -5,8 +5,8 @@ Importing this package loads no model and no toolkit; names are looked up when t
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from estime_metric._version import __version__
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from estime_metric.result import EstimeResult as EstimeResult
     from estime_metric.scorer import EstimeScorer as EstimeScorer
 
-#: `ESTIME` needs an extra, so ``import *`` does not bring it.
+#: public name -> the module that defines it
 _LAZY_EXPORTS = {
     "ESTIME": "integrations.torchmetrics",
     "EncoderUnavailableError": "engine.encoder.loading",
@@ -34,6 +34,9 @@ _LAZY_EXPORTS = {
     "estime": "functional",
     "unload_encoders": "engine.encoder.store",
 }
+
+#: public name -> the package that it needs from an extra; ``import *`` does not bring these
+_NEEDS = {"ESTIME": "torchmetrics"}
 
 __all__ = [
     "EncoderUnavailableError",
@@ -50,15 +53,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _LAZY_EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        return getattr(import_module(f"{__name__}.{_LAZY_EXPORTS[name]}"), name)
-    except ImportError as error:
-        # Without the extra, `hasattr` is False; `from estime_metric import ESTIME` says what to
-        # install.
-        if sys._getframe(1).f_code.co_name == "_handle_fromlist":
-            raise
-        raise AttributeError(str(error)) from error
+    # Without its extra, `ESTIME` raises an ImportError that says what to install.
+    return getattr(import_module(f"{__name__}.{_LAZY_EXPORTS[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY_EXPORTS})
+    missing = {name for name, package in _NEEDS.items() if find_spec(package) is None}
+    return sorted({*__all__, *_LAZY_EXPORTS} - missing)

@@ -30,7 +30,8 @@ TAGGERS = ("nltk",)
 DTYPES = ("float32", "bfloat16", "float16")
 
 LOW_COVERAGE = 0.5  # below this share of checked units no winner is declared
-FAST = {"distance": 2}  # what the preset `EstimeConfig.fast` changes
+FAST = {"distance": 2}  # what the preset "fast" sets
+PRESETS: dict[str, dict[str, Any]] = {"fast": FAST}  # name -> the options that it sets
 
 
 class EstimeOptions(TypedDict, total=False):
@@ -54,6 +55,7 @@ class EstimeOptions(TypedDict, total=False):
     dtype: Literal["float32", "bfloat16", "float16"] | str | torch.dtype
     device: str | torch.device | None
     token_budget: int | None
+    preset: Literal["fast"] | str | None
 
 
 @dataclass(frozen=True)
@@ -177,8 +179,11 @@ class EstimeConfig:
 
     @classmethod
     def from_options(cls, config: EstimeConfig | None, options: Mapping[str, Any]) -> EstimeConfig:
-        """``config`` (or the defaults) with ``options`` laid over it; refuses unknown ones, and
-        suggests others.
+        """``config`` (or the defaults) with ``options`` in place of its own; refuses unknown ones,
+        and suggests others.
+
+        The option ``preset`` names an entry of ``PRESETS``: several options under one name. An
+        option that is given by its own name wins over the preset.
         """
         if config is None:
             config = cls()
@@ -193,17 +198,22 @@ class EstimeConfig:
                 raise TypeError(
                     f"Expected an option among {', '.join(OPTIONS)}, but got `{name}`.{hint}"
                 )
-        return dataclasses.replace(config, **options)
+        own = {name: value for name, value in options.items() if name != _PRESET}
+        if (preset := options.get(_PRESET)) is not None:
+            inputs.check_choice(_PRESET, preset, PRESETS)
+            own = {**PRESETS[preset], **own}
+        return dataclasses.replace(config, **own)
 
     @classmethod
     def fast(cls, **options: Unpack[EstimeOptions]) -> EstimeConfig:
         """The preset for many pairs: every second token masked instead of every eighth, so a
         quarter of the work.
 
-        The measure differs from the paper's: docs/speed.md says how; the signature says
-        ``preset:fast``. Options win.
+        Its scores differ from the paper's: docs/speed.md says how; the signature says
+        ``preset:fast``. Options win. Everything that takes the options of `EstimeConfig` by name
+        takes ``preset="fast"`` too.
         """
-        return cls.from_options(None, {**FAST, **options})
+        return cls.from_options(None, {_PRESET: "fast", **options})
 
     @property
     def splits_words(self) -> bool:
@@ -257,7 +267,10 @@ class EstimeConfig:
         return "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
 
 
-OPTIONS = tuple(field.name for field in dataclasses.fields(EstimeConfig))  # names of all options
+_PRESET = "preset"
+
+#: The names of all options: the fields of `EstimeConfig`, and ``preset``.
+OPTIONS = (*(field.name for field in dataclasses.fields(EstimeConfig)), _PRESET)
 
 #: What other metrics call their options -> ours; a language is chosen by its encoder.
 _ELSEWHERE = {

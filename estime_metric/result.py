@@ -141,7 +141,8 @@ class EstimeResult:
             layer: one of ``layers``; may be left out where there is just one.
 
         Returns:
-            float64 of shape (pairs,), in input order, on the CPU; see `unchecked` and `blank`.
+            float64 of shape (pairs,), in input order, on the CPU; yours to change. See `unchecked`
+            and `blank`.
 
         Raises:
             ValueError: a measure that is unknown or was not asked for, a layer that was not read,
@@ -151,7 +152,8 @@ class EstimeResult:
             raise ValueError(
                 f"Expected argument `measures` to name {measure!r} when scoring, but it did not."
             )
-        return compute(measure, self._statistics[:, self._layer_index(layer)])
+        with torch.inference_mode(False):  # otherwise they could not be changed in place
+            return compute(measure, self._statistics[:, self._layer_index(layer)]).clone()
 
     def mean(self, measure: str = "alarms", layer: int | None = None) -> float:
         """The mean of one measure over the pairs for which it is defined; NaN where there is none.
@@ -227,7 +229,8 @@ class EstimeResult:
             raise ImportError(
                 "to_pandas() needs pandas: pip install 'estime-metric[meta]'."
             ) from error
-        pairs, layers = torch.arange(len(self)), torch.tensor(self.layers)
+        pairs = torch.arange(len(self), device="cpu")
+        layers = torch.tensor(self.layers, device="cpu")
         columns = {"pair": pairs.repeat_interleave(len(layers)), "layer": layers.repeat(len(pairs))}
         columns |= {
             measure: compute(measure, self._statistics).flatten() for measure in self.measures

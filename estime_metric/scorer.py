@@ -27,7 +27,7 @@ from estime_metric.engine.text.units import foreign_language
 from estime_metric.engine.work import Work, work_of
 from estime_metric.explanation import Explanation, explain_pair
 from estime_metric.inputs import check_choice, check_column, check_pairs, check_text, check_texts
-from estime_metric.measures import STATISTICS
+from estime_metric.measures import STATISTICS, reported_name
 from estime_metric.result import EstimeResult
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ class EstimeScorer:
         summaries, texts = check_pairs(predictions, sources)
         config = self.resolved_config
         shape = len(summaries), len(config.layer_tuple), len(STATISTICS)
-        statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
+        with torch.inference_mode(False):  # otherwise the scores could never be changed in place
+            statistics = torch.zeros(shape, dtype=torch.float64, device="cpu")
 
         def count(matched: list[MatchedPair]) -> None:
             counted = count_statistics(matched, config, self._load().soft_encoder.input_embeddings)
@@ -167,7 +168,7 @@ class EstimeScorer:
             signature_column: a column for the signature, the same in every row; ``None`` for none.
 
         Returns:
-            A list for each measure, named as it is; with several layers ``alarms@12`` and so on.
+            A list for each measure by its name; with several layers ``alarms_layer12`` and so on.
 
         Raises:
             ValueError: a column is missing, or as for `score`.
@@ -176,9 +177,7 @@ class EstimeScorer:
             check_column(column, batch)
         result = self.score(list(batch[summary_column]), list(batch[source_column]))
         columns: dict[str, Any] = {
-            f"{measure}@{layer}" if len(result.layers) > 1 else measure: result.values(
-                measure, layer
-            ).tolist()
+            reported_name(measure, layer, result.layers): result.values(measure, layer).tolist()
             for layer in result.layers
             for measure in result.measures
         }
@@ -243,7 +242,8 @@ class EstimeScorer:
             return_memory()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_ready": None}
+        # What has been said is not state: a cache of `datasets` looks results up by a hash of this.
+        return {**self.__dict__, "_ready": None, "_told_language": False}
 
     def __repr__(self) -> str:
         return f"EstimeScorer({self.config.signature()})"

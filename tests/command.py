@@ -9,7 +9,6 @@ import io
 import json
 import multiprocessing
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -23,16 +22,18 @@ from unittest import mock
 
 from estime_metric import cli
 
-#: Starts processes that have the imports already, which take a new one seconds.
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "estime_metric.scorer",
-        "estime_metric.jobs",
-        "estime_metric.cli.score",
-        "transformers.models.bert.modeling_bert",
-    ]
-)
+#: Starts processes that have the imports already, which take a new one seconds; Windows cannot.
+_HAS_FORKSERVER = "forkserver" in multiprocessing.get_all_start_methods()
+FORKS = multiprocessing.get_context("forkserver" if _HAS_FORKSERVER else "spawn")
+if _HAS_FORKSERVER:
+    FORKS.set_forkserver_preload(
+        [
+            "estime_metric.scorer",
+            "estime_metric.jobs",
+            "estime_metric.cli.score",
+            "transformers.models.bert.modeling_bert",
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,8 @@ def full_disk(size: int) -> Iterator[None]:
     """No file of this process can grow beyond ``size`` bytes: writing fails as it does on a full
     disk.
     """
+    import resource  # Windows has no such module
+
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

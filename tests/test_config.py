@@ -82,10 +82,9 @@ def test_values_of_numpy_and_torch_and_generators_are_taken() -> None:
     assert len({EstimeConfig(layers=layers) for layers in ([1, 2], (1, 2), (2, 1))}) == 2
 
 
-def test_the_typed_keywords_are_the_fields() -> None:
-    assert list(EstimeOptions.__annotations__) == [
-        field.name for field in dataclasses.fields(EstimeConfig)
-    ]
+def test_the_typed_keywords_are_the_fields_and_the_preset() -> None:
+    fields = [field.name for field in dataclasses.fields(EstimeConfig)]
+    assert list(EstimeOptions.__annotations__) == [*fields, "preset"]
     assert EstimeOptions.__required_keys__ == frozenset()
     for function in (EstimeScorer.__init__, estime, EstimeConfig.fast):
         assert (
@@ -270,6 +269,19 @@ def test_the_fast_preset_is_seen_in_the_signature_and_its_options_win() -> None:
     assert "|dtype:float32|preset:fast|" in preset.signature()
     for other in (EstimeConfig.fast(distance=4), EstimeConfig()):
         assert "preset" not in other.signature()
+
+
+def test_the_preset_is_an_option_by_name() -> None:
+    config = EstimeConfig(model="embedded", distance=4, normalize=True)
+    scorer = EstimeScorer(config, preset="fast")
+    assert scorer.config == EstimeConfig(model="embedded", distance=2, normalize=True)
+    assert EstimeScorer(config, preset="fast", distance=3).config.distance == 3
+    assert EstimeScorer(config, preset=None).config == config
+    assert EstimeConfig.fast() == EstimeScorer(preset="fast").config
+    with pytest.raises(ValueError, match="`preset` to be one of fast, but got 'quick'"):
+        EstimeScorer(preset="quick")
+    with pytest.raises(TypeError, match=r"but got `presets`\. Did you mean `preset`"):
+        EstimeScorer(presets="fast")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

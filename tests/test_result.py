@@ -47,6 +47,15 @@ def single(**columns: list[float]) -> EstimeResult:
     return EstimeResult(statistics(**table), EstimeConfig(model="m", revision="r", layers=5))
 
 
+def test_values_are_the_callers_to_change(result: EstimeResult) -> None:
+    with torch.inference_mode():
+        inside = {measure: result.values(measure, 2) for measure in BASE_MEASURES}
+    for measure, values in inside.items():
+        expected = values.tolist()
+        values += 1
+        assert result.values(measure, 2).tolist() == pytest.approx(expected, nan_ok=True)
+
+
 @pytest.mark.filterwarnings("ignore:.* is undefined")
 @pytest.mark.parametrize(
     ("measure", "layer", "expected"),
@@ -221,6 +230,11 @@ def test_the_table_has_a_row_for_each_pair_and_layer(
         for layer in (2, 5):
             column = table[table["layer"] == layer][measure].tolist()
             assert column == pytest.approx(result.values(measure, layer).tolist(), nan_ok=True)
+    torch.set_default_device("meta")  # a device on which nothing can be calculated
+    try:
+        assert result.to_pandas().equals(table)
+    finally:
+        torch.set_default_device(None)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'estime-metric\[meta\]'"):
         result.to_pandas()

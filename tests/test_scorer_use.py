@@ -120,6 +120,15 @@ def test_gradients_default_dtype_and_seeds_of_the_caller_stay(
     ).requires_grad  # no inference tensor
 
 
+def test_scores_made_in_inference_mode_can_be_changed(bert_folder: str, pairs: Pairs) -> None:
+    texts = [summary for summary, _ in pairs[:2]], [source for _, source in pairs[:2]]
+    with torch.inference_mode():
+        result = EstimeScorer(model=bert_folder).score(*texts)
+    alarms = result.values("alarms")
+    alarms += 1
+    assert (alarms - 1).tolist() == EstimeScorer(model=bert_folder).score(*texts)["alarms"].tolist()
+
+
 def test_the_progress_bar_counts_pairs_on_stderr_only_if_asked(
     scorer: EstimeScorer, pairs: Pairs, capsys
 ) -> None:

@@ -1,4 +1,8 @@
-"""The page in Gradio: its layout, and which event calls which handler."""
+"""The page in Gradio: its layout, and which event calls which handler.
+
+An event passes the values of components by the component, and gets those to show alike: a function
+reads and returns a dictionary (`Values`), never a row of positions.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +20,31 @@ from estime_metric.demo.handlers import Handlers
 from estime_metric.demo.limits import Limits
 from estime_metric.examples import PATH as EXAMPLES
 from estime_metric.files import WRITABLE, read_pairs
+from estime_metric.inputs import check_choice
 
-#: Index of the example with which the page opens; the comparison opens with it and the one before.
+#: component -> its value, or an update of it
+Values = dict[Any, Any]
+
+#: Index of the example with which the page opens; the comparison opens with the same source.
 OPENING = 3
 
-#: Requests that run at once. Explanations share the encoder batch by batch and never wait for a
-#: file.
+#: Requests that run at the same time. Explanations share the encoder batch by batch and never wait
+#: for a file.
 EXPLAINING, SCORING, LOADING = 4, 1, 1
 
 #: Label of the slider, with the encoder's default.
 LAYER = "Layer (default %d)"
 
-#: Requests that wait; further ones are told that the page is busy.
+#: Label of the preset -> `EstimeConfig`'s preset.
+PRESETS = {"as the paper": None, "fast": "fast"}
+
+#: Requests that wait; visitors of further ones read that the page is busy.
 WAITING = 30
 
 #: Seconds: how often old uploads and scores are deleted, and from what age.
 CLEANING, AGE = 600, 1800
 
-#: On a narrow page the result lies below the texts: brings it into view.
+#: On a narrow page the result is below the texts: brings it into view.
 SHOW_RESULT = "() => { if (window.innerWidth < 900) document.getElementById('%s').scrollIntoView({block: 'start'}); }"
 
 #: The pairs that ship with the package.
@@ -54,9 +65,18 @@ _SYSTEM_FONT = (
 
 #: Shades around the colour in which explanations mark the best match.
 _BLUE = gr.themes.Color(
-    *("#eef6fb", "#d6e9f5", "#aed4ec", "#74bdf2", "#4a9fdb", "#1f80bd"),
-    *("#0a669f", "#085483", "#0a456a", "#0d3a57", "#09253a"),
     name="blue",
+    c50="#eef6fb",
+    c100="#d6e9f5",
+    c200="#aed4ec",
+    c300="#74bdf2",
+    c400="#4a9fdb",
+    c500="#1f80bd",
+    c600="#0a669f",
+    c700="#085483",
+    c800="#0a456a",
+    c900="#0d3a57",
+    c950="#09253a",
 )
 
 #: variable of the theme -> its colours on a light and on a dark page
@@ -80,6 +100,7 @@ _COLOURS = {
 def launch(
     models: Sequence[str] = CHOICES,
     *,
+    preset: str | None = None,
     limits: Limits | None = None,
     any_model: bool = False,
     **options: Any,
@@ -88,6 +109,7 @@ def launch(
 
     Args:
         models: the encoders on offer, as `EstimeConfig.model`; the page opens with the first.
+        preset: the preset with which the page opens, ``None`` or ``"fast"``.
         limits: what one request may ask for.
         any_model: whether visitors may name other encoders too. Leave it off on a public page.
         options: of ``gradio.Blocks.launch``, such as ``server_name``, ``server_port``,
@@ -95,10 +117,12 @@ def launch(
 
     Raises:
         RefusedError: the first encoder cannot be loaded.
+        ValueError: there is no such preset.
         OSError: the port is taken.
     """
     handlers = Handlers(Encoders(models, limits, any_model))
-    blocks = build(handlers).queue(max_size=WAITING, default_concurrency_limit=1, api_open=False)
+    blocks = build(handlers, preset)
+    blocks.queue(max_size=WAITING, default_concurrency_limit=1, api_open=False)
     blocks.launch(
         theme=_theme(),
         head=page.HEAD,
@@ -107,274 +131,419 @@ def launch(
         enable_monitoring=False,
         ssr_mode=False,
         max_file_size=handlers.encoders.limits.max_file_bytes,
+        # Gradio serves files of the current and the temporary folder alone.
+        allowed_paths=[str(EXAMPLES)],
         prevent_thread_lock=True,
         **options,
     )
-    sys.stdout.flush()  # the address, also where the output is no screen
+    sys.stdout.flush()  # the address, also if the output is not a screen
     blocks.block_thread()
 
 
-def build(handlers: Handlers) -> gr.Blocks:
+def build(handlers: Handlers, preset: str | None = None) -> gr.Blocks:
     """The page, opened with an example already explained.
 
     Raises:
         RefusedError: the first encoder cannot be loaded.
+        ValueError: there is no such preset.
     """
-    encoders = handlers.encoders
-    first = encoders.info(encoders.names[0])
-    opening = Setting(first.name, "token", first.layer)
+    # Before anything is built: the encoder may be refused.
+    opening = opening_setting(handlers.encoders, preset)
     blocks = gr.Blocks(
         title="ESTIME", analytics_enabled=False, delete_cache=(CLEANING, AGE), fill_width=True
     )
     with blocks:
         _html(page.asset("header.html"))
-        with gr.Row(elem_id="settings"):
-            model = gr.Dropdown(
-                encoders.labels,
-                value=first.name,
-                label="Encoder (any name from the Hub, or a folder)"
-                if encoders.any_name
-                else "Encoder",
-                elem_id="model",
-                filterable=encoders.any_name,
-                allow_custom_value=encoders.any_name,
-                min_width=220,
-            )
-            unit = gr.Radio(
-                [("tokens", "token"), ("words", "word")],
-                value="token",
-                label="Unit",
-                elem_id="unit",
-            )
-            layer = gr.Slider(
-                1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer"
-            )
-        setting = [model, unit, layer]
-        selected, served = gr.State("explain"), gr.State(first.name)
-        redrawn = []
+        controls = Controls(handlers.encoders, opening)
         with gr.Tabs():
-            for name, label, fill in (
-                ("explain", "Explain", _explain_tab),
-                ("compare", "Compare", _compare_tab),
-            ):
-                with gr.Tab(label, id=name) as tab:
-                    at = fill(handlers, setting, selected, opening)
-                redrawn.append(
-                    (at, tab.select(lambda name=name: name, outputs=selected, **_INSTANT))
-                )
-            with gr.Tab("Score a file", id="file") as tab:
-                _file_tab(handlers, setting)
-            tab.select(lambda: "file", outputs=selected, **_INSTANT)
+            with gr.Tab("Explain", id=ExplainTab.name) as tab:
+                explain = ExplainTab(handlers, controls)
+            selected = tab.select(lambda: ExplainTab.name, None, controls.selected, **_INSTANT)
+            explain.redraw_after(selected.then)
+            with gr.Tab("Compare", id=CompareTab.name) as tab:
+                compare = CompareTab(handlers, controls)
+            selected = tab.select(lambda: CompareTab.name, None, controls.selected, **_INSTANT)
+            compare.redraw_after(selected.then)
+            with gr.Tab("Score a file", id=FileTab.name) as tab:
+                FileTab(handlers, controls)
+            tab.select(lambda: FileTab.name, None, controls.selected, **_INSTANT)
         with gr.Accordion("How to read this", open=False, elem_id="help"):
             _html(page.asset("help.html"))
-        switched = model.change(
-            lambda *given: _switch(encoders, *given),
-            [model, served],
-            [model, layer, served],
-            **_sharing("load", LOADING),
-        )
-        for at, shown in redrawn:
-            for change in (unit.input, layer.input):
-                at(change, trigger_mode="always_last")
-            at(shown.then)
-            at(switched.success)
+        controls.connect(redrawn=[explain, compare])
     return blocks
 
 
-def _switch(encoders: Encoders, name: str | None, before: str) -> tuple[Any, Any, str]:
-    """Loads the chosen encoder and sets the range of layers; returns to the one before if it cannot
-    be loaded.
+def opening_setting(encoders: Encoders, preset: str | None = None) -> Setting:
+    """The first encoder at its default layer; raises as `build`."""
+    check_choice("preset", preset, tuple(PRESETS.values()))
+    first = encoders.info(encoders.names[0])
+    return Setting(model=first.name, layer=first.layer, preset=preset)
+
+
+class Controls:
+    """The row of settings above the tabs, and which tab is selected.
+
+    Attributes:
+        encoders: the encoders on offer.
+        opening: the setting with which the page opens.
     """
-    try:
-        name = (name or "").strip()
-        if name == before:  # set by this function itself
-            return gr.skip(), gr.skip(), before
-        info = encoders.info(name)
-    except ValueError as error:
-        gr.Warning(page.with_code(str(error)), duration=15, title="Not available")
-        return gr.update(value=before), gr.skip(), before
-    layers = gr.update(maximum=info.blocks, value=info.layer, label=LAYER % info.layer)
-    return gr.update(value=info.name), layers, info.name
 
+    def __init__(self, encoders: Encoders, opening: Setting) -> None:
+        self.encoders = encoders
+        self.opening = opening
+        first = encoders.info(opening.model)
+        any_name = encoders.any_name
+        with gr.Row(elem_id="settings"):
+            self.model = gr.Dropdown(
+                encoders.labels,
+                value=first.name,
+                label="Encoder (or Hub name, or folder)" if any_name else "Encoder",
+                elem_id="model",
+                filterable=any_name,
+                allow_custom_value=any_name,
+                min_width=220,
+            )
+            self.unit = gr.Radio(
+                [("tokens", "token"), ("words", "word")],
+                value=opening.unit,
+                label="Unit",
+                elem_id="unit",
+            )
+            self.preset = gr.Radio(
+                list(PRESETS),
+                value=next(label for label, name in PRESETS.items() if name == opening.preset),
+                label="Masking",
+                elem_id="preset",
+            )
+            self.layer = gr.Slider(
+                1, first.blocks, first.layer, step=1, label=LAYER % first.layer, elem_id="layer"
+            )
+        #: The tab that is seen, and the encoder that was loaded last.
+        self.selected = gr.State(ExplainTab.name)
+        self.loaded = gr.State(first.name)
 
-def _explain_tab(
-    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting
-) -> Callable[..., None]:
-    """One pair, explained. Returns a function that adds an event at which it is redrawn."""
-    texts = list(zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True))
-    source, summary = texts[OPENING]
-    pairs = zip(_EXAMPLES.summaries, _EXAMPLES.others, strict=True)
-    labels = [f"{others['verdict']}: {_beginning(text)}" for text, others in pairs]
-    with gr.Row(elem_classes="demo-columns"):
-        with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            example = _examples(labels, OPENING, "example")
-            boxes = [
-                _text_box("Source", source, "source", 9),
-                _text_box("Summary", summary, "summary", 5),
-            ]
-            button = gr.Button("Explain", variant="primary", elem_id="explain")
-        with gr.Column(scale=3, min_width=320):
-            explained, drawable = handlers.explain(source, summary, opening)
-            shown = _html(explained, elem_id="explained", min_height=300)
-            with gr.Accordion(
-                "Plot of the matches", open=False, elem_id="picture", visible=drawable
-            ) as accordion:
-                picture = _html("", elem_id="drawn", min_height=200)
-    opened = gr.State(False)  # the plot is drawn only while it is seen
+    @property
+    def inputs(self) -> set[Any]:
+        """The components of which `setting` needs the values."""
+        return {self.model, self.unit, self.preset, self.layer}
 
-    def run(opened: bool, source: str | None, summary: str | None, *chosen: Any) -> tuple[Any, ...]:
-        given = source or "", summary or "", _setting(*chosen)
-        explained, drawable = handlers.explain(*given)
-        return (
-            explained,
-            handlers.draw(*given) if opened and drawable else "",
-            gr.update(visible=drawable),
+    def setting(self, values: Values) -> Setting:
+        """What is chosen."""
+        return Setting(
+            model=values[self.model],
+            unit=values[self.unit],
+            layer=int(values[self.layer]),
+            preset=PRESETS[values[self.preset]],
         )
 
-    def draw(source: str | None, summary: str | None, *chosen: Any) -> str:
-        return handlers.draw(source or "", summary or "", _setting(*chosen))
+    def connect(self, redrawn: Sequence[PairTab]) -> None:
+        """Loads an encoder when it is chosen, and redraws the tabs when a setting has changed."""
+        switched = self.model.change(
+            self.switch,
+            {self.model, self.loaded},
+            [self.model, self.layer, self.loaded],
+            **_sharing("load", LOADING),
+        )
+        for tab in redrawn:
+            for control in (self.unit, self.preset, self.layer):
+                tab.redraw_after(control.input, trigger_mode="always_last")
+            tab.redraw_after(switched.success)
 
-    accordion.expand(lambda: True, None, opened, **_INSTANT).then(
-        draw, [*boxes, *setting], picture, **_sharing("explain", EXPLAINING)
-    )
-    accordion.collapse(lambda: False, None, opened, **_INSTANT)
-    starts = [
-        example.select(lambda number: texts[number], example, boxes, **_INSTANT).then,
-        button.click,
-    ]
-    shows = [shown, picture, accordion]
-    return _connect("explain", run, [opened, *boxes], setting, shows, opening, selected, starts)
+    def switch(self, values: Values) -> Values:
+        """Loads the chosen encoder and sets the range of layers; returns to the encoder before if
+        it cannot be loaded.
+        """
+        name, loaded = (values[self.model] or "").strip(), values[self.loaded]
+        if name == loaded:  # set by this function itself
+            return {self.loaded: loaded}
+        try:
+            info = self.encoders.info(name)
+        except ValueError as error:
+            gr.Warning(page.with_code(str(error)), duration=15, title="Not available")
+            return {self.model: gr.update(value=loaded), self.loaded: loaded}
+        return {
+            self.model: gr.update(value=info.name),
+            self.layer: gr.update(maximum=info.blocks, value=info.layer, label=LAYER % info.layer),
+            self.loaded: info.name,
+        }
 
 
-def _compare_tab(
-    handlers: Handlers, setting: list[Any], selected: gr.State, opening: Setting
-) -> Callable[..., None]:
-    """Two summaries of one source. Returns a function that adds an event at which they are redrawn."""
-    summaries: dict[str, list[str]] = {}
-    for text, summary in zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True):
-        summaries.setdefault(text, []).append(summary)
-    texts = [(text, *some[:2]) for text, some in summaries.items()]
-    source, first, second = texts[OPENING // 2]
-    with gr.Row(elem_classes="demo-columns"):
-        with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            example = _examples(
-                [_beginning(text) for text in summaries], OPENING // 2, "compare-example"
+class PairTab:
+    """A tab that draws what its texts and the setting give. A subclass makes the components, then
+    calls `connect`.
+
+    Attributes:
+        name: its id.
+        controls: the settings.
+    """
+
+    name: str
+
+    def __init__(self, controls: Controls) -> None:
+        self.controls = controls
+        #: The setting of what is shown.
+        self.drawn = gr.State(controls.opening)
+        self._inputs: set[Any] = set()
+        self._outputs: list[Any] = []
+
+    def draw(self, values: Values) -> Values:
+        """What the texts and the setting give, for the components that show it."""
+        raise NotImplementedError
+
+    def connect(
+        self,
+        *,
+        inputs: set[Any],
+        outputs: list[Any],
+        starts: Sequence[Callable[..., Any]],
+        shows: str,
+    ) -> None:
+        """Says which components `draw` reads and returns, at which events it is called, and the id
+        of the element to bring into view then.
+        """
+        self._inputs = {*inputs, *self.controls.inputs}
+        self._outputs = [*outputs, self.drawn]
+        for start in starts:
+            drawn = start(
+                self.draw_anew, self._inputs, self._outputs, **_sharing("explain", EXPLAINING)
             )
-            boxes = [
-                _text_box("Source", source, "compare-source", 6),
-                _text_box("Summary A", first, "compare-a", 4),
-                _text_box("Summary B", second, "compare-b", 4),
-            ]
-            button = gr.Button("Compare", variant="primary", elem_id="compare")
-        with gr.Column(scale=3, min_width=320):
-            verdict, compared = handlers.compare(source, first, second, opening)
-            shown = [
-                _html(verdict, elem_id="verdict"),
-                _html(compared, elem_id="compared", min_height=300),
-            ]
+            drawn.then(None, js=SHOW_RESULT % shows, api_visibility="private")
 
-    def run(
-        source: str | None, first: str | None, second: str | None, *chosen: Any
-    ) -> tuple[str, str]:
-        return handlers.compare(source or "", first or "", second or "", _setting(*chosen))
+    def draw_anew(self, values: Values) -> Values:
+        """Draws, and keeps the setting in mind."""
+        return {**self.draw(values), self.drawn: self.controls.setting(values)}
 
-    starts = [
-        example.select(lambda number: texts[number], example, boxes, **_INSTANT).then,
-        button.click,
-    ]
-    return _connect("compare", run, boxes, setting, shown, opening, selected, starts)
+    def draw_if_changed(self, values: Values) -> Values:
+        """Draws if the tab is seen and the setting is another than that of what is shown."""
+        setting, drawn = self.controls.setting(values), values[self.drawn]
+        if values[self.controls.selected] != self.name or setting == drawn:
+            return {self.drawn: drawn}
+        return self.draw_anew(values)
 
-
-def _connect(
-    tab: str,
-    run: Callable[..., tuple[Any, ...]],
-    given: list[Any],
-    setting: list[Any],
-    shown: list[Any],
-    opening: Setting,
-    selected: gr.State,
-    starts: list[Any],
-) -> Callable[..., None]:
-    """Runs a tab at its own events. Returns a function that adds an event which redraws the tab if
-    it is selected and the setting has changed."""
-    drawn = gr.State(opening)  # the setting of what is shown
-    inputs, outputs = [*given, *setting], [*shown, drawn]
-
-    def always(*values: Any) -> tuple[Any, ...]:
-        return *run(*values), _setting(*values[-len(setting) :])
-
-    def if_changed(selected: str, before: Setting, *values: Any) -> Any:
-        same = before == _setting(*values[-len(setting) :])
-        return gr.skip() if selected != tab or same else always(*values)
-
-    def at(event: Any, **options: Any) -> None:
+    def redraw_after(self, event: Callable[..., Any], **options: Any) -> None:
+        """Has an event, such as ``button.click``, call `draw_if_changed`."""
         event(
-            if_changed,
-            [selected, drawn, *inputs],
-            outputs,
+            self.draw_if_changed,
+            {self.controls.selected, self.drawn, *self._inputs},
+            self._outputs,
             **_sharing("explain", EXPLAINING),
             **options,
         )
 
-    for start in starts:
-        start(always, inputs, outputs, **_sharing("explain", EXPLAINING)).then(
-            None, js=SHOW_RESULT % shown[0].elem_id, api_visibility="private"
+
+class ExplainTab(PairTab):
+    """One pair, explained."""
+
+    name = "explain"
+
+    def __init__(self, handlers: Handlers, controls: Controls) -> None:
+        super().__init__(controls)
+        self._handlers = handlers
+        source, summary = _EXAMPLES.sources[OPENING], _EXAMPLES.summaries[OPENING]
+        with gr.Row(elem_classes="demo-columns"):
+            with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
+                example = _examples(example_labels(), OPENING, "example")
+                self.source = _text_box("Source", source, "source", lines=9)
+                self.summary = _text_box("Summary", summary, "summary", lines=5)
+                button = gr.Button("Explain", variant="primary", elem_id="explain")
+            with gr.Column(scale=3, min_width=320):
+                explained, drawable = handlers.explain(source, summary, controls.opening)
+                self.shown = _html(explained, elem_id="explained", min_height=300)
+                with gr.Accordion(
+                    "Plot of the matches", open=False, elem_id="picture", visible=drawable
+                ) as self.accordion:
+                    self.picture = _html("", elem_id="drawn", min_height=200)
+        self.opened = gr.State(False)  # the plot is drawn only while it is seen
+        texts = [self.source, self.summary]
+        chosen = example.select(self.take_example, example, texts, **_INSTANT)
+        self.connect(
+            inputs={*texts, self.opened},
+            outputs=[self.shown, self.picture, self.accordion],
+            starts=[chosen.then, button.click],
+            shows="explained",
         )
-    return at
+        expanded = self.accordion.expand(lambda: True, None, self.opened, **_INSTANT)
+        expanded.then(
+            self.draw_picture,
+            {*texts, *controls.inputs},
+            self.picture,
+            **_sharing("explain", EXPLAINING),
+        )
+        self.accordion.collapse(lambda: False, None, self.opened, **_INSTANT)
+
+    def take_example(self, number: int) -> Values:
+        """The texts of an example."""
+        return {
+            self.source: _EXAMPLES.sources[number],
+            self.summary: _EXAMPLES.summaries[number],
+        }
+
+    def draw(self, values: Values) -> Values:
+        """The explanation and, if it is seen, the plot."""
+        explained, drawable = self._handlers.explain(
+            values[self.source] or "", values[self.summary] or "", self.controls.setting(values)
+        )
+        return {
+            self.shown: explained,
+            self.picture: self.draw_picture(values) if values[self.opened] and drawable else "",
+            self.accordion: gr.update(visible=drawable),
+        }
+
+    def draw_picture(self, values: Values) -> str:
+        """The plot of the matches."""
+        return self._handlers.draw(
+            values[self.source] or "", values[self.summary] or "", self.controls.setting(values)
+        )
 
 
-def _file_tab(handlers: Handlers, setting: list[Any]) -> None:
+class CompareTab(PairTab):
+    """Two summaries of one source."""
+
+    name = "compare"
+
+    def __init__(self, handlers: Handlers, controls: Controls) -> None:
+        super().__init__(controls)
+        self._handlers = handlers
+        self.examples = comparisons()
+        sources = [example["source"] for example in self.examples]
+        number = sources.index(_EXAMPLES.sources[OPENING])
+        opening = self.examples[number]
+        with gr.Row(elem_classes="demo-columns"):
+            with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
+                example = _examples(
+                    [_beginning(source) for source in sources], number, "compare-example"
+                )
+                self.source = _text_box("Source", opening["source"], "compare-source", lines=6)
+                self.first = _text_box("Summary A", opening["first"], "compare-a", lines=4)
+                self.second = _text_box("Summary B", opening["second"], "compare-b", lines=4)
+                button = gr.Button("Compare", variant="primary", elem_id="compare")
+            with gr.Column(scale=3, min_width=320):
+                verdict, compared = handlers.compare(**opening, setting=controls.opening)
+                self.verdict = _html(verdict, elem_id="verdict")
+                self.compared = _html(compared, elem_id="compared", min_height=300)
+        texts = [self.source, self.first, self.second]
+        chosen = example.select(self.take_example, example, texts, **_INSTANT)
+        self.connect(
+            inputs={*texts},
+            outputs=[self.verdict, self.compared],
+            starts=[chosen.then, button.click],
+            shows="verdict",
+        )
+
+    def take_example(self, number: int) -> Values:
+        """The texts of an example."""
+        example = self.examples[number]
+        return {
+            self.source: example["source"],
+            self.first: example["first"],
+            self.second: example["second"],
+        }
+
+    def draw(self, values: Values) -> Values:
+        """The verdict and the two explanations."""
+        verdict, compared = self._handlers.compare(
+            source=values[self.source] or "",
+            first=values[self.first] or "",
+            second=values[self.second] or "",
+            setting=self.controls.setting(values),
+        )
+        return {self.verdict: verdict, self.compared: compared}
+
+
+class FileTab:
     """A file of pairs, and the download of its scores."""
-    limits = handlers.encoders.limits
-    with gr.Row(elem_classes="demo-columns"):
-        with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
-            file = gr.File(
-                label="JSON Lines, CSV or Parquet",
-                file_types=list(WRITABLE),
-                elem_id="file",
-                height=180,
-            )
-            with gr.Row():
-                source_column = gr.Textbox(
-                    "source", label="Source column", elem_id="source-column", min_width=120
-                )
-                summary_column = gr.Textbox(
-                    "summary", label="Summary column", elem_id="summary-column", min_width=120
-                )
-            with gr.Row():
-                button = gr.Button("Score", variant="primary", elem_id="score", min_width=100)
-                stop = gr.Button("Stop", elem_id="stop", min_width=100)
-            example = gr.Button(
-                "Take the eight examples", size="sm", variant="secondary", elem_id="take-examples"
-            )
-        with gr.Column(scale=3, min_width=320):
-            label = "Download the scores"
-            download = gr.DownloadButton(
-                label, visible=False, variant="primary", size="md", elem_id="download"
-            )
-            shown = _html(page.render("empty", limits=limits), elem_id="scored", min_height=200)
 
-    def run(
-        path: str | None, source: str | None, summary: str | None, *chosen: Any
-    ) -> Iterator[tuple[Any, Any]]:
+    name = "file"
+
+    def __init__(self, handlers: Handlers, controls: Controls) -> None:
+        self._handlers, self.controls = handlers, controls
+        with gr.Row(elem_classes="demo-columns"):
+            with gr.Column(scale=1, min_width=300, elem_classes="demo-inputs"):
+                self.file = gr.File(
+                    label="JSON Lines, CSV or Parquet",
+                    file_types=list(WRITABLE),
+                    elem_id="file",
+                    height=180,
+                )
+                with gr.Row():
+                    self.source_column = gr.Textbox(
+                        "source", label="Source column", elem_id="source-column", min_width=120
+                    )
+                    self.summary_column = gr.Textbox(
+                        "summary", label="Summary column", elem_id="summary-column", min_width=120
+                    )
+                with gr.Row():
+                    button = gr.Button("Score", variant="primary", elem_id="score", min_width=100)
+                    stop = gr.Button("Stop", elem_id="stop", min_width=100)
+                example = gr.Button(
+                    "Use the eight examples",
+                    size="sm",
+                    variant="secondary",
+                    elem_id="take-examples",
+                )
+            with gr.Column(scale=3, min_width=320):
+                self.download = gr.DownloadButton(
+                    "Download the scores",
+                    visible=False,
+                    variant="primary",
+                    size="md",
+                    elem_id="download",
+                )
+                empty = page.render("empty", limits=handlers.encoders.limits)
+                self.shown = _html(empty, elem_id="scored", min_height=200)
+        scoring = button.click(
+            self.score,
+            {self.file, self.source_column, self.summary_column, *controls.inputs},
+            [self.shown, self.download],
+            show_progress="minimal",
+            **_sharing("file", SCORING),
+        )
+        stop.click(
+            lambda: page.notice("Stopped."),
+            None,
+            self.shown,
+            cancels=[scoring],
+            queue=False,
+            api_visibility="private",
+        )
+        example.click(lambda: str(EXAMPLES), None, self.file, queue=False, api_visibility="private")
+
+    def score(self, values: Values) -> Iterator[Values]:
+        """Scores the file; shows how far that has come and, at the end, offers the scores."""
         with TemporaryDirectory() as folder:  # what is yielded is copied to where it can be fetched
-            for html, scores in handlers.score_file(
-                path, source or "", summary or "", _setting(*chosen), Path(folder)
+            for html, scores in self._handlers.score_file(
+                values[self.file],
+                values[self.source_column] or "",
+                values[self.summary_column] or "",
+                self.controls.setting(values),
+                Path(folder),
             ):
                 there = scores is not None
-                yield html, gr.update(value=str(scores) if there else None, visible=there)
+                yield {
+                    self.shown: html,
+                    self.download: gr.update(value=str(scores) if there else None, visible=there),
+                }
 
-    inputs, options = [file, source_column, summary_column, *setting], _sharing("file", SCORING)
-    scoring = button.click(run, inputs, [shown, download], show_progress="minimal", **options)
-    stop.click(
-        lambda: page.notice("Stopped."),
-        None,
-        shown,
-        cancels=[scoring],
-        queue=False,
-        api_visibility="private",
-    )
-    example.click(lambda: str(EXAMPLES), None, file, queue=False, api_visibility="private")
+
+def example_labels() -> list[str]:
+    """A line for each example."""
+    return [
+        f"{others['verdict']}: {_beginning(summary)}"
+        for summary, others in zip(_EXAMPLES.summaries, _EXAMPLES.others, strict=True)
+    ]
+
+
+def comparisons() -> list[dict[str, str]]:
+    """The sources of the examples, each with two of its summaries, as `Handlers.compare` takes
+    them.
+    """
+    summaries: dict[str, list[str]] = {}
+    for source, summary in zip(_EXAMPLES.sources, _EXAMPLES.summaries, strict=True):
+        summaries.setdefault(source, []).append(summary)
+    return [
+        {"source": source, "first": some[0], "second": some[1]}
+        for source, some in summaries.items()
+    ]
 
 
 def _html(value: str, **options: Any) -> gr.HTML:
@@ -388,7 +557,7 @@ def _examples(labels: Sequence[str], number: int, name: str) -> gr.Dropdown:
     return gr.Dropdown(choices, value=number, label="Example", elem_id=name, filterable=False)
 
 
-def _text_box(label: str, value: str, name: str, lines: int) -> gr.Textbox:
+def _text_box(label: str, value: str, name: str, *, lines: int) -> gr.Textbox:
     attributes = gr.InputHTMLAttributes(spellcheck=False)
     return gr.Textbox(
         value, label=label, elem_id=name, lines=lines, max_lines=lines, html_attributes=attributes
@@ -398,10 +567,6 @@ def _text_box(label: str, value: str, name: str, lines: int) -> gr.Textbox:
 def _sharing(name: str, limit: int) -> dict[str, Any]:
     """Options of an event that shares a queue with others of that name."""
     return {"concurrency_id": name, "concurrency_limit": limit, "api_visibility": "private"}
-
-
-def _setting(model: str, unit: str, layer: float) -> Setting:
-    return Setting(model, unit, int(layer))
 
 
 def _beginning(text: str) -> str:
@@ -420,9 +585,8 @@ def _theme() -> gr.themes.Base:
         font=(*_SYSTEM_FONT, "sans-serif"),
         font_mono=("ui-monospace", "SF Mono", "Menlo", "Consolas", "monospace"),
     )
-    both = {
-        f"{name}{mode}": of[i]
-        for name, of in _COLOURS.items()
-        for i, mode in enumerate(("", "_dark"))
-    }
-    return theme.set(**both, button_primary_text_color="#ffffff", color_accent="*primary_600")
+    colours = {}
+    for name, (light, dark) in _COLOURS.items():
+        colours[name] = light
+        colours[f"{name}_dark"] = dark
+    return theme.set(**colours, button_primary_text_color="#ffffff", color_accent="*primary_600")

@@ -18,7 +18,7 @@ from estime_metric.scorer import EstimeScorer
 #: Encoders in the package, the quick one first, and Hub names.
 CHOICES = (EMBEDDED_SMALL_MODEL, EMBEDDED_MODEL, "bert-base-uncased", PAPER_MODEL, "roberta-large")
 
-#: What stands beside a name on the page.
+#: What follows a name on the page.
 REMARKS = {
     EMBEDDED_SMALL_MODEL: "small, in the package",
     EMBEDDED_MODEL: "in the package",
@@ -32,11 +32,12 @@ CACHE_BYTES = 400_000_000
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a visitor has chosen."""
+    """What a visitor has chosen: options of `EstimeConfig`."""
 
     model: str
-    unit: str
-    layer: int
+    unit: str = UNITS[0]
+    layer: int | None = None  # the encoder's default
+    preset: str | None = None
 
 
 class Encoders:
@@ -48,7 +49,7 @@ class Encoders:
     Args:
         names: the encoders on offer, as `EstimeConfig.model`.
         limits: what one request may ask for.
-        any_name: whether other encoders are loaded too where a visitor names them.
+        any_name: whether other encoders are loaded too if a visitor names them.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Encoders:
         """Blocks, width and default layer of an encoder; loads it. Refuses one that is not on offer
         (RefusedError).
         """
-        return self.scorer(model, UNITS[0]).encoder.info
+        return self.scorer(Setting(model)).encoder.info
 
     def explain(self, summaries: Sequence[str], source: str, setting: Setting) -> list[Explanation]:
         """The explanations of one or several summaries of one source.
@@ -79,11 +80,11 @@ class Encoders:
         """
         for summary in summaries:  # before the encoder is loaded
             self.limits.check_pair(source, summary)
-        scorer = self.scorer(setting.model, setting.unit)
+        scorer = self.scorer(setting, every_layer=True)
         config = scorer.encoder.info.resolve(replace(scorer.config, layers=setting.layer))
         self.check(scorer, source, *summaries)
         explanations = scorer.explain_pairs(
-            summaries, [source] * len(summaries), layer=setting.layer
+            summaries, [source] * len(summaries), layer=config.layer_tuple[0]
         )
         # All layers were read at once; the signature is that of the one shown.
         return [replace(explanation, signature=config.signature()) for explanation in explanations]
@@ -101,22 +102,35 @@ class Encoders:
                 reason = f"The {name} has {tokens:,} tokens; with {_label(info.name)} this page takes up to {most:,}."
                 refuse(reason, "max-tokens")
 
-    def scorer(self, model: str, unit: str, layers: int | str = "all") -> EstimeScorer:
+    def scorer(self, setting: Setting, *, every_layer: bool = False) -> EstimeScorer:
         """A scorer whose encoder is loaded; only those who ask for the same encoder wait for it.
+
+        Args:
+            setting: what was chosen.
+            every_layer: read all layers, so that another one can be shown at no cost; reading only
+                that of the setting is faster.
 
         Raises:
             RefusedError: the encoder is not on offer or cannot be loaded.
+            ValueError: there is no such unit or preset.
         """
+        model = setting.model
         if not model.strip() or (model not in self.names and not self.any_name):
-            raise RefusedError("This encoder is not on offer here.")
-        check_choice("unit", unit, UNITS)
-        scorer = EstimeScorer(model=model, unit=unit, layers=layers, cache=self._cache)
+            raise RefusedError("This encoder is not available on this page.")
+        check_choice("unit", setting.unit, UNITS)
+        scorer = EstimeScorer(
+            model=model,
+            unit=setting.unit,
+            layers="all" if every_layer else setting.layer,
+            preset=setting.preset,
+            cache=self._cache,
+        )
         try:
             scorer.load()
         except EncoderUnavailableError as error:
             raise RefusedError(
-                f"The encoder {_label(model)} cannot be loaded here: this machine has no copy of it, and the "
-                "Hugging Face Hub gave none. Please choose another one."
+                f"The encoder {_label(model)} cannot be loaded: it is not in the local cache and could not be "
+                "downloaded from the Hugging Face Hub. Please choose another encoder."
             ) from error
         return scorer
 

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from estime_metric import files
@@ -18,6 +19,9 @@ from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
 _LOG = logging.getLogger(__name__)
+
+#: Rows of a file in which its columns are looked for.
+HEAD = 100
 
 
 class Handlers:
@@ -105,9 +109,10 @@ class Handlers:
             refuse(
                 f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes"
             )
-        pairs = files.read_pairs(
-            path, source_column.strip() or "source", summary_column.strip() or "summary"
-        )
+        source_column = source_column.strip() or "source"
+        summary_column = summary_column.strip() or "summary"
+        _check_columns(path, {"Source column": source_column, "Summary column": summary_column})
+        pairs = files.read_pairs(path, source_column, summary_column)
         if len(pairs) > limits.max_pairs:
             refuse(
                 f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}.",
@@ -125,12 +130,10 @@ class Handlers:
         begun.
         """
         limits = self.encoders.limits
-        scorer = self.encoders.scorer(
-            setting.model, setting.unit, setting.layer
-        )  # faster than one of all layers
+        scorer = self.encoders.scorer(setting)
         rows = len(pairs) + len(pairs.problems)
         progress = page.Progress(rows, problems=list(pairs.problems), signature=scorer.signature)
-        ours = files.score_columns(BASE_MEASURES, (setting.layer,))
+        ours = files.score_columns(BASE_MEASURES, scorer.resolved_config.layer_tuple)
         prefix = (
             "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
         )
@@ -147,14 +150,31 @@ class Handlers:
             except ValueError as error:
                 progress.problems.append(f"line {pair.lines[0]}: {error}")
                 continue
-            values = (
-                float(result.values(measure)[0]) for measure in ("alarms", RECOMMENDED, "coverage")
+            scored = page.Scored(
+                line=pair.lines[0],
+                summary=summary,
+                alarms=float(result["alarms"][0]),
+                recommended=float(result[RECOMMENDED][0]),
+                coverage=float(result["coverage"][0]),
             )
-            progress.scored.append(page.Scored(pair.lines[0], summary, *values))
+            progress.scored.append(scored)
             progress.rows += files.score_rows(pair, result, prefix)
             yield progress
         progress.done = True
         yield progress
+
+
+def _check_columns(path: Path, wanted: dict[str, str]) -> None:
+    """Refuses a file without a column (RefusedError); ``wanted`` are the columns by the boxes of
+    the page in which they are named."""
+    rows = islice(files.read_rows(path), HEAD)
+    found = {column: None for _, row in rows if isinstance(row, dict) for column in row}
+    for box, column in wanted.items():
+        if found and column not in found:
+            raise RefusedError(
+                f"The file has no column `{column}`; its columns are {', '.join(found)}. Write the name of the right "
+                f"one in the box \u201c{box}\u201d."
+            )
 
 
 def _has_match(explanation: Explanation) -> bool:

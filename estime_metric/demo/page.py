@@ -134,13 +134,24 @@ def scored(progress: Progress) -> str:
         progress=progress,
         count=f"{len(pairs):,} of {progress.rows_in_file:,} rows scored",
         done=(len(pairs) + len(progress.problems)) / max(1, progress.rows_in_file),
-        mean=Scored(0, "", *np.mean([pair[2:] for pair in pairs], axis=0)) if pairs else None,
+        mean=_mean(pairs) if pairs else None,
         listed=LISTED,
         low=LOW_COVERAGE,
         recommended=RECOMMENDED,
         share=share,
         beginning=_beginning,
         code=lambda text: Markup(with_code(text)),
+    )
+
+
+def _mean(pairs: Sequence[Scored]) -> Scored:
+    """The mean of each measure, of no line and no summary."""
+    return Scored(
+        line=0,
+        summary="",
+        alarms=float(np.mean([pair.alarms for pair in pairs])),
+        recommended=float(np.mean([pair.recommended for pair in pairs])),
+        coverage=float(np.mean([pair.coverage for pair in pairs])),
     )
 
 

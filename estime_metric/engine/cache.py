@@ -43,7 +43,7 @@ class SourceCache:
     Entries are kept on the CPU, whatever device they come from; in a folder each is a safetensors
     file with a checksum. Several processes may share a folder; a damaged entry is removed with a
     warning and computed again. A deep copy is the cache itself; an unpickled one keeps folder and
-    limits and starts with empty memory.
+    limits, starts with empty memory, and makes the folder when it first writes to it.
 
     Args:
         memory_bytes: most bytes of embeddings held in memory.
@@ -72,9 +72,19 @@ class SourceCache:
         folder: str | os.PathLike[str] | None = None,
         folder_bytes: int = 10_000_000_000,
     ) -> None:
-        self.memory_bytes = integer("memory_bytes", memory_bytes, least=0)
-        self.folder = None if folder is None else Path(folder).expanduser()
-        self.folder_bytes = integer("folder_bytes", folder_bytes, least=0)
+        self._start(
+            memory_bytes=integer("memory_bytes", memory_bytes, least=0),
+            folder=None if folder is None else Path(folder).expanduser(),
+            folder_bytes=integer("folder_bytes", folder_bytes, least=0),
+        )
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def _start(self, *, memory_bytes: int, folder: Path | None, folder_bytes: int) -> None:
+        """Begins with nothing in memory, within these limits; touches no file."""
+        self.memory_bytes = memory_bytes
+        self.folder = folder
+        self.folder_bytes = folder_bytes
         self.hits = self.misses = 0
         self._entries: OrderedDict[str, Tensor] = OrderedDict()
         self._held = 0
@@ -83,8 +93,6 @@ class SourceCache:
         )  # bytes written since the folder was last looked through
         self._warned = False
         self._lock = threading.Lock()
-        if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
 
     @classmethod
     def of(cls, cache: int | str | os.PathLike[str] | SourceCache | None) -> SourceCache | None:
@@ -152,8 +160,15 @@ class SourceCache:
     def __deepcopy__(self, memo: dict[int, Any]) -> SourceCache:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.memory_bytes, self.folder, self.folder_bytes)
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "memory_bytes": self.memory_bytes,
+            "folder": self.folder,
+            "folder_bytes": self.folder_bytes,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._start(**state)
 
     def _keep(self, key: str, embeddings: Tensor) -> None:
         if embeddings.nbytes > self.memory_bytes:
@@ -192,6 +207,7 @@ class SourceCache:
             return
         content = save({"embeddings": embeddings, "checksum": _checksum(key, embeddings)})
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)  # an unpickled cache has not made it
             handle, unfinished = tempfile.mkstemp(suffix=".source.part", dir=self.folder)
             try:
                 with os.fdopen(handle, "wb") as stream:
@@ -230,7 +246,8 @@ class SourceCache:
                 excess -= size
 
     def _files(self) -> Iterator[tuple[Path, int, float]]:
-        for file in [] if self.folder is None else self.folder.iterdir():
+        folder = self.folder if self.folder is not None and self.folder.is_dir() else None
+        for file in [] if folder is None else folder.iterdir():
             if _ENTRY.fullmatch(file.name) or _UNFINISHED.fullmatch(file.name):
                 with contextlib.suppress(OSError):  # another process removed it
                     state = file.stat()

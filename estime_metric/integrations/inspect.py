@@ -34,29 +34,29 @@ def estime(
 ) -> Scorer:
     """Scores completions as summaries of their sources, without a reference.
 
-    Samples that wait at the same time are scored in one batch off the event loop, equal sources
+    Samples that wait at the same time are scored in one batch off the event loop. Equal sources are
     encoded once.
 
     Args:
-        measures: the measures that are logged, each under its name, and beside them ``blank``: 1
-            for a summary without tokens, else 0. A sample for which one is undefined is left out of
-            its mean and standard error.
-        source: field of the sample's metadata that holds the source; ``None`` takes the sample's
-            input, of several messages the last of the user.
+        measures: the measures that are logged, each under its name. ``blank`` is always logged too:
+            1 for a summary without tokens, otherwise 0. If a measure is undefined for a sample, the
+            sample is excluded from its mean and standard error.
+        source: the field of the sample's metadata that contains the source. If it is ``None``, the
+            source is the sample's input; if the input has several messages, the last user message.
         explain: list the alarms with their evidence in the score's explanation and metadata.
-        options: options of `EstimeConfig`, of ``layers`` no more than one.
+        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
 
     Returns:
-        A scorer. Its scores hold the completion as ``answer``, and all measures and the signature
+        A scorer. Its scores have the completion as ``answer``, and all measures and the signature
         as metadata.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it. When a sample is scored: it has
-            no such field, or one that is no text.
+        TypeError, ValueError: a bad option; the message names it. When a sample is scored: it does
+            not have this field, or the field is not a text.
         EncoderUnavailableError: when a sample is scored: the encoder cannot be loaded.
     """
-    # Inspect imports the modules of all its extensions at start; torch is imported when a scorer is
-    # made.
+    # Inspect imports the modules of all its extensions when it starts; torch, which is slow, is
+    # imported when a scorer is made.
     from estime_metric.integrations.judging import Judge, MicroBatcher
 
     judge = Judge(measures=measures, explain=explain, **options)
@@ -64,11 +64,12 @@ def estime(
 
     async def score(state: TaskState, target: Target) -> Score:
         if source is not None and source not in state.metadata:
-            wanted = f"metadata of sample {state.sample_id!r} to hold {source!r}"
-            raise ValueError(f"Expected the {wanted}, but they do not.")
+            raise ValueError(
+                f"Expected the metadata of sample {state.sample_id!r} to have the field {source!r}, but it does not."
+            )
         text = state.input_text if source is None else state.metadata[source]
         summary = state.output.completion
-        judgement = await _result(batcher.submit(summary, text))
+        judgement = await result_of(batcher.submit(summary, text))
         value = {name: judgement.measures[name] for name in judge.measures}  # NaN is unscored
         return Score(
             value=value, answer=summary, explanation=judgement.text(), metadata=judgement.metadata()
@@ -77,19 +78,20 @@ def estime(
     return score
 
 
-async def _result(future: Future[Judgement]) -> Judgement:
-    """Waits for another thread's result without blocking the event loop, be it asyncio's or trio's."""
+async def result_of(future: Future[Judgement]) -> Judgement:
+    """Waits for another thread's result without blocking the event loop, be it asyncio's or trio's.
+
+    If this is cancelled, the future is too.
+    """
     done = anyio.Event()
     loop: Any = current_token().native_token
-    soon = (
-        loop.run_sync_soon if hasattr(loop, "run_sync_soon") else loop.call_soon_threadsafe
-    )  # trio's or asyncio's
+    is_trio = hasattr(loop, "run_sync_soon")
+    call_soon = loop.run_sync_soon if is_trio else loop.call_soon_threadsafe
 
-    def wake(
-        _: object,
-    ) -> None:  # in this thread if the future is done already or cancelled here, else in the worker
+    def wake(_: object) -> None:
+        """Is called in this thread if the future is done or cancelled already, else in another."""
         with suppress(RuntimeError):  # the loop has ended: nobody waits
-            soon(done.set)
+            call_soon(done.set)
 
     future.add_done_callback(wake)
     try:

@@ -1,5 +1,5 @@
-"""Pairs -> measures and explanations, single ones gathered into batches: what the integrations with
-harnesses share.
+"""Shared code of the harness integrations: scores and explains pairs, and collects single pairs
+into batches.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ import math
 import os
 import threading
 import time
-import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,22 +22,24 @@ from estime_metric.inputs import check_text, measure_tuple
 from estime_metric.measures import BASE_MEASURES, MEASURES, RECOMMENDED
 from estime_metric.scorer import EstimeScorer
 
-CACHE_BYTES = (
-    256_000_000  # of source embeddings that a judge keeps from one call to the next by default
-)
-LOGGED = (
-    "alarms",
-    RECOMMENDED,
-)  # logged where nothing else is said; `blank` is logged beside whatever is
-WAIT, MOST = (
-    0.02,
-    256,
-)  # seconds that the first pair of a batch waits for others, and the most pairs in a batch
+#: Bytes of source embeddings that a judge keeps from one call to the next by default.
+CACHE_BYTES = 256_000_000
+
+#: The measures that are logged by default; `blank` is always logged too.
+LOGGED = ("alarms", RECOMMENDED)
+
+#: Seconds that the first pair of a batch waits for others, and the most pairs in a batch.
+WAIT_SECONDS = 0.02
+MOST_PAIRS = 256
+
+#: The processes of the calls that are judging now. A process that is forked inherits what its parent
+#: was doing at that moment, and with it locks of the engine that nobody will release.
+_JUDGING: dict[object, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a harness logs of one pair: each measure by name (NaN where undefined), signature,
+    """What a harness logs of one pair: each measure by name (NaN if undefined), signature,
     explanation if any.
     """
 
@@ -46,8 +48,8 @@ class Judgement:
     explanation: Explanation | None = None
 
     def text(self) -> str:
-        """The counts and, one a line, the alarms, each with its characters and those of its
-        evidence in the source.
+        """The counts, and one line per alarm with its characters and those of its evidence in the
+        source.
         """
         shown = self.explanation
         if shown is None:
@@ -63,8 +65,8 @@ class Judgement:
         return "\n".join(lines)
 
     def metadata(self) -> dict[str, Any]:
-        """Plain values for a log: the measures (``None`` where undefined), the signature, the
-        alarms if explained.
+        """Plain values for a log: the measures (``None`` if undefined), the signature, the alarms
+        if explained.
         """
         measures = {
             name: None if math.isnan(value) else value for name, value in self.measures.items()
@@ -132,95 +134,158 @@ class Judge:
         self.measures = tuple(dict.fromkeys((*wanted, "blank")))
         self.explain = explain
 
+    def load(self) -> None:
+        """Loads the encoder, unless it is loaded. Errors as `EstimeScorer.load` and `__call__`."""
+        refuse_unsafe_fork()
+        with _judging():
+            self.scorer.load()
+
     def __call__(self, predictions: Sequence[str], sources: Sequence[str]) -> list[Judgement]:
         """One judgement for each pair, in input order. Arguments and errors as
         `EstimeScorer.score`.
+
+        Raises RuntimeError in a process that was forked while its parent was judging.
         """
-        result = self.scorer.score(predictions, sources)
-        columns = [result.values(name).tolist() for name in result.measures]
-        rows = [dict(zip(result.measures, row, strict=True)) for row in zip(*columns, strict=True)]
-        explanations: Iterable[Explanation | None] = [None] * len(rows)
-        if self.explain:
-            explanations = self.scorer.explain_pairs(predictions, sources)
+        refuse_unsafe_fork()
+        with _judging():
+            result = self.scorer.score(predictions, sources)
+            explanations: Iterable[Explanation | None] = [None] * len(result)
+            if self.explain:
+                explanations = self.scorer.explain_pairs(predictions, sources)
+        columns = {name: result.values(name).tolist() for name in result.measures}
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         return [
-            Judgement(row, result.signature, shown)
-            for row, shown in zip(rows, explanations, strict=True)
+            Judgement(measures=row, signature=result.signature, explanation=explanation)
+            for row, explanation in zip(rows, explanations, strict=True)
         ]
 
 
-#: Held while a worker judges, and by whoever forks: a child never inherits a lock of the engine
-#: that is held.
-_JUDGING = threading.RLock()
-_BATCHERS: weakref.WeakSet[MicroBatcher] = weakref.WeakSet()
+@contextmanager
+def _judging() -> Iterator[None]:
+    call = object()
+    _JUDGING[call] = os.getpid()
+    try:
+        yield
+    finally:
+        del _JUDGING[call]
 
 
-def _start_child() -> None:
-    _JUDGING.release()
-    for batcher in _BATCHERS:
-        batcher._reset()
+def refuse_unsafe_fork() -> None:
+    """Refuses to judge in a process that was forked while its parent was judging (RuntimeError):
+    the encoder that it inherited may be locked for good.
+    """
+    if any(process != os.getpid() for process in list(_JUDGING.values())):
+        raise RuntimeError(
+            "This process was forked while its parent was judging with ESTIME, so the encoder may be locked for good. "
+            'Start processes with `spawn`, as in multiprocessing.get_context("spawn"), or fork them before anything '
+            "is judged."
+        )
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_JUDGING.acquire, after_in_parent=_JUDGING.release, after_in_child=_start_child
-    )
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A pair whose judgement somebody waits for."""
+
+    prediction: str
+    source: str
+    future: Future[Judgement]
 
 
 class MicroBatcher:
-    """Judges pairs that are submitted one by one, from any thread or event loop, in batches in a
-    thread of its own.
+    """Judges pairs that are submitted one by one, from any thread or event loop, in batches in its
+    own thread.
 
-    The first pair waits so many seconds for others; while a batch is being judged the next one
-    gathers.
+    The first pair waits ``wait`` seconds for others; while a batch of at most ``most`` pairs is
+    being judged the next one gathers. If a batch fails because of one text, only the pairs with
+    that text get the error. A process that is forked has its own thread and its own pairs.
     """
 
-    def __init__(self, judge: Judge, wait: float = WAIT, most: int = MOST) -> None:
+    def __init__(self, judge: Judge, wait: float = WAIT_SECONDS, most: int = MOST_PAIRS) -> None:
         self.judge, self.wait, self.most = judge, wait, most
-        self._reset()
-        _BATCHERS.add(self)
+        #: process id -> its worker, since a thread does not survive a fork and a lock may stay held
+        self._workers: dict[int, _Worker] = {}
 
-    def _reset(self) -> None:
-        """Nothing is pending; a forked process has no worker, and the parent's may have held the
-        lock.
+    def submit(self, prediction: str, source: str) -> Future[Judgement]:
+        """The future judgement of a pair; TypeError or ValueError if an argument is not a text.
+
+        Raises RuntimeError in a process that was forked while its parent was judging.
         """
+        waiting = _Waiting(
+            prediction=check_text("prediction", prediction),
+            source=check_text("source", source),
+            future=Future(),
+        )
+        refuse_unsafe_fork()
+        process = os.getpid()
+        if process not in self._workers:
+            self._workers.setdefault(process, _Worker(self.judge, self.wait, self.most))
+        self._workers[process].add(waiting)
+        return waiting.future
+
+
+class _Worker:
+    """The thread of a `MicroBatcher` in one process, and the pairs that wait for it."""
+
+    def __init__(self, judge: Judge, wait: float, most: int) -> None:
+        self._judge, self._wait, self._most = judge, wait, most
         self._lock = threading.Lock()
-        self._pending: list[tuple[str, str, Future[Judgement]]] = []
+        self._pending: list[_Waiting] = []
         self._working = False  # while pairs are pending
         #: Its thread stays: one that ends frees its memory of MKL under a lock, which a child may
         #: inherit held.
         self._pool = ThreadPoolExecutor(1, "estime")
 
-    def submit(self, prediction: str, source: str) -> Future[Judgement]:
-        """The judgement of a pair, to come; TypeError or ValueError where an argument is no text."""
-        future: Future[Judgement] = Future()
-        pair = check_text("prediction", prediction), check_text("source", source), future
+    def add(self, waiting: _Waiting) -> None:
         with self._lock:
-            self._pending.append(pair)
+            self._pending.append(waiting)
             if not self._working:
                 self._working = True
                 self._pool.submit(self._work)
-        return future
 
     def _work(self) -> None:
-        time.sleep(self.wait)
-        while True:
-            with self._lock:
-                batch, self._pending = self._pending[: self.most], self._pending[self.most :]
-                if not batch:
-                    self._working = False
-                    return
-            batch = [pair for pair in batch if pair[2].set_running_or_notify_cancel()]
+        time.sleep(self._wait)
+        while batch := self._next_batch():
+            wanted = [waiting for waiting in batch if waiting.future.set_running_or_notify_cancel()]
             try:
-                with _JUDGING:
-                    judgements = self.judge(
-                        [pair[0] for pair in batch], [pair[1] for pair in batch]
-                    )
-            except BaseException as error:  # is raised to all who wait
-                for _, _, future in batch:
-                    future.set_exception(error)
+                self._judge.load()
+            except BaseException as error:
+                _fail(wanted, error)
             else:
-                for (_, _, future), judgement in zip(batch, judgements, strict=True):
-                    future.set_result(judgement)
+                self._judge_apart(wanted)
+
+    def _next_batch(self) -> list[_Waiting]:
+        """The pairs to judge now; none if none is pending, and the next to come starts anew."""
+        with self._lock:
+            batch, self._pending = self._pending[: self._most], self._pending[self._most :]
+            self._working = bool(batch)
+        return batch
+
+    def _judge_apart(self, batch: list[_Waiting]) -> None:
+        """Gives each pair its judgement. If that fails, the halves are judged: it may be because of
+        a single text.
+        """
+        if not batch:
+            return
+        try:
+            judgements = self._judge(
+                [waiting.prediction for waiting in batch], [waiting.source for waiting in batch]
+            )
+        except BaseException as error:
+            if len(batch) == 1 or not isinstance(error, Exception):
+                _fail(batch, error)
+                return
+        else:
+            for waiting, judgement in zip(batch, judgements, strict=True):
+                waiting.future.set_result(judgement)
+            return
+        middle = len(batch) // 2
+        self._judge_apart(batch[:middle])
+        self._judge_apart(batch[middle:])
+
+
+def _fail(batch: list[_Waiting], error: BaseException) -> None:
+    for waiting in batch:
+        waiting.future.set_exception(error)
 
 
 @dataclass(eq=False)

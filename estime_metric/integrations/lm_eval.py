@@ -20,12 +20,12 @@ class EstimeTask:
     ``process_results``.
 
     Args:
-        source: the field of a document that holds the source.
+        source: the field of a document that contains the source.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those
-            that ``process_results`` returns, by default ``alarms`` and ``inconsistency``, and
-            beside them ``blank``: 1 for a response without tokens, else 0. ``metric_list`` names
-            the same.
+        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
+            ``measures`` selects what ``process_results`` returns, by default ``alarms`` and
+            ``inconsistency``. ``blank`` is always returned too: 1 for a response without tokens,
+            otherwise 0. ``metric_list`` names the same measures.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
@@ -48,15 +48,14 @@ class EstimeTask:
         scores.
 
         Args:
-            responses: for each document its responses, of which the first is scored, or just one.
+            responses: for each document one response, or several, of which the first is scored.
             docs: the documents.
 
         Returns:
-            For each document the summary, all measures (``None`` where undefined) and the
-            signature.
+            For each document the summary, all measures (``None`` if undefined) and the signature.
 
         Raises:
-            ValueError: a document has no such field.
+            ValueError: a document does not have the field of the source.
         """
         summaries = [
             response if isinstance(response, str) else response[0] for response in responses
@@ -64,7 +63,8 @@ class EstimeTask:
         for index, doc in enumerate(docs):
             if self.source not in doc:
                 raise ValueError(
-                    f"Expected all documents to hold {self.source!r}, but that at index {index} does not."
+                    f"Expected every document to have the field {self.source!r}, but the document at index {index} "
+                    "does not."
                 )
         sources = [
             check_text(self.source, doc[self.source], index) for index, doc in enumerate(docs)
@@ -75,7 +75,7 @@ class EstimeTask:
     def process_results(
         self, doc: Mapping[str, Any], results: Sequence[Mapping[str, Any]]
     ) -> dict[str, float]:
-        """For ``process_results``: the measures of one document as numbers, NaN where undefined."""
+        """For ``process_results``: the measures of one document as numbers, NaN if undefined."""
         scores = results[0]
         return {
             name: float("nan") if scores[name] is None else scores[name]

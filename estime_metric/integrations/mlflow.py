@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-SIGNATURE_TAG = "estime.signature"  # the tag of the run that holds the signature of the scores
+#: The tag of the run with the signature of the scores.
+SIGNATURE_TAG = "estime.signature"
 
 
 def estime_scorer(
@@ -34,22 +35,23 @@ def estime_scorer(
 ) -> scorers.Scorer:
     """A scorer for ``mlflow.genai.evaluate(data=..., scorers=[estime_scorer("article")])``.
 
-    The outputs are the summaries. MLflow scores rows in several threads; those that wait at the
-    same time are scored in one batch, equal sources encoded once. The run gets the tag
+    The outputs are the summaries. MLflow scores rows in several threads; rows that wait at the same
+    time are scored in one batch, and equal sources are encoded once. The run gets the tag
     ``estime.signature``.
 
     Args:
-        source: the key of the row's ``inputs`` that holds the source.
+        source: the key of the row's ``inputs`` that contains the source.
         explain: list the alarms with their evidence as the rationale.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those
-            that are logged, by default ``alarms`` and ``inconsistency``, as ``estime/alarms`` and
-            so on, and beside them ``estime/blank``: 1 for a summary without tokens, else 0. One
-            that is undefined for a row is left out of the mean.
+        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
+            ``measures`` selects what is logged, by default ``alarms`` and ``inconsistency``, as
+            ``estime/alarms`` and so on. ``estime/blank`` is always logged too: 1 for a summary
+            without tokens, otherwise 0. If a measure is undefined for a row, the row is excluded
+            from its mean.
 
     Raises:
-        TypeError, ValueError: a bad option; the message names it. MLflow logs as a failure of a
-            row: it has no such key, or one of the texts is none.
+        TypeError, ValueError: a bad option; the message names it. If a row does not have this key,
+            or one of the texts is not a string, MLflow logs an error for that row.
     """
     judge = Judge(scorer, explain=explain, **options)
     batcher = MicroBatcher(judge)
@@ -59,7 +61,7 @@ def estime_scorer(
     def estime(inputs: dict[str, Any], outputs: Any, trace: Trace | None = None) -> list[Feedback]:
         if source not in inputs:
             raise ValueError(
-                f"Expected the inputs to hold {source!r}, but got {', '.join(inputs)}."
+                f"Expected `inputs` to have the key {source!r}, but got {', '.join(inputs)}."
             )
         judgement = batcher.submit(outputs, inputs[source]).result()
         run = None if trace is None else trace.info.trace_metadata.get("mlflow.sourceRun")

@@ -56,10 +56,11 @@ def score_dataset(
     concurrency: int | tuple[int, int] | None = None,
     **options: Unpack[EstimeOptions],
 ) -> Any:
-    """Scores each row of a Ray data set; lazy, as all of Ray Data.
+    """Scores every row of a Ray dataset. Execution is lazy, as usual in Ray Data.
 
-    Each actor holds one encoder. A row gets the numbers of `EstimeScorer.map_batch`, whichever
-    actor scores it and whatever fails meanwhile. Invalid rows are left out, and logged.
+    Each actor loads one encoder. The scores are the same as those of `EstimeScorer.map_batch`,
+    regardless of which actor scores a row and of failures during the run. Invalid rows are skipped
+    and logged.
 
     Args:
         dataset: a ``ray.data.Dataset`` whose blocks are Arrow tables, as all readers make them.
@@ -68,17 +69,17 @@ def score_dataset(
         prefix: what the names of the added columns begin with.
         group_sources: sort the rows by a hash of their source, so that equal sources meet on one
             actor and are encoded once. It moves all data between nodes.
-        look_ahead: pairs that an actor scores together; up to twice as many where they share a
-            source.
-        num_gpus, num_cpus: what each actor takes. By default a GPU and a CPU where the cluster has
-            GPUs, else a CPU.
-        concurrency: number of actors, or the least and the most; by default 1 up to what the
-            cluster holds now.
-        options: options of `EstimeConfig`, laid over ``config``.
+        look_ahead: pairs that an actor scores together; up to twice as many if they share a source.
+        num_gpus, num_cpus: resources per actor. The default is one CPU, plus one GPU if the cluster
+            has GPUs.
+        concurrency: number of actors, or the least and the most; by default 1 up to the number that
+            fits on the cluster now.
+        options: options of `EstimeConfig`, which override those in ``config``, and
+            ``preset="fast"``.
 
     Returns:
-        A ``ray.data.Dataset`` with a column of float64 for each measure, NaN where it is undefined;
-        with several layers ``alarms@12`` and so on.
+        A ``ray.data.Dataset`` with a column of float64 for each measure, NaN if it is undefined;
+        with several layers ``alarms_layer12`` and so on.
 
     Raises:
         ImportError: Ray is not installed.

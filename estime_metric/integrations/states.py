@@ -1,4 +1,7 @@
-"""The ids and indices of `ESTIME`, each id counted once."""
+"""The examples that `ESTIME` keeps, the ids and indices that it takes, each id counted once.
+
+An example is kept as a row, (1 + k,): its id or NaN, then its ``k`` values.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +15,42 @@ from torch import Tensor
 GREATEST_ID = 2**53  # up to which every integer is a float64 of its own
 
 
-def id_numbers(ids: Any, number: int) -> list[float]:
-    """The ids of so many summaries, NaN for each where there are none."""
+def rows_of(ids: list[float], values: Tensor) -> Tensor:
+    """Examples as rows, (n, 1 + k), from their ids or NaN and their values, (n, k)."""
+    column = torch.tensor(ids, dtype=torch.float64, device=values.device)
+    return torch.cat([column[:, None], values], dim=1)
+
+
+def ids_of(rows: Tensor) -> Tensor:
+    """The ids of rows, (n,), NaN for a row without one."""
+    return rows[:, 0]
+
+
+def values_of(rows: Tensor) -> Tensor:
+    """The values of rows, (n, k)."""
+    return rows[:, 1:]
+
+
+def id_numbers(ids: Any, summaries: int) -> list[float]:
+    """The ids of the given number of summaries, NaN for each if there are none."""
     if ids is None:
-        return [math.nan] * number
+        return [math.nan] * summaries
     found: list[float] = [*_integers("ids", ids)]
-    if len(found) != number:
-        came = f"{len(found)} and {number}"
+    if len(found) != summaries:
+        came = f"{len(found)} and {summaries}"
         raise ValueError(
             f"Expected arguments `ids` and `preds` to be of one length, but got {came}."
         )
     return found
 
 
-def chosen_rows(indices: Any, number: int) -> list[int]:
-    """The indices of some of so many summaries."""
+def chosen_indices(indices: Any, summaries: int) -> list[int]:
+    """The indices of some of the given number of summaries."""
     found = _integers("indices", indices)
     for index in found:
-        if not 0 <= index < number:
+        if not 0 <= index < summaries:
             raise ValueError(
-                f"Expected argument `indices` to lie within 0..{number - 1}, but got {index}."
+                f"Expected argument `indices` to lie within 0..{summaries - 1}, but got {index}."
             )
     return found
 
@@ -62,16 +81,16 @@ def _integers(name: str, numbers: Any) -> list[int]:
 
 
 def each_id_once(rows: Tensor) -> tuple[Tensor, list[int]]:
-    """Of rows with an id or NaN and then numbers, (n, 1 + k), the first of each id in order of the
-    ids, and behind them those without an id as they came; and the ids of rows left out whose
-    numbers differ from the first.
+    """The first row of each id in order of the ids, and behind them the rows without an id in the
+    order given; and the ids of the dropped rows whose values differ from those of the first.
     """
-    named = rows[~rows[:, 0].isnan()]
-    named = named[named[:, 0].argsort(stable=True)]
-    first = torch.ones(len(named), dtype=torch.bool, device=rows.device)
-    first[1:] = named[1:, 0] != named[:-1, 0]
-    kept = named[first]
-    differing = ~torch.isclose(named, kept[first.cumsum(0) - 1], equal_nan=True).all(1)
-    return torch.cat([kept, rows[rows[:, 0].isnan()]]), [
-        int(number) for number in named[differing, 0]
-    ]
+    without_id = ids_of(rows).isnan()
+    named = rows[~without_id]
+    named = named[ids_of(named).argsort(stable=True)]
+    is_first = torch.ones(len(named), dtype=torch.bool, device=rows.device)
+    is_first[1:] = ids_of(named)[1:] != ids_of(named)[:-1]
+    kept = named[is_first]
+    first_of_its_id = kept[is_first.cumsum(0) - 1]
+    differing = ~torch.isclose(named, first_of_its_id, equal_nan=True).all(1)
+    dropped = [int(number) for number in ids_of(named)[differing]]
+    return torch.cat([kept, rows[without_id]]), dropped

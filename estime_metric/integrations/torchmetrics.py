@@ -16,8 +16,21 @@ from torch import Tensor
 from estime_metric.config import OPTIONS, EstimeConfig, EstimeOptions, similar_option
 from estime_metric.engine.cache import SourceCache
 from estime_metric.inputs import check_choice, check_pairs
-from estime_metric.integrations.states import chosen_rows, each_id_once, id_numbers
-from estime_metric.measures import FURTHER_MEASURES, MEASURES, STATISTICS
+from estime_metric.integrations.states import (
+    chosen_indices,
+    each_id_once,
+    id_numbers,
+    ids_of,
+    rows_of,
+    values_of,
+)
+from estime_metric.measures import (
+    FURTHER_MEASURES,
+    MEASURES,
+    STATISTICS,
+    Measure,
+    reported_name,
+)
 from estime_metric.result import EstimeResult
 from estime_metric.scorer import EstimeScorer
 
@@ -53,58 +66,70 @@ class MetricOptions(EstimeOptions, total=False):
     compute_with_cache: bool
 
 
+_CHOOSE_A_MEASURE = (
+    "Expected argument `measure` to name what `compute` returns, but got none. "
+    "'inconsistency', from 0 to 1, is the one to select checkpoints and compare systems by: a blank summary has 1, "
+    "the worst value. "
+    "'alarms' is the paper's score, the number of alarms per summary: a blank summary has 0, the best value, so do "
+    "not select by it. "
+    "Pass measure='inconsistency' or measure='alarms', or return_dict=True for all measures."
+)
+
+
 class ESTIME(Metric):
-    r"""Inconsistency of summaries with their sources: by default the mean number of alarms for each
-    summary.
+    r"""Computes the inconsistency of summaries with their sources.
 
     As input to ``forward`` and ``update`` the metric accepts
 
     - ``preds`` (list of str): the summaries.
-    - ``sources`` (list of str), by keyword only, since they are no ``target``: the text that each
-      was made from.
-    - ``ids`` (int64 tensor of shape (n,), or list of int), optional: what tells the examples of the
-      data set apart, say their row numbers. Equal ``ids`` are counted once over all processes: a
-      ``DistributedSampler`` repeats examples.
+    - ``sources`` (list of str), by keyword only, since they are not a ``target``: the text that
+      each summary was made from.
+    - ``ids`` (int64 tensor of shape (n,), or list of int), optional: a unique identifier of each
+      example, such as its row number. Examples with the same id are counted once across all
+      processes, because ``DistributedSampler`` repeats examples.
     - ``indices`` (int64 tensor, or list of int), optional: which of these pairs to count, as often
       as they are named; ``BootStrapper``, which resamples tensors only, takes
       ``indices=torch.arange(n)`` as its first keyword argument.
 
     As output of ``forward`` and ``compute`` it returns float64 on the metric's device:
 
-    - by default a scalar tensor, the mean of ``measure`` over the summaries for which it is
-      defined; NaN where there is none, also before the first ``update``. A warning says how many
-      were left out.
+    - with ``measure`` a scalar tensor, the mean of that measure over the summaries for which it is
+      defined; NaN if there is none, also before the first ``update``. A warning reports how many
+      were excluded.
     - with ``return_dict=True`` a dictionary of such means, one for each measure, ``coverage`` among
       them, and as ``blank`` the number of summaries without tokens; see
-      ``estime_metric.measures.MEASURES`` for range and direction of each. Where several layers are
-      read, the keys are ``alarms_12`` and so on.
-    - with ``reduction=None`` values of shape (n,) instead of means, NaN where the measure is
-      undefined. Those with ``ids`` come in ascending order of these; those without in the order of
-      updates, process after process.
+      ``estime_metric.measures.MEASURES`` for range and direction of each. If several layers are
+      read, the keys are ``alarms_layer12`` and so on. A dictionary has no single direction, so
+      ``higher_is_better`` is ``None``; `MetricTracker` needs a metric with a ``measure``.
+    - with ``reduction=None`` values of shape (n,) instead of means, NaN if the measure is
+      undefined. Values with ``ids`` are in ascending order of the ids; values without are in the
+      order of updates, process after process.
 
-    The encoder is in no ``parameters()``, ``state_dict()`` or checkpoint, keeps its own dtype, and
-    is shared by copies of the metric. It runs on the metric's device, unless ``device`` names
-    another. Threads may call ``update`` side by side, but nothing else beside it. All processes
-    have to call ``compute``, since one alone waits for the others indefinitely; for the value of
-    one use ``sync_on_compute=False``. ``forward`` scores each pair once, with
-    ``dist_sync_on_step=True`` twice.
+    The encoder is not part of ``parameters()``, ``state_dict()`` or a checkpoint, keeps its own
+    dtype, and is shared by copies of the metric. It runs on the metric's device, unless ``device``
+    names another. Several threads may call ``update`` concurrently, but no other method at the same
+    time. All processes must call ``compute``; otherwise it waits for the others forever. To get the
+    value of a single process, use ``sync_on_compute=False``. ``forward`` scores each pair once, or
+    twice with ``dist_sync_on_step=True``.
 
     Args:
         config: an `EstimeConfig`; the default is the paper's setting.
-        measure: what is returned where ``return_dict`` is not set; ``higher_is_better`` and the
-            plot follow it.
+        measure: the measure that is returned; required unless ``return_dict`` is set. Select
+            checkpoints and compare systems by ``"inconsistency"``; ``"alarms"`` is the paper's
+            score, of which a blank summary has the best value. ``higher_is_better`` and the plot
+            follow it.
         return_dict: return all measures that were computed.
         reduction: ``"mean"``, or ``None`` (also ``"none"``) for the values of each summary.
         cache: keeps the embeddings of sources from one epoch to the next: bytes of memory, a
-            folder, a `SourceCache`, or ``None`` for none. Scores stay the same but for rounding.
-        kwargs: options of `EstimeConfig`, laid over ``config``, and the keyword arguments of
-            ``torchmetrics.Metric``.
+            folder, a `SourceCache`, or ``None`` for none. Scores stay the same except for rounding.
+        kwargs: options of `EstimeConfig`, which override those in ``config``, ``preset="fast"``,
+            and the keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError, ValueError: a bad option, or one that does not exist; several layers without
-            ``return_dict``. In ``update``: texts, ``ids`` or ``indices`` that are none, lengths
-            that differ; the message names argument and index.
-        EncoderUnavailableError: in ``update``, where the encoder cannot be loaded.
+        TypeError, ValueError: neither ``measure`` nor ``return_dict``; a bad option, or one that
+            does not exist; several layers without ``return_dict``. In ``update``: bad texts,
+            ``ids`` or ``indices``, or lengths that differ; the message names argument and index.
+        EncoderUnavailableError: in ``update``, if the encoder cannot be loaded.
 
     Source: Vasilyev & Bohannon 2021, Eq. 1.
 
@@ -124,7 +149,7 @@ class ESTIME(Metric):
     #: these are, (l, m).
     total: Tensor
     count: Tensor
-    #: A row for each summary that has to be kept: its id or NaN, then its values, (1 + l * m,).
+    #: The summaries that have to be kept, as `states.rows_of` with ``l * m`` values.
     examples: list[Tensor]
     #: Its `_fingerprint`, 0 before the first update; a ``MetricCollection`` lets metrics of equal
     #: states share one.
@@ -134,22 +159,27 @@ class ESTIME(Metric):
         self,
         config: EstimeConfig | None = None,
         *,
-        measure: str = "alarms",
+        measure: str | None = None,
         return_dict: bool = False,
         reduction: str | None = "mean",
         cache: int | str | os.PathLike[str] | SourceCache | None = None,
         **kwargs: Unpack[MetricOptions],
     ) -> None:
-        given: dict[str, Any] = dict(kwargs)
-        options = {name: given.pop(name) for name in tuple(given) if name in OPTIONS}
-        for name in given:
+        options = {name: value for name, value in kwargs.items() if name in OPTIONS}
+        others: dict[str, Any] = {
+            name: value for name, value in kwargs.items() if name not in OPTIONS
+        }
+        for name in others:
             if name not in MetricOptions.__annotations__ and (meant := similar_option(name)):
                 raise TypeError(
                     f"Expected an option of ESTIME, but got `{name}`. Did you mean `{meant}`?"
                 )
-        super().__init__(**given)
-        check_choice("measure", measure, MEASURES)
+        if measure is not None:
+            check_choice("measure", measure, MEASURES)
+        elif not return_dict:
+            raise TypeError(_CHOOSE_A_MEASURE)
         check_choice("reduction", reduction, ("mean", "none", None))
+        super().__init__(**others)
         self.config = EstimeConfig.from_options(config, options)
         if measure in FURTHER_MEASURES:
             self.config = replace(self.config, measures=(*self.config.measures, measure))
@@ -163,10 +193,11 @@ class ESTIME(Metric):
             if self.config.layers == "all"
             else self.config.layer_tuple
         )
-        self._measures = EstimeResult(torch.empty(0, 1, len(STATISTICS)), self.config).measures
+        nothing = torch.empty(0, 1, len(STATISTICS), device="cpu")
+        self._measures = EstimeResult(nothing, self.config).measures
         if len(self._layers) > 1 and not return_dict:
             raise ValueError(
-                f"Expected argument `return_dict` to be True where several layers are read, but got {return_dict!r}."
+                f"Expected argument `return_dict` to be True if several layers are read, but got {return_dict!r}."
             )
         shape = (max(1, len(self._layers)), len(self._measures))
         self.add_state("total", torch.zeros(shape, dtype=torch.float64), dist_reduce_fx="sum")
@@ -174,18 +205,39 @@ class ESTIME(Metric):
         self.add_state("examples", [], dist_reduce_fx="cat")
         self.add_state("configuration", torch.zeros(32, dtype=torch.float64), dist_reduce_fx="max")
 
-    higher_is_better = property(
-        lambda self: MEASURES[self.measure].higher_is_better, doc="Of ``measure``."
-    )
-    plot_lower_bound = property(lambda self: MEASURES[self.measure].low, doc="Of ``measure``.")
+    @property
+    def _names(self) -> list[str]:
+        """What the values of the states are called, layer by layer."""
+        if len(self._layers) < 2:
+            return list(self._measures)
+        return [
+            reported_name(measure, layer, self._layers)
+            for layer in self._layers
+            for measure in self._measures
+        ]
+
+    @property
+    def _returned(self) -> Measure | None:
+        """The measure that is returned; ``None`` if it is a dictionary of all."""
+        return None if self.measure is None or self.return_dict else MEASURES[self.measure]
+
+    @property
+    def higher_is_better(self) -> bool | None:  # type: ignore[override]
+        """The direction of ``measure``; ``None`` if it has none, or if a dictionary is returned."""
+        return None if self._returned is None else self._returned.higher_is_better
+
+    @property
+    def plot_lower_bound(self) -> float | None:  # type: ignore[override]
+        """The least value of ``measure``; ``None`` if a dictionary is returned."""
+        return None if self._returned is None else self._returned.low
 
     @property
     def plot_upper_bound(self) -> float | None:  # type: ignore[override]
-        """The greatest value of ``measure``, if it has one; a dictionary holds measures of any
-        size.
+        """The greatest value of ``measure``; ``None`` if it has none, or if a dictionary is
+        returned.
         """
-        high = MEASURES[self.measure].high
-        return None if self.return_dict or isinstance(high, str) else high
+        high = None if self._returned is None else self._returned.high
+        return None if isinstance(high, str) else high
 
     @property
     def scorer(self) -> EstimeScorer:
@@ -205,33 +257,40 @@ class ESTIME(Metric):
     def update(
         self,
         preds: Sequence[str],
-        *,
-        sources: Sequence[str],
+        *others: object,
+        sources: Sequence[str] | None = None,
         ids: Tensor | Sequence[int] | None = None,
         indices: Tensor | Sequence[int] | None = None,
     ) -> None:
-        """Scores summaries against their sources and counts them; see the class."""
-        if (
-            self._is_synced
-        ):  # what is added now would be lost, since `unsync` restores the states from before
+        """Scores summaries against their sources, which are required, and counts them; see the
+        class.
+        """
+        if others or sources is None:
+            came = f"{1 + len(others)} positional arguments" if others else "none"
+            raise TypeError(
+                f"Expected the texts that were summarized by keyword, as `sources=`, but got {came}: other metrics have "
+                "reference summaries as the second positional argument."
+            )
+        if self._is_synced:
+            # What is added now would be lost, since `unsync` restores the states from before.
             raise TorchMetricsUserError(
                 "Expected a metric that is not synchronized, but got one that is: unsync it."
             )
         summaries, texts = check_pairs(preds, sources, name="preds")
         numbers = id_numbers(ids, len(summaries))
         if indices is not None:
-            chosen = chosen_rows(indices, len(summaries))
-            summaries, texts = [summaries[row] for row in chosen], [texts[row] for row in chosen]
-            numbers = [numbers[row] for row in chosen]
+            chosen = chosen_indices(indices, len(summaries))
+            summaries = [summaries[index] for index in chosen]
+            texts = [texts[index] for index in chosen]
+            numbers = [numbers[index] for index in chosen]
         result = self.scorer.score(summaries, texts)
-        columns = [
+        values = [
             result.values(measure, layer) for layer in result.layers for measure in self._measures
         ]
-        rows = torch.stack(
-            [torch.tensor(numbers, dtype=torch.float64), *columns], dim=1
-        )  # (n, 1 + l * m)
-        kept = torch.full((len(rows),), True) if self.reduction is None else ~rows[:, 0].isnan()
-        counted = rows[~kept, 1:].view(-1, *self.total.shape)
+        rows = rows_of(numbers, torch.stack(values, dim=1))
+        without_id = ids_of(rows).isnan()
+        kept = ~without_id if self.reduction == "mean" else torch.full_like(without_id, True)
+        counted = values_of(rows[~kept]).view(-1, *self.total.shape)  # (n, l, m)
         with _ADDING:
             self.total = self.total + counted.nansum(0).to(self.total.device)
             self.count = self.count + (~counted.isnan()).sum(0).to(self.count)
@@ -248,30 +307,22 @@ class ESTIME(Metric):
         known = self.configuration
         if known.any() and not torch.allclose(known, self._fingerprint(), equal_nan=True):
             raise ValueError(
-                "Expected states of one configuration, but got those of another or of several."
+                "Expected all merged states to have the same configuration, but they differ."
             )
         examples = dim_zero_cat(self.examples) if len(self.examples) else self._no_examples()
-        kept, differing = each_id_once(
-            examples.to(self.total.device)
-        )  # `compute_on_cpu` keeps lists on the CPU
+        # `compute_on_cpu` keeps lists on the CPU.
+        kept, differing = each_id_once(examples.to(self.total.device))
         if differing:
             rank_zero_warn(
-                f"{len(differing)} examples have the id of another and different scores, id {differing[0]} among them; "
-                "they are not counted. Ids have to tell all examples of an epoch apart, and the metric has to be reset "
+                f"{len(differing)} examples have the id of another example but different scores, for example id "
+                f"{differing[0]}; they are not counted. Ids must be unique within an epoch, and the metric must be reset "
                 "between epochs."
             )
-        values = kept[:, 1:].view(-1, *self.total.shape)  # (n, l, m)
+        values = values_of(kept).view(-1, *self.total.shape)  # (n, l, m)
         if self.reduction == "mean":
             values = self._means(values)  # (l, m)
-        if not self.return_dict:
-            value: Tensor = values[..., 0, self._measures.index(self.measure)]
-            return value
-        endings = [f"_{layer}" for layer in self._layers] if len(self._layers) > 1 else [""]
-        return {
-            f"{measure}{ending}": values[..., row, column]
-            for row, ending in enumerate(endings)
-            for column, measure in enumerate(self._measures)
-        }
+        found = dict(zip(self._names, values.flatten(-2).unbind(-1), strict=True))
+        return found if self._returned is None else found[self._returned.name]
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plots ``val``, one value or several as ``forward`` and ``compute`` return them, by
@@ -284,7 +335,7 @@ class ESTIME(Metric):
             ModuleNotFoundError: matplotlib is not installed.
         """
         figure, axis = self._plot(val, ax)
-        if not self.return_dict:
+        if self._returned is not None:
             axis.set_ylabel(f"ESTIME {self.measure}")  # type: ignore[union-attr]
         return figure, axis
 
@@ -293,7 +344,7 @@ class ESTIME(Metric):
         if undefined.
         """
         count = self.count + (~values.isnan()).sum(0)
-        returned = self._measures if self.return_dict else [self.measure]
+        returned = self._measures if self._returned is None else [self._returned.name]
         defined = {measure: int(count[0, self._measures.index(measure)]) for measure in returned}
         pairs = int(
             count[0, self._measures.index("tokens")]
@@ -301,8 +352,8 @@ class ESTIME(Metric):
         least = min(defined, key=defined.__getitem__)
         if defined[least] < pairs:
             rank_zero_warn(
-                f"{least} is undefined for {pairs - defined[least]} of {pairs} pairs, which are left out of its mean: "
-                "their summaries have no token of their sources, blank ones among them."
+                f"{least} is undefined for {pairs - defined[least]} of {pairs} pairs, which are excluded from its mean: "
+                "their summaries have no token that occurs in the source, or no token at all."
             )
         summed = self.total + values.nansum(0)
         means = summed / count
@@ -311,31 +362,34 @@ class ESTIME(Metric):
         return means
 
     def _fingerprint(self) -> Tensor:
-        """The bytes of a digest of whatever tells states apart, (32,); NaN for a configuration with
-        a function.
+        """The bytes of a digest of whatever distinguishes states, (32,); NaN for a configuration
+        with a function.
         """
         if callable(self.config.splitter) or callable(self.config.tagger):
             return torch.full_like(self.configuration, torch.nan)
         # The signature is that of a loaded encoder: machines may have different commits of one
         # model.
         known = repr((self.signature, self._layers, self._measures, self.reduction))
-        return torch.tensor(list(hashlib.sha256(known.encode()).digest())).to(self.configuration)
+        digest = list(hashlib.sha256(known.encode()).digest())
+        return torch.tensor(digest, device="cpu").to(self.configuration)
+
+    def __repr__(self) -> str:
+        what = "return_dict=True" if self._returned is None else f"measure={self.measure!r}"
+        return f"{type(self).__name__}({what}, {self.config.signature()})"
 
     def _no_examples(self) -> Tensor:
         return torch.empty(0, 1 + self.total.numel(), dtype=torch.float64, device=self.total.device)
 
     def _sync_dist(self, *args: Any, **kwargs: Any) -> None:
-        if not len(
-            self.examples
-        ):  # a process without any takes part with the same shape and dtype as the others
+        if not len(self.examples):
+            # A process without any takes part with the same shape and dtype as the others.
             self.examples = [self._no_examples()]
         super()._sync_dist(*args, **kwargs)
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         super()._load_from_state_dict(*args, **kwargs)
-        if isinstance(
-            self.examples, Tensor
-        ):  # saved while synchronized, when the list is one tensor
+        if isinstance(self.examples, Tensor):
+            # They were saved while synchronized, when the list is one tensor.
             self.examples = [self.examples]
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:

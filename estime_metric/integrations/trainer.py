@@ -30,7 +30,7 @@ class EstimeComputeMetrics(Judged):
         """The mean of each measure by name, and as ``blank`` the number of summaries without
         tokens.
 
-        Raises ValueError where the predictions are no token ids or not as many as the sources, or
+        Raises ValueError if the predictions are not token ids or not as many as the sources, or if
         inputs are missing.
         """
         summaries = self._decode("predictions", outputs.predictions)
@@ -47,7 +47,7 @@ class EstimeComputeMetrics(Judged):
         }
 
     def _decode(self, name: str, ids: Any) -> list[str]:
-        """Token ids of shape (n, length) as texts; what is negative is padding."""
+        """Decodes token ids of shape (n, length). Negative ids are treated as padding."""
         ids = np.asarray(ids[0] if isinstance(ids, tuple) else ids)
         if ids.ndim != 2 or not np.issubdtype(ids.dtype, np.integer):
             raise ValueError(
@@ -72,16 +72,17 @@ def estime_compute_metrics(
 
     Args:
         tokenizer: what decodes the generated token ids.
-        sources: the whole source of each example of the evaluation data, in its order; ``None``
-            decodes the inputs that the model saw, for which the training arguments need
-            ``include_for_metrics=["inputs"]``.
+        sources: the full source text of each example of the evaluation data, in order. ``None``
+            decodes the inputs that the model saw; this requires
+            ``include_for_metrics=["inputs"]`` in the training arguments.
         scorer: an `EstimeScorer` to share; ``None`` makes one from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one. ``measures`` are those
-            whose means are logged, by default ``alarms`` and ``inconsistency``. The Trainer
-            prefixes them: ``eval_alarms``.
+        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
+            ``measures`` selects the measures whose means are logged, by default ``alarms`` and
+            ``inconsistency``. The Trainer prefixes them: ``eval_alarms``.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
     """
     texts = None if sources is None else check_texts("sources", sources)
-    return EstimeComputeMetrics(Judge(scorer, **options), tokenizer, texts)
+    judge = Judge(scorer, **options)
+    return EstimeComputeMetrics(judge=judge, tokenizer=tokenizer, sources=texts)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from estime_metric.config import EstimeOptions
 
-#: Measures between 0 and 1 of which lower is better.
+#: Measures between 0 and 1 for which lower is better.
 RATES = tuple(
-    name
-    for name, each in MEASURES.items()
-    if (each.low, each.high, each.higher_is_better) == (0, 1, False)
+    measure.name
+    for measure in MEASURES.values()
+    if measure.low == 0 and measure.high == 1 and measure.higher_is_better is False
 )
 
 
@@ -46,14 +46,15 @@ class EstimeReward(Judged):
         return -1.0 - self.copy_penalty
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
-        """The reward of each completion, from one call of the scorer; ValueError without a column
-        of the sources.
+        """The reward of each completion, from one call of the scorer; ValueError if the column of
+        the sources is missing.
         """
         if self.source not in columns:
             raise ValueError(
-                f"Expected a data set with the column {self.source!r}, which `source` names."
+                f"Expected the dataset to have the column {self.source!r} that `source` refers to."
             )
-        summaries, sources = [_text(completion) for completion in completions], columns[self.source]
+        summaries = [_text(completion) for completion in completions]
+        sources = columns[self.source]
         result = self.judge.scorer.score(summaries, sources)
         log = columns.get("log_metric")  # as TRL passes it
         if callable(log) and summaries:
@@ -80,22 +81,23 @@ def estime_reward(
 ) -> EstimeReward:
     """A reward function: minus a share of inconsistent tokens, minus a penalty for copying.
 
-    The reward is ``-measure - copy_penalty * copied`` and lies between ``-1 - copy_penalty`` and 0;
-    higher is better. An empty completion gets the lowest; where the measure is undefined, it counts
-    as 1.
+    The reward is ``-measure - copy_penalty * copied``. It ranges from ``-1 - copy_penalty`` to 0;
+    higher is better. An empty completion gets the lowest reward. If the measure is undefined, it
+    counts as 1.
 
     Args:
-        source: the column of the data set that holds the sources.
-        measure: ``"inconsistency"``, or another share of which lower is better; ``"alarm_rate"``
-            counts only units that occur in the source, which leaves words of the model's own
-            unpunished.
-        copy_penalty: what a completion loses that is copied from its source as a whole; 0 for no
-            guard.
-        free_copy: ``copied_density`` up to which copying is free, as names and quotations need: the
-            mean length, in units, of the copied run that a unit stands in.
+        source: the column of the dataset that contains the sources.
+        measure: ``"inconsistency"``, or another measure between 0 and 1 for which lower is better;
+            ``"alarm_rate"`` considers only units that occur in the source, so the model is not
+            penalized for using its own words.
+        copy_penalty: penalty for a completion that is copied entirely from its source. Use 0 to
+            disable the penalty.
+        free_copy: copying is not penalized as long as ``copied_density`` (the mean length of the
+            copied run that a unit belongs to) is at most this value. This leaves room for names and
+            quotations.
         scorer: an `EstimeScorer` to share with a metric of the validation loop; ``None`` makes one
             from ``options``.
-        options: options of `EstimeConfig`, of ``layers`` no more than one.
+        options: options of `EstimeConfig`, and ``preset="fast"``. Only one layer is supported.
 
     Raises:
         TypeError, ValueError: a bad option; the message names it.
@@ -108,11 +110,17 @@ def estime_reward(
         )
     if free_copy < 0:
         raise ValueError(f"Expected argument `free_copy` to be at least 0, but got {free_copy!r}.")
-    return EstimeReward(judge, source, measure, copy_penalty, free_copy)
+    return EstimeReward(
+        judge=judge,
+        source=source,
+        measure=measure,
+        copy_penalty=copy_penalty,
+        free_copy=free_copy,
+    )
 
 
 def _text(completion: Any) -> str:
-    """A completion's text: it is one, or a list of messages of which the last is the model's
+    """The text of a completion, which is a text or a list of messages that ends in the model's
     answer.
     """
     if isinstance(completion, str):

@@ -23,7 +23,7 @@ def test_without_gradio_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 def test_an_encoder_that_cannot_be_loaded_and_a_port_that_is_taken() -> None:
     pytest.importorskip("gradio")
     shown = run_command("demo", "--no-browser", "--model", "/no/such/folder", status=2).output
-    assert "The encoder /no/such/folder cannot be loaded here" in shown
+    assert "The encoder /no/such/folder cannot be loaded:" in shown
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         shown = run_command("demo", "--no-browser", "--port", port, status=2).output

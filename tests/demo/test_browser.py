@@ -271,6 +271,11 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
         EstimeScorer(model="embedded-small", unit="word", layers=3).signature
     )
 
+    page.locator("#preset").get_by_text("fast").click()
+    fast = EstimeScorer(model="embedded-small", unit="word", layers=3, preset="fast")
+    expect(signature).to_have_text(fast.signature)
+    assert alarms(page) == fast.explain(*pair).alarms
+    page.locator("#preset").get_by_text("as the paper").click()
     page.locator("#unit").get_by_text("tokens").click()
     choose(page, "#model", Path(bert_folder).name)
     other = EstimeScorer(model=bert_folder)
@@ -281,7 +286,7 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     number.press("Tab")
     expect(signature).to_contain_text("|layers:1|")
     choose(page, "#model", re.compile("bert-large-uncased-whole-word-masking"))
-    expect(page.get_by_text("cannot be loaded here")).to_be_visible()
+    expect(page.get_by_text("cannot be loaded: it is not in the local cache")).to_be_visible()
     expect(page.locator("#model input")).to_have_value(Path(bert_folder).name)
     expect(signature).to_contain_text("|layers:1|")
 
@@ -293,7 +298,7 @@ def test_unit_layer_and_encoder_change_the_result_and_nothing_chosen_stays(
     page.locator("#model input").fill("/no/such/<b>encoder</b>")
     page.locator("#model input").press("Enter")
     expect(
-        page.get_by_text("The encoder /no/such/<b>encoder</b> cannot be loaded here")
+        page.get_by_text("The encoder /no/such/<b>encoder</b> cannot be loaded:")
     ).to_be_visible()
     expect(page.locator("#model input")).to_have_value(str(copy))
 
@@ -404,7 +409,7 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(
     page.locator("#file input[type=file]").set_input_files(table)
     expect(page.locator("#file")).to_contain_text("pairs")
     page.locator("#score").click()
-    refused = "Expected a column 'source' in pairs.csv, but its columns are id, article, summary"
+    refused = "The file has no column source; its columns are id, article, summary. Write the name"
     expect(page.locator("#scored .demo-notice")).to_contain_text(refused)
     page.locator("#source-column input, #source-column textarea").fill("article")
     page.locator("#score").click()

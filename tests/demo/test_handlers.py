@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from estime_metric import EstimeScorer, files
+from estime_metric import EstimeConfig, EstimeScorer, files
 from estime_metric.config import PAPER_MODEL
 from estime_metric.demo.encoders import CHOICES, Encoders, Setting
 from estime_metric.demo.handlers import Handlers
@@ -19,7 +19,7 @@ from estime_metric.demo.limits import TOKENS, WORK, Limits, RefusedError
 from estime_metric.explain.html import fragment
 from tests.command import write_jsonl
 
-SETTING = Setting("embedded-small", "token", 5)
+SETTING = Setting("embedded-small", unit="token", layer=5)
 SOURCE = "The cat sat on the mat while the dog slept."
 PAIRS = [
     {"source": SOURCE, "summary": summary, "id": number}
@@ -237,11 +237,11 @@ def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -
         limited(max_pairs=3).read(path, "source", "summary")
     with pytest.raises(RefusedError, match=r"The file has 0.0 MB; this page takes up to 0.0001 MB"):
         limited(max_file_bytes=100).read(path, "source", "summary")
-    with pytest.raises(
-        ValueError,
-        match=r"Expected a column 'a' in p\.jsonl, but its columns are source, summary, id",
-    ):
+    said = r"The file has no column `a`; its columns are source, summary, id\. .*“Source column”\.$"
+    with pytest.raises(RefusedError, match=said):
         handlers.read(path, "a", "b")
+    with pytest.raises(RefusedError, match=r"no column `b`; .* in the box “Summary column”\.$"):
+        handlers.read(path, "source", "b")
     with pytest.raises(RefusedError, match=r"^There is no pair in the file\.$"):
         handlers.read(write_jsonl(tmp_path / "empty.jsonl", []), "source", "summary")
     with pytest.raises(RefusedError, match=r"This page reads files that end in \.jsonl"):
@@ -273,7 +273,9 @@ def test_explanations_are_those_of_a_scorer_of_that_layer(
 ) -> None:
     scorer = EstimeScorer(model="embedded-small", unit=unit, layers=layer)
     for _ in range(2):  # the second time the source's embeddings are cached
-        explanations = encoders.explain(SUMMARIES, TEXT, Setting("embedded-small", unit, layer))
+        explanations = encoders.explain(
+            SUMMARIES, TEXT, Setting("embedded-small", unit=unit, layer=layer)
+        )
         for explanation, summary in zip(explanations, SUMMARIES, strict=True):
             expected = scorer.explain(summary, TEXT)
             assert explanation.signature == expected.signature == scorer.signature
@@ -283,17 +285,30 @@ def test_explanations_are_those_of_a_scorer_of_that_layer(
             assert found == wanted
 
 
+def test_the_fast_preset_gives_the_numbers_of_the_command_with_fast(encoders: Encoders) -> None:
+    setting = Setting("embedded-small", preset="fast")
+    expected = EstimeScorer(EstimeConfig.fast(model="embedded-small"))
+    (explanation,) = encoders.explain(SUMMARIES[:1], TEXT, setting)
+    assert explanation.signature == encoders.scorer(setting).signature == expected.signature
+    assert explanation.alarms == expected.explain(SUMMARIES[0], TEXT).alarms
+    with pytest.raises(ValueError, match="`preset` to be one of fast, but got 'quick'"):
+        encoders.scorer(Setting("embedded-small", preset="quick"))
+
+
 def test_what_is_not_on_offer_or_cannot_be_loaded_is_refused(
     encoders: Encoders, bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(RefusedError, match="not on offer"):
+    with pytest.raises(RefusedError, match="not available on this page"):
         encoders.info(f"{bert_folder}/.")
     with pytest.raises(ValueError, match="`unit`"):
-        encoders.explain(["x"], "x", Setting("embedded-small", "line", 1))
+        encoders.explain(["x"], "x", Setting("embedded-small", unit="line"))
     with pytest.raises(ValueError, match=r"`layers` to lie within 0\.\.6"):
-        encoders.explain(["x"], "x", Setting("embedded-small", "token", 7))
+        encoders.explain(["x"], "x", Setting("embedded-small", layer=7))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(RefusedError, match="The encoder no-such/encoder cannot be loaded here"):
+    with pytest.raises(
+        RefusedError,
+        match="The encoder no-such/encoder cannot be loaded: it is not in the local cache",
+    ):
         encoders.info("no-such/encoder")
 
 
@@ -306,13 +321,13 @@ def test_any_encoder_may_be_named_where_the_host_allows_it(bert_folder: str) -> 
         (encoders, " "),
         (Encoders(["embedded-small"]), bert_folder),
     ):
-        with pytest.raises(RefusedError, match="not on offer"):
+        with pytest.raises(RefusedError, match="not available on this page"):
             offered.info(name)
 
 
 def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
     encoders = Encoders([bert_folder], Limits(max_tokens=10))
-    name = Setting(bert_folder, "token", 1)
+    name = Setting(bert_folder, layer=1)
     assert len(encoders.explain(["a cat"], "a " * 10, name)) == 1
     with pytest.raises(
         RefusedError, match=r"The source has 11 tokens; with bert this page takes up to 10\."
@@ -325,9 +340,7 @@ def test_a_text_of_too_many_tokens_is_refused(bert_folder: str) -> None:
     with pytest.raises(
         RefusedError, match="The summary has 5,001 characters"
     ):  # before the encoder is loaded
-        Encoders(["no/such/folder"]).explain(
-            ["a " * 2500 + "a"], "a", Setting("no/such/folder", "token", 1)
-        )
+        Encoders(["no/such/folder"]).explain(["a " * 2500 + "a"], "a", Setting("no/such/folder"))
 
 
 def test_texts_up_to_the_limit_pass_and_longer_ones_are_refused_by_name() -> None:

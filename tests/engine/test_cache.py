@@ -187,6 +187,21 @@ def test_what_users_may_pass(tmp_path: Path) -> None:
     )
 
 
+def test_unpickling_touches_no_file_and_the_folder_is_made_when_it_is_written(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "gone"
+    pickled = pickle.dumps(SourceCache(folder=folder))
+    folder.rmdir()
+    cache = pickle.loads(pickled)
+    assert cache.get(key(0)) is None
+    cache.clear()
+    assert not folder.exists()
+    cache.put(key(0), entry(0))
+    assert torch.equal(cache.get(key(0)), entry(0))
+    assert len(files(folder)) == 1
+
+
 def test_keys_tell_all_parts_apart() -> None:
     one = np.array([1, 2])
     others = ((one[:1], one[1:]), (one, one[:0]), (one[None],), (one.astype(np.int32),))

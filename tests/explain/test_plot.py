@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -16,6 +18,12 @@ from estime_metric.explain.wording import LEAST_COLORED
 from tests.command import run_python
 
 pytest.importorskip("matplotlib")
+
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def marks(shown: Explanation) -> dict[str, list[tuple[float, float]]]:
@@ -58,18 +66,43 @@ def test_each_word_is_drawn_at_its_evidence(example: Explanation) -> None:
     )
 
 
+def saved(figure: Figure) -> tuple[np.ndarray, ElementTree.Element]:
+    """The pixels of a figure as PNG, with its alpha last, and the root of its SVG."""
+    png, svg = io.BytesIO(), io.BytesIO()
+    figure.savefig(png, format="png")
+    figure.savefig(svg, format="svg")
+    png.seek(0)
+    return imread(png), ElementTree.fromstring(svg.getvalue())
+
+
 def test_hostile_texts_are_drawn(hostile: Explanation) -> None:
-    """Characters that the font lacks or that look like formulas neither fail nor warn."""
-    for kind in ("png", "svg"):
-        stream = io.BytesIO()
-        plot_alarms(hostile, title="$\\frac{ \U0001f469 नम").savefig(stream, format=kind)
-        assert len(stream.getvalue()) > 1000
+    """Characters that the font lacks are boxes, formulas and markup are what they are; nothing
+    warns.
+    """
+    figure = plot_alarms(hostile, title="$\\frac{ \U0001f469 नम")
+    pixels, svg = saved(figure)
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "$\\frac{ \u25af \u25af\u25af"
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    assert len(labels) == len(hostile.words)
+    assert {"<script>alert('x')</script>"[:24], "$x^2$", "[bold"} <= set(labels)
+    assert not set("".join(labels)) & set("\x1b\x07\U0001f469")  # the font lacks these
+    assert svg.tag.endswith("}svg")
+    assert not [one for one in svg.iter() if one.tag.endswith("}script")]
+    width, height = figure.get_size_inches() * figure.dpi
+    assert pixels.shape == (int(height), int(width), 4)
+    alarm = np.array(to_rgb("#b5410a"))
+    assert (np.abs(pixels[..., :3] - alarm).max(axis=-1) < 0.02).any()  # marks of alarms
 
 
 def test_empty_texts_are_drawn(empty: Explanation) -> None:
-    stream = io.BytesIO()
-    plot_alarms(empty).savefig(stream, format="svg")
-    assert len(stream.getvalue()) > 1000
+    figure = plot_alarms(empty)
+    pixels, svg = saved(figure)
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "0 alarms of 0 tokens checked"
+    assert marks(empty) == {}
+    assert svg.tag.endswith("}svg")
+    assert pixels[..., :3].min() < 0.1 < 0.9 < pixels[..., :3].max()  # the axes are there
 
 
 def test_long_summaries_have_no_words_along_the_axis(example: Explanation) -> None:

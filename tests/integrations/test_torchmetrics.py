@@ -27,7 +27,7 @@ from tests.oracle import Oracle  # noqa: E402
 def test_class_is_function_is_oracle(bert_folder: str, pairs: Pairs) -> None:
     oracle = Oracle(bert_folder)
     verdicts = [oracle.score(summary, source, [4])[4] for summary, source in pairs]
-    metric = ESTIME(model=bert_folder)
+    metric = ESTIME(model=bert_folder, measure="alarms")
     pickled = pickle.loads(pickle.dumps(metric))
     for start, end in ((0, 1), (1, 4), (4, 10), (10, 16)):  # weighted by their size
         batch = named(pairs[start:end])
@@ -63,7 +63,7 @@ def test_several_measures_and_layers(
     metric.update(**named(pairs))
     several = len(result.layers) > 1
     expected = {
-        f"{measure}_{layer}" if several else measure: result.mean(measure, layer)
+        f"{measure}_layer{layer}" if several else measure: result.mean(measure, layer)
         for layer in result.layers
         for measure in result.measures
     }
@@ -74,7 +74,7 @@ def test_several_measures_and_layers(
 
 def test_values_of_each_summary(bert_folder: str, pairs: Pairs) -> None:
     result = estime(*unzip(pairs), model=bert_folder)
-    metric = ESTIME(model=bert_folder, reduction="none")
+    metric = ESTIME(model=bert_folder, reduction="none", measure="alarms")
     assert metric(**named(pairs[:5])).tolist() == result.values()[:5].tolist()
     assert metric(**named(pairs[5:6])).shape == (1,)  # one value keeps its axis
     metric.update(**named(pairs[6:]))
@@ -93,7 +93,10 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
     result = estime(*unzip(pairs[:7]), model=bert_folder)
     order = [6, 0, 3, 2, 0, 5, 1, 4, 6]
     make = torch.tensor if as_tensor else list
-    mean, each = ESTIME(model=bert_folder), ESTIME(model=bert_folder, reduction=None)
+    mean, each = (
+        ESTIME(model=bert_folder, measure="alarms"),
+        ESTIME(model=bert_folder, reduction=None, measure="alarms"),
+    )
     for metric in (mean, each):
         for some in (order[:4], order[4:]):
             metric.update(**named([pairs[index] for index in some]), ids=make(some))
@@ -112,7 +115,7 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
     for start in (0, 4):  # numbered within the batch, not within the data set
         mean.update(**named(pairs[start : start + 4]), ids=range(4))
     with pytest.warns(
-        UserWarning, match="4 examples have the id of another and different scores, id 0 among"
+        UserWarning, match="4 examples have the id of another example .* for example id 0;"
     ):
         mean.compute()
 
@@ -121,9 +124,9 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
     "ignore:The ``compute`` method of metric ESTIME was called before:UserWarning"
 )
 def test_no_pairs_have_no_mean(bert_folder: str) -> None:
-    mean = ESTIME(model=bert_folder)
+    mean = ESTIME(model=bert_folder, measure="alarms")
     assert mean.compute().isnan()
-    assert ESTIME(model=bert_folder, reduction=None).compute().shape == (0,)
+    assert ESTIME(model=bert_folder, reduction=None, measure="alarms").compute().shape == (0,)
     mean.update([], sources=[])
     assert mean.compute().isnan()
     everything = ESTIME(model=bert_folder, return_dict=True)
@@ -135,7 +138,7 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
     odd = [("", pairs[0][1]), (" ", " "), ("!?", "")]
     result = estime(*unzip([*pairs[:4], *odd]), model=bert_folder)
     assert (result.unchecked, result.blank) == ([4, 5, 6], [4, 5])
-    alarms = ESTIME(model=bert_folder)
+    alarms = ESTIME(model=bert_folder, measure="alarms")
     alarms.update(**named([*pairs[:4], *odd]))
     assert alarms.compute() == result.score
     each = ESTIME(model=bert_folder, measure="alarm_rate", reduction=None)
@@ -158,8 +161,10 @@ def test_undefined_is_left_out_of_the_mean_and_said(bert_folder: str, pairs: Pai
 def test_without_torchmetrics_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchmetrics", None)  # cannot be imported
     monkeypatch.delitem(sys.modules, "estime_metric.integrations.torchmetrics")
-    assert not hasattr(estime_metric, "ESTIME")
     assert "ESTIME" not in dict(inspect.getmembers(estime_metric))
+    assert "ESTIME" not in dir(estime_metric)
+    with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
+        estime_metric.ESTIME  # noqa: B018
     for module in ("estime_metric", "estime_metric.integrations.torchmetrics"):
         with pytest.raises(ImportError, match=r"pip install 'estime-metric\[torchmetrics\]'"):
             exec(f"from {module} import ESTIME")
@@ -188,16 +193,37 @@ def test_one_measure_as_a_scalar(
 
 
 def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: str) -> None:
-    metric = ESTIME(model=bert_folder)
-    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
-        metric.update(["A cat."], ["A cat sat."])  # type: ignore[misc]
+    metric = ESTIME(model=bert_folder, measure="alarms")
+    said = r"by keyword, as `sources=`, but got 2 positional arguments: other metrics have"
+    with pytest.raises(TypeError, match=said):
+        metric.update(["A cat."], ["A cat sat."])
+    with pytest.raises(TypeError, match=said):
+        metric.update(["A cat."], ["A cat."], sources=["A cat sat."])
     both = torchmetrics.MetricCollection(
         {"estime": metric, "rouge": torchmetrics.text.ROUGEScore(rouge_keys="rouge1")}
     )
-    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+    with pytest.raises(TypeError, match=said):
         both.update(["A cat."], ["A cat sat."])
-    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'sources'"):
+    with pytest.raises(TypeError, match="as `sources=`, but got none"):
         both.update(preds=["A cat."], target=["A cat sat."])
+    both.update(preds=["A cat."], target=["A cat sat."], sources=["A cat sat."])
+    assert set(both.compute()) > {"estime"}
+
+
+def test_the_measure_is_chosen_by_the_user(bert_folder: str) -> None:
+    with pytest.raises(TypeError, match="Expected argument `measure` to name") as refused:
+        ESTIME(model=bert_folder)
+    assert "'inconsistency', from 0 to 1, is the one to select checkpoints" in str(refused.value)
+    assert "'alarms' is the paper's score" in str(refused.value)
+    assert ESTIME(model=bert_folder, return_dict=True).higher_is_better is None
+
+
+def test_it_says_what_it_is(bert_folder: str) -> None:
+    metric = ESTIME(model=bert_folder, measure="inconsistency", preset="fast")
+    config = EstimeConfig.fast(model=bert_folder)
+    assert repr(metric) == f"ESTIME(measure='inconsistency', {config.signature()})"
+    assert "return_dict=True" in repr(ESTIME(model=bert_folder, return_dict=True))
+    assert "preset:fast" in metric.signature
 
 
 @pytest.mark.parametrize(
@@ -215,7 +241,7 @@ def test_sources_go_by_keyword_since_others_targets_are_references(bert_folder: 
             ValueError,
             "`reduction` to be one of mean, none, None, but got 'sum'",
         ),
-        ({"layers": [1, 2]}, ValueError, "`return_dict` to be True where several layers"),
+        ({"layers": [1, 2]}, ValueError, "`return_dict` to be True if several layers"),
         ({"cache": 1.5}, TypeError, "`cache` to be bytes of memory"),
         ({"window": 20}, ValueError, "`window` to be more than twice"),
     ],
@@ -224,13 +250,13 @@ def test_options_are_refused_by_name(
     bert_folder: str, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        ESTIME(model=bert_folder, **options)
+        ESTIME(**{"model": bert_folder, "measure": "alarms", **options})
 
 
 def test_inputs_are_refused_at_once_by_name_and_index(
     bert_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    metric, two = ESTIME(model=bert_folder), ["a", "b"]
+    metric, two = ESTIME(model=bert_folder, measure="alarms"), ["a", "b"]
     past = r"`ids` to hold integers up to 2\*\*53 .* at index 1"
     other = "`ids` to be a list or a tensor of integers, but got"
     for preds, sources, more, error, message in (
@@ -278,13 +304,13 @@ def test_inputs_are_refused_at_once_by_name_and_index(
     assert not metric.count.any()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(EncoderUnavailableError):
-        ESTIME(model="nobody/no-such-encoder").update(["a"], sources=["b"])
+        ESTIME(model="nobody/no-such-encoder", measure="alarms").update(["a"], sources=["b"])
 
 
 def test_an_update_that_fails_counts_nothing_and_can_be_repeated(
     bert_folder: str, pairs: Pairs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    metric = ESTIME(model=bert_folder)
+    metric = ESTIME(model=bert_folder, measure="alarms")
     metric.update(**named(pairs[:5]))
     with monkeypatch.context() as patch:
         patch.setattr(EstimeScorer, "score", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -298,7 +324,7 @@ def test_forward_encodes_once_and_its_values_are_plotted(
     bert_folder: str, pairs: Pairs, scored: list[int]
 ) -> None:
     pytest.importorskip("matplotlib").use("Agg")
-    metric = ESTIME(model=bert_folder)
+    metric = ESTIME(model=bert_folder, measure="alarms")
     steps = [metric(**named(pairs[start : start + 4])) for start in (0, 4)]
     _, axis = metric.plot()
     assert scored == [4, 4]

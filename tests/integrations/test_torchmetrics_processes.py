@@ -34,9 +34,9 @@ SPLITS = {
 
 def metrics(model: str) -> dict[str, ESTIME]:
     return {
-        "mean": ESTIME(model=model),
-        "mean by ids": ESTIME(model=model),
-        "each": ESTIME(model=model, reduction=None),
+        "mean": ESTIME(model=model, measure="alarms"),
+        "mean by ids": ESTIME(model=model, measure="alarms"),
+        "each": ESTIME(model=model, reduction=None, measure="alarms"),
         "each by ids": ESTIME(model=model, reduction=None, layers=[2, 4], return_dict=True),
     }
 
@@ -82,7 +82,7 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
             found[split, name, "again"] = metric.compute()
 
     # The sums of every state, synchronized by hand; an update is refused then, and nothing is lost.
-    metric = ESTIME(model=model)
+    metric = ESTIME(model=model, measure="alarms")
     update(metric, "mean", pairs, SPLITS["uneven"][rank])
     metric.sync()
     found["synced count"] = metric.count[0, 0]
@@ -96,7 +96,7 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
 
     # A value for each step over both processes, and one for each process.
     for on_step in (True, False):
-        metric = ESTIME(model=model, dist_sync_on_step=on_step)
+        metric = ESTIME(model=model, dist_sync_on_step=on_step, measure="alarms")
         found["step", on_step] = [
             metric(**named(pairs[index : index + 1])) for index in (rank, 2 + rank)
         ]
@@ -104,13 +104,13 @@ def run(rank: int, model: str, pairs: Pairs, folder: Path) -> None:
 
     # One process alone, while the other does not take part.
     if rank == 0:
-        alone = ESTIME(model=model, sync_on_compute=False)
+        alone = ESTIME(model=model, sync_on_compute=False, measure="alarms")
         alone.update(**named(pairs[:3]))
         found["alone"] = alone.compute()
 
     # A folder of source embeddings that both fill and read at the same time.
     for _ in range(2):
-        cached = ESTIME(model=model, cache=str(folder / "cache"))
+        cached = ESTIME(model=model, cache=str(folder / "cache"), measure="alarms")
         update(cached, "mean", pairs, SPLITS["sampler"][rank])
         found["cached"] = cached.compute()
         distributed.barrier()
@@ -162,7 +162,7 @@ def test_two_processes_equal_one(found: Found, result: EstimeResult, split: str)
         by_ids = own[split, "each by ids"]
         for layer in (2, 4):
             assert (
-                by_ids[f"alarms_{layer}"].tolist()
+                by_ids[f"alarms_layer{layer}"].tolist()
                 == result.values("alarms", layer)[distinct].tolist()
             )
         # Each process scored what it was given and nothing else.

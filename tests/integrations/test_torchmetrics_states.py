@@ -36,7 +36,7 @@ class Module(torch.nn.Module):
 
 
 def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder)
+    metric = ESTIME(model=bert_folder, measure="alarms")
     module = Module(estime=metric)
     module.estime.update(**named(pairs))
     encoder = metric.scorer.encoder
@@ -56,7 +56,7 @@ def test_the_encoder_is_no_part_of_the_module(bert_folder: str, pairs: Pairs) ->
 
 @pytest.mark.parametrize("cast", ["half", "bfloat16", "double", "float"])
 def test_no_cast_reaches_the_encoder_or_the_sums(bert_folder: str, pairs: Pairs, cast: str) -> None:
-    metric = ESTIME(model=bert_folder)
+    metric = ESTIME(model=bert_folder, measure="alarms")
     module = Module(estime=metric)
     metric.update(**named(pairs))
     getattr(module, cast)()
@@ -86,8 +86,29 @@ def test_autocast_changes_no_score(bert_folder: str, pairs: Pairs, dtype: torch.
     assert metric.compute()["alarms"] == expected.mean()
 
 
+@pytest.mark.parametrize("reduction", ["mean", None])
+def test_the_default_device_changes_nothing(
+    bert_folder: str, pairs: Pairs, reduction: str | None
+) -> None:
+    """A device on which nothing can be calculated: what is made there by mistake fails."""
+    expected = estime(*unzip(pairs[:4]), model=bert_folder)
+    metric = ESTIME(model=bert_folder, measure="alarms", reduction=reduction)
+    torch.set_default_device("meta")
+    try:
+        metric.update(**named(pairs[:4]), ids=range(4))
+        metric.update(**named(pairs[:1]), ids=torch.tensor([0], device="cpu"))
+        value = metric.compute()
+        assert value.device.type == "cpu"
+        assert value.mean() == expected.mean()
+    finally:
+        torch.set_default_device(None)
+
+
 def test_to_moves_the_work(bert_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    metric, pinned = ESTIME(model=bert_folder), ESTIME(model=bert_folder, device="cpu")
+    metric, pinned = (
+        ESTIME(model=bert_folder, measure="alarms"),
+        ESTIME(model=bert_folder, device="cpu", measure="alarms"),
+    )
     assert metric.scorer.config.device == "cpu"
     monkeypatch.setattr(MaskedEncoder, "load", lambda config: pytest.fail("nothing is loaded"))
     for one in (metric, pinned):
@@ -100,7 +121,7 @@ def test_to_moves_the_work(bert_folder: str, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 def test_cuda(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder, reduction=None).to("cuda")
+    metric = ESTIME(model=bert_folder, reduction=None, measure="alarms").to("cuda")
     with torch.autocast("cuda", dtype=torch.float16):
         metric.update(**named(pairs), ids=range(len(pairs)))
         value = metric.compute()
@@ -113,7 +134,9 @@ def test_cuda(bert_folder: str, pairs: Pairs) -> None:
 
 def test_a_saved_state_is_resumed(bert_folder: str, pairs: Pairs) -> None:
     for reduction in ("mean", None):
-        metric, other = (ESTIME(model=bert_folder, reduction=reduction) for _ in range(2))
+        metric, other = (
+            ESTIME(model=bert_folder, reduction=reduction, measure="alarms") for _ in range(2)
+        )
         metric.persistent(True)
         metric.update(**named(pairs[:6]))
         saved = metric.state_dict()
@@ -128,22 +151,27 @@ def test_a_saved_state_is_resumed(bert_folder: str, pairs: Pairs) -> None:
 
 
 def test_merged_states_count_both_sides(bert_folder: str, pairs: Pairs) -> None:
-    one, another = ESTIME(model=bert_folder), ESTIME(model=bert_folder)
+    one, another = (
+        ESTIME(model=bert_folder, measure="alarms"),
+        ESTIME(model=bert_folder, measure="alarms"),
+    )
     one.update(**named(pairs[:5]))
     another.update(**named(pairs[5:]))
     one.merge_state(another)
     assert one.compute() == estime(*unzip(pairs), model=bert_folder).mean()
-    apart = ESTIME(model=bert_folder, layers=2)
+    apart = ESTIME(model=bert_folder, layers=2, measure="alarms")
     apart.update(**named(pairs))
     apart.merge_state(one)
-    with pytest.raises(ValueError, match="states of one configuration"):
+    with pytest.raises(ValueError, match="merged states to have the same configuration"):
         apart.compute()
 
 
 def test_list_states_on_the_cpu(bert_folder: str, pairs: Pairs) -> None:
     expected = estime(*unzip(pairs), model=bert_folder)
     for reduction, value in (("mean", expected.score), (None, expected["alarms"].tolist())):
-        metric = ESTIME(model=bert_folder, compute_on_cpu=True, reduction=reduction)
+        metric = ESTIME(
+            model=bert_folder, compute_on_cpu=True, reduction=reduction, measure="alarms"
+        )
         for start in range(0, len(pairs), 4):
             metric.update(**named(pairs[start : start + 4]), ids=range(start, start + 4))
         assert metric.compute().tolist() == value
@@ -158,7 +186,7 @@ def of_two_processes(state: torch.Tensor, group: Any = None) -> list[torch.Tenso
 def test_a_state_saved_while_synchronized_is_resumed(
     bert_folder: str, pairs: Pairs, reduction: str | None
 ) -> None:
-    options = {"model": bert_folder, "reduction": reduction}
+    options = {"model": bert_folder, "measure": "alarms", "reduction": reduction}
     distributed = {"dist_sync_fn": of_two_processes, "distributed_available_fn": lambda: True}
     metric = ESTIME(**options)
     metric.persistent(True)
@@ -181,7 +209,10 @@ def test_a_state_saved_while_synchronized_is_resumed(
 
 
 def test_threads_may_update_side_by_side(bert_folder: str, pairs: Pairs) -> None:
-    metric, each = ESTIME(model=bert_folder), ESTIME(model=bert_folder, reduction=None)
+    metric, each = (
+        ESTIME(model=bert_folder, measure="alarms"),
+        ESTIME(model=bert_folder, reduction=None, measure="alarms"),
+    )
     with ThreadPoolExecutor(8) as threads:
         for done in [
             threads.submit(one.update, **named(pairs[number : number + 2]))
@@ -202,7 +233,10 @@ def test_processes_whose_encoders_differ_are_told_apart_though_their_options_are
     """As two machines have different commits of one model of the Hub: here, folders of one name."""
     changed = tmp_path / Path(bert_folder).name
     shutil.copytree(bert_folder, changed)
-    one, other = ESTIME(model=bert_folder), ESTIME(model=str(changed))
+    one, other = (
+        ESTIME(model=bert_folder, measure="alarms"),
+        ESTIME(model=str(changed), measure="alarms"),
+    )
     assert one.config.signature() != one.signature
     weights = safetensors.torch.load_file(changed / "model.safetensors")
     name = next(name for name in weights if name.endswith("layer.1.output.dense.weight"))
@@ -211,12 +245,12 @@ def test_processes_whose_encoders_differ_are_told_apart_though_their_options_are
     one.update(**named(pairs))
     other.update(**named(pairs))
     one.merge_state(other)
-    with pytest.raises(ValueError, match="states of one configuration"):
+    with pytest.raises(ValueError, match="merged states to have the same configuration"):
         one.compute()
 
 
 def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
-    metric = ESTIME(model=bert_folder, cache=10**7)
+    metric = ESTIME(model=bert_folder, measure="alarms", cache=10**7)
     metric.update(**named(pairs[:8]))
     copies = [metric.clone(), copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))]
     assert {id(one.scorer.encoder) for one in copies} == {id(metric.scorer.encoder)}
@@ -231,7 +265,7 @@ def test_copies_share_encoder_and_cache(bert_folder: str, pairs: Pairs) -> None:
 
 def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
     preds, sources = unzip(pairs)
-    metric = ESTIME(model=bert_folder)
+    metric = ESTIME(model=bert_folder, measure="alarms")
     wrapped = BootStrapper(metric, num_bootstraps=4, raw=True, sampling_strategy="multinomial")
     wrapped.update(indices=torch.arange(len(preds)), preds=preds, sources=sources)
     outcome = wrapped.compute()
@@ -244,7 +278,10 @@ def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
 
 
 def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
-    tracker = MetricTracker(ESTIME(model=bert_folder))
+    everything = ESTIME(model=bert_folder, return_dict=True)
+    with pytest.raises(AttributeError, match="'ESTIME' does not have a 'higher_is_better'"):
+        MetricTracker(everything)  # the measures of a dictionary have no one direction
+    tracker = MetricTracker(ESTIME(model=bert_folder, measure="alarms"))
     assert tracker.maximize is False
     for part in (pairs[:4], pairs[4:8], pairs[8:]):
         tracker.increment()
@@ -255,6 +292,11 @@ def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     ]
     assert tracker.compute_all().tolist() == values
     assert tracker.best_metric(return_step=True) == (min(values), values.index(min(values)))
+    tracker = MetricTracker(MetricCollection({"estime": everything}), maximize=False)
+    for part in (pairs[:4], pairs[4:8]):
+        tracker.increment()
+        tracker.update(**named(part))
+    assert tracker.best_metric()["alarms"] == min(values[:2])
 
 
 @pytest.mark.slow
@@ -262,19 +304,24 @@ def test_configurations_never_share_a_state(
     bert_folder: str, encoder_folder: Callable[[str], str], pairs: Pairs
 ) -> None:
     metrics = {
-        "plain": ESTIME(model=bert_folder),
-        "layer": ESTIME(model=bert_folder, layers=2),
-        "encoder": ESTIME(model=encoder_folder("electra")),
-        "unit": ESTIME(model=bert_folder, unit="word"),
-        "window": ESTIME(model=bert_folder, window=120),
-        "normalize": ESTIME(model=bert_folder, normalize=True),
-        "dtype": ESTIME(model=bert_folder, dtype="bfloat16"),
-        "measures": ESTIME(model=bert_folder, measures=["coherence"]),
-        "words": ESTIME(model=bert_folder, unit="word", splitter=lambda text: text.split()),
-        "letters": ESTIME(
-            model=bert_folder, unit="word", splitter=lambda text: list(text.replace(" ", ""))
+        "plain": ESTIME(model=bert_folder, measure="alarms"),
+        "layer": ESTIME(model=bert_folder, layers=2, measure="alarms"),
+        "encoder": ESTIME(model=encoder_folder("electra"), measure="alarms"),
+        "unit": ESTIME(model=bert_folder, unit="word", measure="alarms"),
+        "window": ESTIME(model=bert_folder, window=120, measure="alarms"),
+        "normalize": ESTIME(model=bert_folder, normalize=True, measure="alarms"),
+        "dtype": ESTIME(model=bert_folder, dtype="bfloat16", measure="alarms"),
+        "measures": ESTIME(model=bert_folder, measures=["coherence"], measure="alarms"),
+        "words": ESTIME(
+            model=bert_folder, unit="word", splitter=lambda text: text.split(), measure="alarms"
         ),
-        "each": ESTIME(model=bert_folder, reduction=None),
+        "letters": ESTIME(
+            model=bert_folder,
+            unit="word",
+            splitter=lambda text: list(text.replace(" ", "")),
+            measure="alarms",
+        ),
+        "each": ESTIME(model=bert_folder, reduction=None, measure="alarms"),
     }
     collection = MetricCollection({name: metric.clone() for name, metric in metrics.items()})
     assert collection._enable_compute_groups
@@ -307,7 +354,7 @@ def test_equal_configurations_share_the_work(
 ) -> None:
     collection = MetricCollection(
         {
-            "mean": ESTIME(model=bert_folder),
+            "mean": ESTIME(model=bert_folder, measure="alarms"),
             "rate": ESTIME(model=bert_folder, measure="unsupported_rate"),
             "share": ESTIME(model=bert_folder, measure="coverage"),
             "all": ESTIME(model=bert_folder, return_dict=True),

@@ -50,3 +50,24 @@ def test_the_fingerprint_depends_on_the_configuration_alone(bert_folder: str) ->
     first.signature  # loads the encoder  # noqa: B018
     assert Hasher.hash(first.map_batch) == before == Hasher.hash(second.map_batch)
     assert Hasher.hash(EstimeScorer(second.config, distance=4).map_batch) != before
+
+
+def test_the_fingerprint_does_not_depend_on_what_was_said() -> None:
+    scorer = EstimeScorer(model="embedded-small")
+    before = Hasher.hash(scorer.map_batch)
+    text = "Кошка спала под столом, собака лаяла во дворе, потом шёл дождь. " * 3
+    with pytest.warns(RuntimeWarning, match="does not seem to know the language"):
+        scorer.score([text], [text])
+    scorer.score([text], [text])  # is said once
+    assert Hasher.hash(scorer.map_batch) == before
+
+
+def test_several_layers_are_named_as_everywhere(bert_folder: str) -> None:
+    scorer = EstimeScorer(model=bert_folder, layers=(1, 3))
+    batch = {"source": ["The cat sat on the mat."], "summary": ["The cat sat."]}
+    result = scorer.score(batch["summary"], batch["source"])
+    columns = scorer.map_batch(batch)
+    assert columns["tokens_layer1"] == result.values("tokens", 1).tolist()
+    assert set(columns) == {
+        f"{measure}_layer{layer}" for measure in result.measures for layer in (1, 3)
+    }

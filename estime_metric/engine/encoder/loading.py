@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -171,7 +172,7 @@ def load_pretrained(model: str, revision: str | None, dtype: torch.dtype) -> Pre
         AutoTokenizer,
     )
 
-    source = str(embedded.PATHS.get(model, model))
+    source = _origin(model)
     commit = revision_of(model, revision)
     wanted = _sources(model, None if len(location(model)) > 1 else commit)
     with explained(model), quiet():
@@ -230,6 +231,9 @@ def info_of(name: str, revision: str, base: Any, tokenizer: Any) -> EncoderInfo:
 def revision_of(model: str, revision: str | None) -> str:
     """The commit of a Hub model, a hash of a folder's content; `EncoderUnavailableError` where
     there is neither.
+
+    Warns if the Hub does not answer and the commit that a branch had when it was last asked is
+    used.
     """
     where = location(model)
     if len(where) > 1:
@@ -244,18 +248,31 @@ def revision_of(model: str, revision: str | None) -> str:
     from transformers.utils import cached_file
     from transformers.utils.hub import extract_commit_hash
 
+    wanted = _sources(model, revision)
     try:
-        commit: str | None = extract_commit_hash(
-            cached_file(model, "config.json", **_sources(model, revision)), None
-        )
+        commit: str | None = extract_commit_hash(cached_file(model, "config.json", **wanted), None)
     except _FAILURES as error:
         raise EncoderUnavailableError(_advice(model, error)) from error
+    if "local_files_only" in wanted and commit != revision:
+        warnings.warn(
+            f"The Hugging Face Hub did not answer within {_CONNECTION_SECONDS:g} seconds: the copy of {model!r} in "
+            f"the local cache is used, commit {commit}, which may not be the newest. Pass that commit as `revision`, "
+            "or set HF_HUB_OFFLINE=1, if that is what you want.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return commit or revision or "main"
+
+
+def _origin(model: str) -> str:
+    """What ``transformers`` loads for ``model``: the path of a folder, or a name on the Hub."""
+    folder = embedded.PATHS.get(model)
+    return os.path.expanduser(model) if folder is None else str(folder)
 
 
 def location(model: str) -> tuple[str, ...]:
     """What tells two loads of ``model`` apart: its name, and for a folder the state of its files."""
-    folder = Path(embedded.PATHS.get(model, model))
+    folder = Path(_origin(model))
     if not os.path.isdir(folder):
         return (model,)
     states = (
@@ -358,7 +375,13 @@ def _positions(base: nn.Module, config: Any) -> int | None:
 def _special_tokens(tokenizer: Any) -> SpecialTokens:
     bare = list(tokenizer("a", add_special_tokens=False)["input_ids"])
     full = list(tokenizer("a", add_special_tokens=True)["input_ids"])
-    begin = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+    begins = [i for i in range(len(full)) if full[i : i + len(bare)] == bare]
+    if not bare or not begins:
+        raise _UnsuitableError(
+            "Expected argument `model` to name an encoder whose tokenizer puts its special tokens around those of a "
+            f"text, but it makes {full} of the tokens {bare}."
+        )
+    begin = begins[0]
     before, after = tuple(full[:begin]), tuple(full[begin + len(bare) :])
     return SpecialTokens(
         before, after, mask=tokenizer.mask_token_id, padding=tokenizer.pad_token_id or 0

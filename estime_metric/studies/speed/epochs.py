@@ -44,7 +44,7 @@ def epochs(
     rows: list[tuple[object, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
         for name, cache in (("none", None), ("memory", options.cache), ("folder", folder)):
-            metric = ESTIME(model=options.model, cache=cache)
+            metric = ESTIME(model=options.model, cache=cache, measure="alarms")
             _ = metric.signature
             first, second = seconds(metric, pairs), seconds(metric, pairs)
             rows.append(
@@ -72,7 +72,7 @@ def worker(
     torch.set_num_threads(threads)
     meeting = f"file://{Path(folder) / f'meeting-{processes}-{threads}'}"
     distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=processes)
-    metric = ESTIME(model=model)
+    metric = ESTIME(model=model, measure="alarms")
     _ = metric.signature
     distributed.barrier()
     taken = torch.tensor(seconds(metric, shares[rank]))

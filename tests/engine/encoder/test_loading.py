@@ -310,6 +310,32 @@ def test_what_changes_revision_and_location(bert_folder: str, copy: Path) -> Non
     assert len({revision for revision, _ in seen}) == len({where for _, where in seen}) == len(seen)
 
 
+def test_a_folder_may_begin_with_the_home_folder(
+    copy: Path, bert_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(copy.parent))
+    monkeypatch.setenv("USERPROFILE", str(copy.parent))
+    short = f"~/{copy.name}"
+    assert location(short) == location(str(copy))
+    assert load(short).info.revision == load(bert_folder).info.revision
+    with pytest.raises(EncoderUnavailableError, match=r"'~/nothing' .* there is no such folder"):
+        revision_of("~/nothing", None)
+
+
+def test_special_tokens_that_are_not_around_a_text_are_refused(copy: Path) -> None:
+    tokenizer = json.loads((copy / "tokenizer.json").read_text(encoding="utf-8"))
+    tokenizer["post_processor"] = {  # says nothing of the text
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}],
+        "pair": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}],
+        "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}},
+    }
+    (copy / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    rewrite(copy / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast")
+    with pytest.raises(ValueError, match="whose tokenizer puts its special tokens around"):
+        load(copy)
+
+
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("could not create a primitive")])
 def test_too_little_memory_to_load_is_said(bert_folder: str, error: Exception) -> None:
     with (
@@ -317,6 +343,34 @@ def test_too_little_memory_to_load_is_said(bert_folder: str, error: Exception) -
         pytest.raises(MemoryError, match="not enough memory to load the encoder"),
     ):
         load(bert_folder)
+
+
+def test_an_old_commit_is_warned_of_if_the_hub_does_not_answer(
+    bert_folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def use(url: str) -> None:
+        template = url + "/{repo_id}/resolve/{revision}/{filename}"
+        changes = {
+            "ENDPOINT": url,
+            "HUGGINGFACE_CO_URL_TEMPLATE": template,
+            "HF_HUB_CACHE": str(tmp_path),
+            "HF_HUB_OFFLINE": False,
+        }
+        for name, value in changes.items():
+            monkeypatch.setattr(f"huggingface_hub.constants.{name}", value)
+        loading._hub_answers.cache_clear()
+
+    with serve(LocalHub({"user/bert": Path(bert_folder)}, {})) as hub:
+        use(hub.url)
+        assert revision_of("user/bert", None) == COMMIT
+    use("http://127.0.0.1:9")  # where nothing listens
+    try:
+        said = f"did not answer within 3 seconds.* 'user/bert' .*commit {COMMIT}, which may not be"
+        with pytest.warns(RuntimeWarning, match=said):
+            assert revision_of("user/bert", None) == COMMIT
+        assert revision_of("user/bert", COMMIT) == COMMIT  # a commit never changes: no warning
+    finally:
+        loading._hub_answers.cache_clear()
 
 
 def test_a_hub_that_does_not_answer_is_asked_once(

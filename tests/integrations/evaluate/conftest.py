@@ -45,11 +45,11 @@ def metric(bert_folder: str) -> Any:
 
 def computed(result: EstimeResult) -> dict[str, Any]:
     """What the metric gives where the functional API gives this."""
-    means = ("inconsistency", "unsupported_rate", "alarm_rate", "coverage")
+    means = ("alarms", "inconsistency", "unsupported_rate", "alarm_rate", "coverage")
     values = {"estime": result.mean("alarms"), **{name: result.mean(name) for name in means}}
     return values | {
         "blank": len(result.blank),
-        "alarms": result.values("alarms").tolist(),
+        "alarms_scores": result.values("alarms").tolist(),
         "signature": result.signature,
     }
 

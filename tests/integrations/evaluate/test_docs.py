@@ -15,6 +15,7 @@ from tests.integrations.evaluate.conftest import SCRIPT
 evaluate = pytest.importorskip("evaluate")
 
 from estime_metric.integrations.evaluate import register, unregister  # noqa: E402
+from tests.integrations.evaluate.test_combined import UnigramRecall  # noqa: E402
 
 ROOT = SCRIPT.parents[1]
 
@@ -30,25 +31,46 @@ def registered(
     unregister()
 
 
-def scripts() -> list[Any]:
-    """The blocks that need nothing but the package: those that give their own texts."""
-    return [
-        pytest.param(block, id=page)
-        for page in ("README.md", "docs/evaluate.md")
-        for block in re.findall(
-            r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S
-        )
-        if "evaluate.load" in block and "source = " in block
-    ]
+def blocks(page: str, *parts: str) -> list[str]:
+    """The Python blocks of a page that have all of some parts."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [block for block in found if all(part in block for part in parts)]
 
 
-@pytest.mark.parametrize("script", scripts())
-def test_a_newcomers_script(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+PRINTED = {
+    "README.md": ["1.0 0.083"],
+    "docs/evaluate.md": ["0.5\n", "[0.0, 1.0]\n", "0.042 0\n"],
+}
+
+
+@pytest.mark.parametrize("page", PRINTED)
+def test_a_newcomers_script(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (script,) = blocks(page, "evaluate.load", "source = ")
     exec(script, {"__name__": "__main__"})
-    printed = capsys.readouterr().out
-    alarms, *_ = map(float, re.findall(r"\d+\.\d+", printed))
-    assert "ESTIME|model:embedded@" in printed
-    assert alarms >= 0
+    lines = capsys.readouterr().out.splitlines(keepends=True)
+    for line, expected in zip(lines, PRINTED[page], strict=False):
+        assert line.startswith(expected)
+    assert lines[-1].startswith("ESTIME|model:embedded@")
+    assert len(lines) == len(PRINTED[page]) + 1
+
+
+def test_together_with_rouge(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A module with the inputs and an option of ROUGE stands for it, which needs the network."""
+    (script,) = blocks("docs/evaluate.md", "combine(")
+    load = evaluate.load
+    monkeypatch.setattr(
+        evaluate,
+        "load",
+        lambda name, **options: UnigramRecall() if name == "rouge" else load(name, **options),
+    )
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(script, scope)
+    assert scope["scores"]["stemmed"] == 1  # the option went to it
+    assert {"recall", "alarms", "copied_scores"} <= set(scope["scores"])
+    assert capsys.readouterr().out == "1.0\n"
 
 
 def test_the_card() -> None:

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estime_metric import EstimeConfig, estime
+from estime_metric import EstimeConfig, EstimeScorer, estime
 from estime_metric.measures import BASE_MEASURES, FURTHER_MEASURES
 from tests.integrations.evaluate.conftest import SCRIPT, computed
 
 evaluate = pytest.importorskip("evaluate")
 datasets = pytest.importorskip("datasets")
 
-from estime_metric.integrations.evaluate import Estime, combine  # noqa: E402
+from estime_metric.integrations.evaluate import Estime  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("evaluate_home")
 
@@ -40,41 +40,31 @@ def test_scores_are_those_of_the_functional_api(
     assert scores["blank"] == 0
 
 
-def test_measures_asked_for_add_their_lists(metric: Estime, texts: dict, bert_folder: str) -> None:
-    measures = (*BASE_MEASURES[1:], *FURTHER_MEASURES)  # alarms are there anyway
+def test_measures_asked_for_add_their_means_and_lists(
+    metric: Estime, texts: dict, bert_folder: str
+) -> None:
+    measures = (*BASE_MEASURES, *FURTHER_MEASURES)
     scores = metric.compute(**texts, measures=measures)
     expected = estime(**texts, model=bert_folder, measures=measures)
-    named = {
-        "alarm_rate": "alarm_rates",
-        "inconsistency": "inconsistencies",
-        "unsupported_rate": "unsupported_rates",
-        "coverage": "coverages",
-        "blank": "blanks",
-    }
     for measure in measures:
-        assert scores[named.get(measure, measure)] == pytest.approx(
-            expected.values(measure).tolist()
-        )
-    assert scores["alarm_rate"] == expected.mean("alarm_rate")
-    assert len(scores) == 8 + len(measures)
+        values = expected.values(measure).tolist()
+        assert scores[f"{measure}_scores"] == pytest.approx(values)
+        if measure != "blank":
+            assert scores[measure] == pytest.approx(expected.mean(measure))
+    assert (scores["blank"], scores["estime"]) == (0, scores["alarms"])
+    lists = {f"{measure}_scores" for measure in measures}
+    assert set(scores) == {"estime", "signature", *measures, *lists}
 
 
-def test_several_layers_mark_their_keys(metric: Estime, texts: dict, bert_folder: str) -> None:
+def test_several_layers_are_in_the_names(metric: Estime, texts: dict, bert_folder: str) -> None:
     scores = metric.compute(**texts, layers=[1, 3])
     expected = estime(**texts, model=bert_folder, layers=[1, 3])
-    keys = (
-        "estime",
-        "inconsistency",
-        "unsupported_rate",
-        "alarm_rate",
-        "coverage",
-        "blank",
-        "alarms",
-    )
-    assert set(scores) == {f"{key}@{layer}" for key in keys for layer in (1, 3)} | {"signature"}
-    assert scores["alarms@3"] == expected.values("alarms", 3).tolist()
-    assert scores["estime@1"] == expected.mean("alarms", 1)
-    assert "estime" in metric.compute(**texts)  # options of `compute` count for that call
+    names = {"estime", "alarms", "inconsistency", "unsupported_rate", "alarm_rate", "coverage"}
+    reported = {f"{name}_layer{layer}" for name in {*names, "blank"} for layer in (1, 3)}
+    lists = {"alarms_layer1_scores", "alarms_layer3_scores"}
+    assert set(scores) == {*reported, *lists, "signature"}
+    assert scores["alarms_layer3_scores"] == expected.values("alarms", 3).tolist()
+    assert scores["estime_layer1"] == scores["alarms_layer1"] == expected.mean("alarms", 1)
 
 
 #: Stands for the folder of the small BERT.
@@ -100,11 +90,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "dtype": {"dtype": "bfloat16"},
     "device": {"device": "cpu"},
     "token_budget": {"token_budget": 700},
+    "preset": {"preset": "fast"},
 }
 
 
 def test_the_table_of_options_is_complete() -> None:
-    assert set(OPTIONS) == {field.name for field in dataclasses.fields(EstimeConfig)}
+    assert set(OPTIONS) == {*(field.name for field in dataclasses.fields(EstimeConfig)), "preset"}
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -119,7 +110,8 @@ def test_every_option_can_be_set_at_load_time_and_in_compute(
     }
     loaded = evaluate.load(str(SCRIPT), **at_load).compute(**texts)
     computed = Estime(model="not/there").compute(**texts, **options)
-    assert loaded["alarms"] == computed["alarms"] == expected.values("alarms").tolist()
+    alarms = expected.values("alarms").tolist()
+    assert loaded["alarms_scores"] == computed["alarms_scores"] == alarms
     assert loaded["signature"] == computed["signature"] == expected.signature
     assert set(loaded) == set(computed)
 
@@ -161,7 +153,7 @@ def test_other_sequences_are_taken(metric: Estime, texts: dict) -> None:
 
 def test_no_example_is_no_error_but_must_be_said(metric: Estime) -> None:
     scores = metric.compute(predictions=[], sources=[])
-    assert scores["alarms"] == []
+    assert scores["alarms_scores"] == []
     assert all(
         math.isnan(scores[name])
         for name in ("estime", "unsupported_rate", "alarm_rate", "coverage")
@@ -178,15 +170,17 @@ def test_a_blank_summary_has_the_worst_share_and_no_alarm_rate(metric: Estime, t
         UserWarning, match=r"alarm_rate is undefined for 3 of 4 pairs.* Blank summaries: 2"
     ):
         scores = metric.compute(predictions=summaries, sources=[source] * 4, measures=measures)
-    assert scores["alarms"][:3] == scores["overlap"][:3] == scores["coverages"][:3] == [0, 0, 0]
-    assert scores["inconsistencies"][:3] == scores["unsupported_rates"][:3] == [1, 1, 1]
-    assert all(math.isnan(rate) for rate in scores["alarm_rates"][:3])
-    assert scores["alarm_rate"] == scores["alarm_rates"][3]
-    assert scores["inconsistency"] == (3 + scores["inconsistencies"][3]) / 4
+    for measure in ("alarms", "overlap", "coverage"):
+        assert scores[f"{measure}_scores"][:3] == [0, 0, 0]
+    for measure in ("inconsistency", "unsupported_rate"):
+        assert scores[f"{measure}_scores"][:3] == [1, 1, 1]
+    assert all(math.isnan(rate) for rate in scores["alarm_rate_scores"][:3])
+    assert scores["alarm_rate"] == scores["alarm_rate_scores"][3]
+    assert scores["inconsistency"] == (3 + scores["inconsistency_scores"][3]) / 4
     assert scores["blank"] == 2
     with pytest.warns(UserWarning, match="alarm_rate is undefined for 2 of 2 pairs"):
         scores = metric.compute(predictions=[summaries[3]] * 2, sources=["", " "])
-    assert (scores["alarms"], scores["unsupported_rate"]) == ([0, 0], 1)
+    assert (scores["alarms_scores"], scores["unsupported_rate"]) == ([0, 0], 1)
 
 
 def test_reference_summaries_taken_for_sources_are_warned_of(metric: Estime, texts: dict) -> None:
@@ -255,7 +249,8 @@ def test_bad_texts_are_named(
     for take in (metric.compute, metric.add_batch):
         with pytest.raises(error, match=message):
             take(**inputs)
-    assert len(metric.compute()["alarms"]) == 6  # what was added before is still there, and no more
+    # What was added before is still there, and no more.
+    assert len(metric.compute()["alarms_scores"]) == 6
 
 
 def test_add_names_argument_and_index(metric: Estime, texts: dict) -> None:
@@ -319,69 +314,47 @@ def test_a_missing_encoder_loses_nothing(
     metric.add_batch(**texts)
     with pytest.raises(OSError, match='model="embedded"'):
         metric.compute()
-    assert len(metric.compute(model=bert_folder)["alarms"]) == 6
+    assert len(metric.compute(model=bert_folder)["alarms_scores"]) == 6
 
 
-# Combined
+KEPT = (
+    r"The 6 examples that were added before are kept for the next `compute`; adding others begins"
+)
 
 
-class UnigramRecall(evaluate.Metric):
-    """A module with the inputs of ROUGE, as strict as ROUGE about further keyword arguments."""
-
-    def _info(self) -> Any:
-        text = datasets.Value("string")
-        features = datasets.Features({"predictions": text, "references": text})
-        return evaluate.MetricInfo(
-            description="", citation="", inputs_description="", features=features
-        )
-
-    def _compute(
-        self, predictions: list[str], references: list[str], use_stemmer: bool = False
-    ) -> dict[str, float]:
-        shares = [
-            np.mean([word in prediction.split() for word in reference.split()])
-            for prediction, reference in zip(predictions, references, strict=True)
-        ]
-        return {"recall": float(np.mean(shares))}
+def test_a_cell_that_is_run_again_after_an_error_counts_nothing_twice(
+    metric: Estime, texts: dict
+) -> None:
+    expected = metric.compute(**texts)
+    metric.add_batch(**texts)
+    with pytest.raises(TypeError, match=rf"Did you mean `distance`\? {KEPT}"):
+        metric.compute(distanc=2)
+    with pytest.warns(UserWarning, match="6 examples that were added before .* are dropped"):
+        metric.add_batch(**texts)
+    assert metric.compute() == expected
 
 
-class Lenient(UnigramRecall):
-    """Takes every option, as some modules do."""
-
-    def _compute(self, predictions: list[str], references: list[str], **_: Any) -> dict[str, float]:
-        return super()._compute(predictions, references)
-
-
-@pytest.fixture
-def gold(texts: dict) -> list[str]:
-    return [summary.upper() for summary in texts["predictions"]]
-
-
-def alone(metric: Estime, texts: dict, gold: list[str], other: Any) -> dict[str, Any]:
-    return {
-        **metric.compute(**texts),
-        **other.compute(predictions=texts["predictions"], references=gold),
-    }
+def test_what_was_added_is_kept_for_another_compute_and_what_was_given_is_forgotten(
+    metric: Estime, texts: dict
+) -> None:
+    expected = metric.compute(**texts)
+    metric.add_batch(**texts)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=rf"`layers` .*but got 99\. {KEPT}"):
+            metric.compute(**texts, layers=99)
+    assert len(metric) == 6
+    assert metric.compute() == expected
+    with pytest.raises(ValueError, match=r"`layers` .*but got 99\.$"):
+        metric.compute(**texts, layers=99)
+    assert metric.compute(**texts) == expected
 
 
-def test_combined_in_one_call(metric: Estime, texts: dict, gold: list[str]) -> None:
-    other = UnigramRecall()
-    for both in (
-        combine([other, metric]),
-        combine([metric, other]),
-        evaluate.combine([Lenient(), metric]),
-    ):
-        scores = both.compute(**texts, references=gold, use_stemmer=True)
-        assert scores == alone(metric, texts, gold, other)
-    with pytest.raises(TypeError, match="Did you mean `layers`"):
-        both.compute(**texts, references=gold, layer_index=2)
-
-
-def test_combined_by_evaluate_itself(metric: Estime, texts: dict, gold: list[str]) -> None:
-    other = UnigramRecall()
-    both = evaluate.combine([other, metric])
-    both.add_batch(**texts, references=gold)
-    assert both.compute() == alone(metric, texts, gold, other)
-    for summary, source, reference in zip(*texts.values(), gold, strict=True):
-        both.add(prediction=summary, reference=reference, sources=source)
-    assert both.compute() == alone(metric, texts, gold, other)
+def test_an_interruption_loses_nothing_too(
+    metric: Estime, texts: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metric.add_batch(**texts)
+    with monkeypatch.context() as patch:
+        patch.setattr(EstimeScorer, "score", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            metric.compute()
+    assert len(metric.compute()["alarms_scores"]) == 6

@@ -74,7 +74,7 @@ def test_two_processes_give_what_one_gives(
 def test_two_processes_without_examples(workers: Any, bert_folder: str, tmp_path: Path) -> None:
     given = [(bert_folder, [], str(tmp_path), 2, rank) for rank in range(2)]
     (scores, _), (other, _) = workers.starmap_async(score_part, given).get(timeout=300)
-    assert scores["alarms"] == []
+    assert scores["alarms_scores"] == []
     assert scores["estime"] != scores["estime"]  # NaN: a mean of nothing
     assert other is None
 

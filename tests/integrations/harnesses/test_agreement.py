@@ -109,7 +109,7 @@ def by_evaluate(summaries: list[str], sources: list[str], model: str) -> Found:
     scores = Estime(model=model).compute(
         predictions=summaries, sources=sources, measures="inconsistency"
     )
-    return scores["inconsistencies"], scores["blank"], scores["signature"]
+    return scores["inconsistency_scores"], scores["blank"], scores["signature"]
 
 
 def by_torchmetrics(summaries: list[str], sources: list[str], model: str) -> Found:

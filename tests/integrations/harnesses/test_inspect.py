@@ -17,7 +17,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log  # noqa: E402
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
 from estime_metric import EstimeScorer  # noqa: E402
-from estime_metric.integrations.inspect import _result, estime  # noqa: E402
+from estime_metric.integrations.inspect import estime, result_of  # noqa: E402
 from tests.integrations.conftest import Pairs, unzip  # noqa: E402
 from tests.integrations.harnesses.pages import run_page  # noqa: E402
 
@@ -115,8 +115,8 @@ def test_a_future_that_is_done_or_cancelled_in_the_loop_does_not_block_it() -> N
 
     async def ask() -> tuple[Any, bool]:
         with anyio.move_on_after(0.05) as scope:
-            await _result(waiting)
-        return await _result(done), scope.cancelled_caught and waiting.cancelled()
+            await result_of(waiting)
+        return await result_of(done), scope.cancelled_caught and waiting.cancelled()
 
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(anyio.run(ask)), daemon=True)
@@ -144,7 +144,7 @@ def test_missing_fields_and_unknown_options_are_named(
 ) -> None:
     log = run(tmp_path, pairs[:1], estime(source="text", model=bert_folder))
     assert log.status == "error"
-    assert "metadata of sample 0 to hold 'text'" in log.error.message
+    assert "metadata of sample 0 to have the field 'text'" in log.error.message
     with pytest.raises(TypeError, match="`modle`"):  # at once
         estime(modle="embedded")
 

@@ -6,7 +6,11 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -69,6 +73,23 @@ def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: 
     assert (judge.scorer.encoder, judge.scorer.cache) == (scorer.encoder, scorer.cache)
 
 
+class Gate:
+    """A splitter of words that waits, for a text with a word of its own, until it is opened."""
+
+    def __init__(self) -> None:
+        self.reached, self.open = threading.Event(), threading.Event()
+
+    def __call__(self, text: str) -> list[str]:
+        if "waits" in text:
+            self.reached.set()
+            assert self.open.wait(60)
+        return text.split()
+
+
+def judge_with(splitter: Callable[[str], list[str]], model: str, **options: Any) -> Judge:
+    return Judge(model=model, unit="word", splitter=splitter, **options)
+
+
 def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs, scored: list[int]) -> None:
     judge = Judge(explain=True, model=bert_folder)
     batcher = MicroBatcher(judge, most=7)
@@ -84,22 +105,22 @@ def test_each_gets_its_own_judgement(bert_folder: str, pairs: Pairs, scored: lis
         assert (judgement.explanation.prediction, judgement.explanation.source) == pair
 
 
-@pytest.mark.slow
-def test_those_submitted_at_once_are_one_batch(
+def test_the_next_batch_gathers_while_one_is_judged(
     bert_folder: str, pairs: Pairs, scored: list[int]
 ) -> None:
-    batcher = MicroBatcher(Judge(model=bert_folder), wait=0.5)
-    futures = [batcher.submit(*pair) for pair in pairs]
-    assert futures[3].cancel()
-    assert [
-        future.result().measures["tokens"] > 0 for future in futures if not future.cancelled()
-    ] == [True] * 15
-    assert scored == [15]
-    again, first = batcher.submit(*pairs[0]).result().measures, futures[0].result().measures
-    assert (again["alarms"], again["tokens"]) == (
-        first["alarms"],
-        first["tokens"],
-    )  # winners may differ by rounding
+    gate = Gate()
+    batcher = MicroBatcher(judge_with(gate, bert_folder), wait=0, most=3)
+    first = batcher.submit("A cat waits.", "A cat waits.")
+    assert gate.reached.wait(60)
+    later = [batcher.submit(*pair) for pair in pairs[:4]]
+    assert later[3].cancel()
+    later.append(batcher.submit(*pairs[4]))
+    gate.open.set()
+    assert first.result().measures["tokens"] == 3
+    found = [future.result().measures for future in later if not future.cancelled()]
+    assert scored[:3] == [1, 3, 1]
+    (expected,) = judge_with(str.split, bert_folder)([pairs[4][0]], [pairs[4][1]])
+    assert found[-1]["tokens"] == expected.measures["tokens"]
 
 
 def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
@@ -112,31 +133,103 @@ def test_an_error_reaches_all_who_wait_and_no_one_else(pairs: Pairs) -> None:
         batcher.submit("A summary.", None)  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_process_judges_too() -> None:
-    """No child waits for the parent: forked when all is done, while pairs gather or are judged, or
-    with a lock held.
-    """
-    script = """
-        import os, signal, threading
-        from contextlib import nullcontext
-        from estime_metric.integrations.judging import Judge, MicroBatcher
+def test_a_text_on_which_a_splitter_raises_fails_alone(bert_folder: str, pairs: Pairs) -> None:
+    def split(text: str) -> list[str]:
+        if "bad" in text:
+            raise KeyError("no such word")
+        return text.split()
 
-        pair = "The cat sat.", "The cat sat on the mat."
+    bad = {3: ("A bad cat.", "A cat."), 11: ("A cat.", "A bad cat.")}
+    gate = Gate()
+    batcher = MicroBatcher(judge_with(lambda text: gate(text) and split(text), bert_folder), wait=0)
+    batcher.submit("It waits.", "It waits.")
+    assert gate.reached.wait(60)  # all others are one batch
+    futures = [batcher.submit(*bad.get(row, pair)) for row, pair in enumerate(pairs)]
+    gate.open.set()
+    for row, future in enumerate(futures):
+        if row in bad:
+            with pytest.raises(KeyError, match="no such word"):
+                future.result()
+        else:
+            assert future.result().measures["tokens"] == len(pairs[row][0].split())
+
+
+def test_two_judges_do_not_wait_for_each_other(bert_folder: str, pairs: Pairs) -> None:
+    gate = Gate()
+    slow = MicroBatcher(judge_with(gate, bert_folder), wait=0)
+    other = MicroBatcher(Judge(model=bert_folder), wait=0)
+    first = slow.submit("It waits.", "It waits.")
+    assert gate.reached.wait(60)
+    assert other.submit(*pairs[0]).result(60).measures["tokens"] > 0
+    assert not first.done()
+    gate.open.set()
+    assert first.result().measures["tokens"] == 2
+
+
+FORK = """
+    import os, signal, sys, threading, torch
+    from estime_metric.integrations.judging import Judge, MicroBatcher
+
+    torch.set_num_threads(2)
+    pair = "The cat sat.", "The cat sat on the mat."
+
+    def in_child(ask):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # ends a child that hangs
+            try:
+                code = ask()
+            except BaseException as error:
+                print(f"{type(error).__name__}: {error}", flush=True)
+                code = 1
+            os._exit(code)
+        return os.waitpid(child, 0)[1]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_that_is_forked_while_nothing_is_judged_judges_too() -> None:
+    """Before the first pair, afterwards, and while pairs gather; in the child of a child too."""
+    script = """
         batcher = MicroBatcher(Judge(model="embedded-small", device="cpu"), wait=0.5)
+        assert in_child(lambda: batcher.submit(*pair).result().measures["tokens"] != 4) == 0
         expected = batcher.submit(*pair).result().measures
-        encoding = batcher.judge.scorer.encoder._lock
-        for during, locked in ((False, None), (True, None), (True, batcher._lock), (True, encoding)):
-            pending = batcher.submit(*pair) if during else None
-            while locked is encoding and not encoding.locked():
-                pending = batcher.submit(*pair) if pending.done() else pending
-            with nullcontext() if locked in (None, encoding) else locked:
-                child = os.fork()
-                if child == 0:
-                    signal.alarm(60)  # ends a child that hangs
-                    os._exit(batcher.submit(*pair).result().measures != expected)
-            assert os.waitpid(child, 0)[1] == 0
-            assert pending is None or pending.result().measures == expected
-            assert "estime_0" in [thread.name for thread in threading.enumerate()]  # one that ends may hold a lock
+        differs = lambda: batcher.submit(*pair).result().measures != expected
+        assert in_child(differs) == 0
+        assert in_child(lambda: differs() or in_child(differs)) == 0
+        pending = batcher.submit(*pair)  # which gathers for half a second
+        assert in_child(differs) == 0
+        assert pending.result().measures == expected
     """
-    run_python(script)  # on one thread: torch's own pool of threads does not survive a fork
+    run_python(textwrap.dedent(FORK) + textwrap.dedent(script))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_nobodys_fork_waits_for_a_judgement_and_the_child_is_told_to_be_spawned() -> None:
+    script = """
+        reached, opened = threading.Event(), threading.Event()
+
+        def split(text):
+            reached.set()
+            assert opened.wait(60)
+            return text.split()
+
+        judge = Judge(model="embedded-small", device="cpu", unit="word", splitter=split)
+        pending = MicroBatcher(judge, wait=0).submit(*pair)
+        assert reached.wait(60)
+        other = Judge(model="embedded-small", device="cpu")
+        assert in_child(lambda: 0) == 0  # at once: `opened` is not set
+        assert in_child(lambda: bool(other([pair[0]], [pair[1]]))) == 256
+        assert in_child(lambda: bool(MicroBatcher(other).submit(*pair))) == 256
+        assert not pending.done()
+        opened.set()
+        assert pending.result().measures["tokens"] == 3
+        assert in_child(lambda: other([pair[0]], [pair[1]])[0].measures["tokens"] != 4) == 0
+    """
+    said = run_python(textwrap.dedent(FORK) + textwrap.dedent(script)).stdout.splitlines()
+    assert len(said) == 2
+    for line in said:
+        assert line.startswith("RuntimeError: This process was forked while its parent was judging")
+        assert 'multiprocessing.get_context("spawn")' in line

@@ -33,7 +33,7 @@ def test_one_call_scores_all_documents(bert_folder: str, pairs: Pairs, scored: l
 
 
 def test_errors(bert_folder: str) -> None:
-    with pytest.raises(ValueError, match="'article', but that at index 1"):
+    with pytest.raises(ValueError, match="'article', but the document at index 1 does not"):
         EstimeTask("article", model=bert_folder).score(
             ["a", "b"], [{"article": "c"}, {"text": "d"}]
         )

@@ -246,7 +246,12 @@ OPTIONS = {"levels": ("summary", "system"), "methods": ("pearson",)}
 
 def test_agreement_is_that_of_each_measure_alone() -> None:
     found = evaluate_all(GRIDS, **OPTIONS, n=30, seed=2)
-    assert len(found) == 6 * 2
+    columns = ["measure", "judgement", "level", "method"]
+    assert sorted(map(tuple, found[columns].to_numpy().tolist())) == sorted(
+        (grid.measure, grid.judgement, level, "pearson")
+        for grid in GRIDS
+        for level in ("summary", "system")
+    )
     for grid in GRIDS:
         part = found[(found["measure"] == grid.measure) & (found["judgement"] == grid.judgement)]
         alone = bootstrap(grid, **OPTIONS, n=30, seed=2)

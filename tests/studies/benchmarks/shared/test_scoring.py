@@ -103,15 +103,22 @@ def test_all_layers_stand_in_the_table_of_layers_alone(bert_folder: str) -> None
 
 
 @pytest.mark.parametrize(
-    "error", [ImportError("pip install 'x'"), OSError("no\n network"), ValueError("too long")]
+    ("error", "noted"),
+    [
+        (ImportError("pip install 'x'"), "pip install 'x'"),
+        (OSError("no\n network"), "no network"),
+        (ValueError("too long"), "too long"),
+    ],
 )
 def test_what_cannot_be_computed_is_noted_and_the_rest_computed(
-    data: SummEval, error: Exception
+    data: SummEval, error: Exception, noted: str
 ) -> None:
     scores = measure(data, [broken("a", error), counted("b", [])])
     assert list(scores.values) == ["b"]
-    assert scores.problems == {"a": " ".join(str(error).split())}
+    assert scores.problems == {"a": noted}
     assert [one.column for one in scores.measures] == ["a", "b"]
+    assert scores.values["b"] == pytest.approx([row * 0.1 / 3 for row in range(len(data))])
+    assert "a" not in scores.to_pandas().columns
 
 
 def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:

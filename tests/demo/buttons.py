@@ -1,0 +1,133 @@
+"""Serves the demo as it is installed, and presses every button of its page.
+
+    python -m tests.demo.buttons FOLDER COMMAND...
+
+FOLDER is where COMMAND starts the demo; its temporary folder is elsewhere, as on a Space.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tests.browser import chromium
+from tests.command import free_port
+
+SECONDS = 120  # to start, and for each press
+
+
+@contextmanager
+def served(command: Sequence[str], folder: Path, **environment: str) -> Iterator[str]:
+    """Starts a demo in a folder, without network; its address. Files outside of that folder and of
+    the temporary folder are not Gradio's to serve.
+    """
+    port = free_port()
+    with TemporaryDirectory() as temporary:
+        own = {
+            "GRADIO_SERVER_PORT": str(port),
+            "HF_HUB_OFFLINE": "1",
+            "HF_HOME": f"{temporary}/hub",
+            "TMPDIR": temporary,
+            **environment,
+        }
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("GRADIO_", "PYTHON"))
+        }
+        printed = Path(temporary, "printed.txt")
+        with printed.open("wb") as stream:
+            process = subprocess.Popen(
+                command, cwd=folder, env={**kept, **own}, stdout=stream, stderr=subprocess.STDOUT
+            )
+        try:
+            end = time.monotonic() + SECONDS
+            while "Running on local URL" not in printed.read_text():
+                if process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"the demo did not start: {printed.read_text()}")
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def press_every_button(url: str) -> list[str]:
+    """The ids of the buttons, each pressed and seen to do its work; what goes wrong on the page is
+    an AssertionError.
+    """
+    problems: list[str] = []
+    with chromium() as browser:
+        page = browser.new_page()
+        page.set_default_timeout(1000 * SECONDS)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on(
+            "console",
+            lambda message: problems.append(message.text) if message.type == "error" else None,
+        )
+        page.on(
+            "response",
+            lambda answer: (
+                problems.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None
+            ),
+        )
+        page.goto(url)
+        page.locator("#explained .estime-alarm").first.wait_for()
+        pressed = [*_press_explain(page), *_press_compare(page), *_press_file(page)]
+        buttons = page.locator("button[id]").evaluate_all("all => all.map((one) => one.id)")
+        own = {name for name in buttons if not name.startswith("component-")} - {""}
+        # Gradio's buttons of tabs have ids of theirs.
+        forgotten = {name for name in own if not name.endswith("-button")} - set(pressed)
+        assert not forgotten, f"these buttons were not pressed: {forgotten}"
+    assert not problems, "\n".join(problems)
+    return pressed
+
+
+def _press_explain(page: Any) -> list[str]:
+    page.locator("#source textarea").fill("A cat slept while two dogs ran.")
+    page.locator("#summary textarea").fill("Two cats slept.")
+    page.locator("#explain").click()
+    page.locator("#explained .estime-text").filter(has_text="Two cats slept.").wait_for()
+    page.get_by_text("Plot of the matches").click()
+    page.locator("#drawn img").wait_for()
+    return ["explain"]
+
+
+def _press_compare(page: Any) -> list[str]:
+    page.get_by_role("tab", name="Compare").click()
+    page.locator("#compare-b textarea").fill("A storm.")
+    page.locator("#compare").click()
+    page.locator("#compared .estime-text").filter(has_text="A storm.").wait_for()
+    return ["compare"]
+
+
+def _press_file(page: Any) -> list[str]:
+    page.get_by_role("tab", name="Score a file").click()
+    page.locator("#take-examples").click()
+    page.locator("#file").get_by_text("pairs").first.wait_for()
+    page.locator("#score").click()
+    page.locator("#scored tbody tr").nth(7).wait_for()
+    with page.expect_download() as waiting:
+        page.locator("#download").click()
+    rows = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 8, rows
+    page.locator("#stop").click()
+    page.locator("#scored .demo-notice").filter(has_text="Stopped.").wait_for()
+    return ["take-examples", "score", "download", "stop"]
+
+
+def main() -> None:
+    folder, *command = sys.argv[1:]
+    with served(command, Path(folder)) as url:
+        print("pressed", *press_every_button(url))
+
+
+if __name__ == "__main__":
+    main()
