@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from estime_metric import inputs
 from estime_metric._version import __version__
 from estime_metric.measures import MEASURES
+from estime_metric.signature import Signature
 
 if TYPE_CHECKING:
     import torch
@@ -230,7 +231,7 @@ class EstimeConfig:
         """Whether a measure is asked for that needs the extractive fragments of the summary."""
         return any(MEASURES[name].needs_fragments for name in self.measures)
 
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """One line that says how a score came about: equal signatures, equal measure.
 
         It leaves out device and token budget. A local folder is named by its last part and a hash
@@ -264,7 +265,9 @@ class EstimeConfig:
         if all(getattr(self, name) == value for name, value in FAST.items()):
             parts["preset"] = "fast"
         parts["version"] = __version__
-        return "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
+        return Signature(
+            "|".join(["ESTIME", *(f"{name}:{value}" for name, value in parts.items())])
+        )
 
 
 _PRESET = "preset"

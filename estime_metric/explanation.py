@@ -169,6 +169,12 @@ class Explanation:
             stop = max(stop, end)
         return tuple(_merge(pieces, summary_words, source_words) for pieces in groups)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the colored summary above its source, with the evidence."""
+        from estime_metric.explain.html import notebook  # a notebook asked for it
+
+        return notebook(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, for JSON: the texts, the counts, ``inconsistency``,
         ``units`` and ``words``.

@@ -11,6 +11,7 @@ Source: Hanley & MacGibbon 2006; Chamandy, Muralidharan, Najmi & Naidu 2012.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,14 @@ class Interval:
     low: float
     high: float
     count: int
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Plain numbers for JSON; ``None`` in place of NaN."""
+        numbers = {"mean": self.mean, "low": self.low, "high": self.high}
+        found: dict[str, float | int | None] = {
+            name: None if math.isnan(value) else value for name, value in numbers.items()
+        }
+        return {**found, "count": self.count}
 
 
 class BootstrapMeans:

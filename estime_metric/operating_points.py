@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from estime_metric.measures import RECOMMENDED
+from estime_metric.signature import Signature
 
 PATH = Path(__file__).with_name("operating_points.json")
 
@@ -39,7 +40,7 @@ def recorded() -> tuple[OperatingPoint, ...]:
 
 def deciding(signature: str) -> dict[str, str]:
     """The parts of a signature that decide what a value of ``inconsistency`` means."""
-    parts = dict(part.partition(":")[::2] for part in signature.split("|"))
+    parts = Signature(signature).parts
     return {name: value for name, value in parts.items() if name not in _INDIFFERENT}
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from estime_metric import files
 from estime_metric.config import EstimeConfig
 from estime_metric.inputs import check_choice
+from estime_metric.intervals import CONFIDENCE, BootstrapMeans, Interval
 from estime_metric.measures import (
     BASE_MEASURES,
     FURTHER_MEASURES,
@@ -21,8 +26,10 @@ from estime_metric.measures import (
     STATISTICS,
     TIES,
     compute,
+    reported_name,
 )
 from estime_metric.operating_points import threshold_value
+from estime_metric.signature import Signature
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,13 +44,32 @@ class EstimeResult:
     ``result["alarms"]`` gives a measure for every pair, ``result["alarms", 12]`` at one of several
     layers.
 
+    Iterating over it gives a record for each pair: a dict of plain numbers.
+
     Args:
         statistics: float64 of shape (pairs, layers, statistics), in the order of ``STATISTICS``.
-        config: the configuration with nothing left open.
+        config: the fully resolved configuration.
+        sources: the source of each pair, by which `interval` resamples; if they are omitted, each
+            pair counts as a source of its own.
+        predictions: the summaries, which a notebook shows; they may be omitted.
+
+    Example:
+        >>> from estime_metric import estime
+        >>> result = estime(["The cat slept."], ["The cat slept while it rained."], model="embedded")
+        >>> result["alarms"].tolist(), next(iter(result))["alarms"]
+        ([0.0], 0.0)
     """
 
-    def __init__(self, statistics: Tensor, config: EstimeConfig) -> None:
+    def __init__(
+        self,
+        statistics: Tensor,
+        config: EstimeConfig,
+        sources: Sequence[str] | None = None,
+        predictions: Sequence[str] | None = None,
+    ) -> None:
         self._statistics = statistics
+        self._sources = sources
+        self._predictions = predictions
         self._warned: set[str] = set()
         self.config = config
 
@@ -61,8 +87,10 @@ class EstimeResult:
         )
 
     @property
-    def signature(self) -> str:
-        """One line that says how these numbers came about; see `EstimeConfig.signature`."""
+    def signature(self) -> Signature:
+        """One line that says how these numbers came about; see `EstimeConfig.signature`. Its
+        ``short`` form is for the caption of a table.
+        """
         return self.config.signature()
 
     @property
@@ -102,6 +130,14 @@ class EstimeResult:
     def __len__(self) -> int:
         return len(self._statistics)
 
+    def __iter__(self) -> Iterator[dict[str, float]]:
+        """A record for each pair, in input order: measure -> value. With several layers the names
+        end in the layer, as everywhere (`reported_name`).
+        """
+        columns = self._columns()
+        for values in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, values, strict=True))
+
     def __getitem__(self, key: str | tuple[str, int]) -> Tensor:
         """`values` of a measure, or of a measure and a layer."""
         measure, layer = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
@@ -133,7 +169,7 @@ class EstimeResult:
                 lines.append(f"{said}: {len(indices)} (index {listed})")
         return "\n".join([*lines, self.signature])
 
-    def values(self, measure: str = "alarms", layer: int | None = None) -> Tensor:
+    def values(self, measure: str, layer: int | None = None) -> Tensor:
         """One measure for every pair.
 
         Args:
@@ -155,7 +191,7 @@ class EstimeResult:
         with torch.inference_mode(False):  # otherwise they could not be changed in place
             return compute(measure, self._statistics[:, self._layer_index(layer)]).clone()
 
-    def mean(self, measure: str = "alarms", layer: int | None = None) -> float:
+    def mean(self, measure: str, layer: int | None = None) -> float:
         """The mean of one measure over the pairs for which it is defined; NaN where there is none.
         Arguments as for `values`. If pairs are left out, a warning says how many, once for each
         measure.
@@ -219,9 +255,58 @@ class EstimeResult:
             for name in counted
         )
 
-    def to_pandas(self) -> DataFrame:
-        """A row for each pair and layer, columns ``pair``, ``layer`` and each measure; ImportError
-        without pandas.
+    def interval(
+        self, measure: str, layer: int | None = None, *, confidence: float = CONFIDENCE
+    ) -> Interval:
+        """The mean of a measure with its bootstrap interval over sources (see `BootstrapMeans`).
+
+        Args:
+            measure, layer: as for `values`.
+            confidence: the share of the resamples within the interval, between 0 and 1.
+
+        Returns:
+            An `Interval` with ``mean``, ``low``, ``high`` and ``count``; pairs for which the measure
+            is undefined are left out.
+        """
+        if not 0 < confidence < 1:
+            raise ValueError(
+                f"Expected argument `confidence` to lie between 0 and 1, but got {confidence}."
+            )
+        values = self.values(measure, layer).tolist()
+        return self._bootstrap({measure: values}).interval(measure, confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything about the whole run as plain numbers and strings, for JSON.
+
+        Returns:
+            ``pairs``, ``blank`` and ``unchecked`` (how many); ``measures``: name -> ``mean``,
+            ``low`` and ``high`` of the 95% interval, and ``count``, with ``None`` for a value that
+            is undefined; ``signature`` and ``short_signature``.
+        """
+        columns = self._columns()
+        means = self._bootstrap(columns)
+        return {
+            "pairs": len(self),
+            "blank": len(self.blank),
+            "unchecked": len(self.unchecked),
+            "measures": {name: means.interval(name).to_dict() for name in columns},
+            "signature": str(self.signature),
+            "short_signature": self.signature.short,
+        }
+
+    def to_pandas(self, columns: Mapping[str, Sequence[Any]] | None = None) -> DataFrame:
+        """A row for each pair and layer.
+
+        Args:
+            columns: your own columns, such as ids, with a value for each pair; they come first.
+
+        Returns:
+            A data frame with ``columns``, ``pair``, ``layer`` and each measure.
+
+        Raises:
+            ImportError: pandas is not installed.
+            ValueError: a column has another length than the result, or the name of one of its
+                columns.
         """
         try:
             import pandas
@@ -229,13 +314,64 @@ class EstimeResult:
             raise ImportError(
                 "to_pandas() needs pandas: pip install 'estime-metric[meta]'."
             ) from error
-        pairs = torch.arange(len(self), device="cpu")
-        layers = torch.tensor(self.layers, device="cpu")
-        columns = {"pair": pairs.repeat_interleave(len(layers)), "layer": layers.repeat(len(pairs))}
-        columns |= {
-            measure: compute(measure, self._statistics).flatten() for measure in self.measures
+        own = ("pair", "layer", *self.measures)
+        layers = len(self.layers)
+        found: dict[str, Any] = {}
+        for name, values in (columns or {}).items():
+            if name in own:
+                wanted = f"other names than those of the result ({', '.join(own)})"
+                raise ValueError(f"Expected argument `columns` to have {wanted}, but got {name!r}.")
+            if len(values) != len(self):
+                wanted = f"a value for each of {len(self)} pairs"
+                raise ValueError(
+                    f"Expected argument `columns` to have {wanted}, but {name!r} has {len(values)}."
+                )
+            found[name] = [value for value in values for _ in range(layers)]
+        found["pair"] = [pair for pair in range(len(self)) for _ in range(layers)]
+        found["layer"] = list(self.layers) * len(self)
+        for measure in self.measures:
+            found[measure] = compute(measure, self._statistics).flatten().numpy()
+        return pandas.DataFrame(found)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a row for each pair, and the signature: JSON Lines, CSV or Parquet, by the ending of
+        ``path``. ``estime compare`` reads it.
+
+        Raises:
+            ValueError: another ending.
+            ImportError: Parquet without pyarrow.
+        """
+        rows = [
+            {"line": number, **record, "signature": str(self.signature)}
+            for number, record in enumerate(self, start=1)
+        ]
+        files.write_rows(Path(path), rows)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the means with their intervals, and the worst summaries."""
+        from estime_metric.explain.result import render  # a notebook asked for it
+
+        return render(self, self._predictions)
+
+    def _columns(self) -> dict[str, list[float]]:
+        """Reported name -> the values of all pairs."""
+        return {
+            reported_name(measure, layer, self.layers): self.values(measure, layer).tolist()
+            for layer in self.layers
+            for measure in self.measures
         }
-        return pandas.DataFrame({name: values.numpy() for name, values in columns.items()})
+
+    def _bootstrap(self, columns: Mapping[str, Sequence[float]]) -> BootstrapMeans:
+        means = BootstrapMeans(tuple(columns))
+        rows: dict[str, list[int]] = {}
+        sources = self._sources or [str(row) for row in range(len(self))]
+        for row, source in enumerate(sources):
+            rows.setdefault(source, []).append(row)
+        for source, of_source in rows.items():
+            means.add(
+                source, {name: [of[row] for row in of_source] for name, of in columns.items()}
+            )
+        return means
 
     def _layer_index(self, layer: int | None) -> int:
         if layer is None:

@@ -141,7 +141,7 @@ class EstimeScorer:
                 statistics[pair.summary.rows] = counts
 
         self._run(summaries, texts, count, every_unit=config.needs_every_unit, progress=progress)
-        return EstimeResult(statistics, config)
+        return EstimeResult(statistics, config, texts, summaries)
 
     def score_candidates(
         self, predictions: Sequence[str], source: str, *, progress: bool = False

@@ -101,12 +101,12 @@ def test_layers_are_in_the_order_asked_for_and_one_need_not_be_named() -> None:
     assert turned.values("alarms", 2).tolist() == [2]
     result = single(alarms=[3, 1], ties=[3, 1], overlap=[4, 1], tokens=[5, 1])
     assert (
-        result.values().tolist()
+        result.values("alarms").tolist()
         == result.values("alarms", 5).tolist()
         == result["alarms"].tolist()
         == [3, 1]
     )
-    assert result.mean() == result.score == 2.0
+    assert result.mean("alarms") == result.score == 2.0
     assert result.coverage == pytest.approx((4 / 5 + 1) / 2)
     assert result.ties() == 4
 

@@ -106,6 +106,12 @@ def fragment(explanation: Explanation, *, key: str = "estime", heading: str = ""
     return _fragment([explanation], ["Summary"], key, heading)
 
 
+def notebook(explanation: Explanation) -> str:
+    """One explanation with style and script, as a cell of a notebook shows it."""
+    shown = fragment(explanation, key=f"estime-{id(explanation)}")
+    return f"<style>{STYLE}</style>{shown}<script>{SCRIPT}</script>"
+
+
 def comparison(
     explanations: Sequence[Explanation], names: Sequence[str], *, key: str = "estime"
 ) -> str:

@@ -75,10 +75,10 @@ def test_several_measures_and_layers(
 def test_values_of_each_summary(bert_folder: str, pairs: Pairs) -> None:
     result = estime(*unzip(pairs), model=bert_folder)
     metric = ESTIME(model=bert_folder, reduction="none", measure="alarms")
-    assert metric(**named(pairs[:5])).tolist() == result.values()[:5].tolist()
+    assert metric(**named(pairs[:5])).tolist() == result.values("alarms")[:5].tolist()
     assert metric(**named(pairs[5:6])).shape == (1,)  # one value keeps its axis
     metric.update(**named(pairs[6:]))
-    assert metric.compute().tolist() == result.values().tolist()
+    assert metric.compute().tolist() == result.values("alarms").tolist()
     metric = ESTIME(model=bert_folder, reduction=None, return_dict=True)
     metric.update(**named(pairs[:1]))
     assert {name: value.shape for name, value in metric.compute().items()} == dict.fromkeys(
@@ -100,8 +100,8 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
     for metric in (mean, each):
         for some in (order[:4], order[4:]):
             metric.update(**named([pairs[index] for index in some]), ids=make(some))
-    assert mean.compute() == result.mean()
-    assert each.compute().tolist() == result.values().tolist()  # in order of the ids
+    assert mean.compute() == result.mean("alarms")
+    assert each.compute().tolist() == result.values("alarms").tolist()  # in order of the ids
     mean.update(**named(pairs[7:9]))  # examples without ids are never repetitions
     mean.update(**named(pairs[7:9]))
     assert float(mean.compute()) == pytest.approx(
@@ -110,7 +110,7 @@ def test_each_id_counts_once_and_indices_as_often_as_named(
 
     each.reset()
     each.update(**named(pairs[:4]), indices=torch.tensor([3, 1, 1]))  # the pairs to count
-    assert each.compute().tolist() == result.values()[[3, 1, 1]].tolist()
+    assert each.compute().tolist() == result.values("alarms")[[3, 1, 1]].tolist()
     mean.reset()
     for start in (0, 4):  # numbered within the batch, not within the data set
         mean.update(**named(pairs[start : start + 4]), ids=range(4))

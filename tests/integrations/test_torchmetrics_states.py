@@ -365,7 +365,7 @@ def test_equal_configurations_share_the_work(
     assert collection.compute_groups == {0: ["all", "mean", "rate", "share"]}
     values = collection.compute()
     result = estime(*unzip(pairs[:12]), model=bert_folder)
-    assert values["mean"] == values["alarms"] == result.mean()
+    assert values["mean"] == values["alarms"] == result.mean("alarms")
     assert float(values["rate"]) == pytest.approx(result.mean("unsupported_rate"), rel=1e-12)
     assert float(values["share"]) == pytest.approx(result.coverage, rel=1e-12)
     assert (
