@@ -132,7 +132,8 @@ def fill(page: Any, source: str, summary: str) -> None:
 
 
 def alarms(page: Any) -> int:
-    number = page.locator("#explained .estime-number").first
+    named = page.locator("dt", has_text=re.compile("^alarms$"))
+    number = page.locator("#explained .estime-count").filter(has=named).locator(".estime-number")
     expect(number).to_have_text(re.compile(r"^\s*\d+\s*$"), use_inner_text=True)  # drawn anew
     return int(number.inner_text())
 
@@ -374,10 +375,13 @@ def test_two_summaries_are_compared(page: Any, scorer: EstimeScorer) -> None:
     )
     result = scorer.score_candidates([SUMMARY, SOURCE[:64]], SOURCE)
     rows = page.locator("#compared tbody tr")
-    for row, measure, digits in ((0, "alarms", 0), (1, "inconsistency", 3), (3, "coverage", 3)):
-        expect(rows.nth(row).locator("td")).to_have_text(
-            [f"{value:.{digits}f}" for value in result.values(measure)]
-        )
+    # What stands before its meaning is the measure's name.
+    names = rows.locator("th").evaluate_all("all => all.map((one) => one.firstChild.data.trim())")
+    assert {"alarms", "inconsistency"} <= set(names)
+    for index, name in enumerate(names):
+        shown = [float(number) for number in rows.nth(index).locator("td").all_inner_texts()]
+        values = result.values(name.replace(" ", "_")).tolist()
+        assert shown == pytest.approx(values, abs=0.005), name
     assert result.values("inconsistency")[1] < result.values("inconsistency")[0]
     expect(page.locator("#verdict")).to_contain_text("B is the more consistent one")
     for part in (".estime-source", ".estime-legend", ".estime-signature"):

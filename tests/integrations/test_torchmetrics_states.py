@@ -280,8 +280,10 @@ def test_bootstrapper(bert_folder: str, pairs: Pairs) -> None:
 def test_tracker_knows_the_direction(bert_folder: str, pairs: Pairs) -> None:
     everything = ESTIME(model=bert_folder, return_dict=True)
     with pytest.raises(AttributeError, match="'ESTIME' does not have a 'higher_is_better'"):
-        MetricTracker(everything)  # the measures of a dictionary have no one direction
-    tracker = MetricTracker(ESTIME(model=bert_folder, measure="alarms"))
+        MetricTracker(
+            everything, maximize=None
+        )  # the measures of a dictionary have no one direction
+    tracker = MetricTracker(ESTIME(model=bert_folder, measure="alarms"), maximize=None)
     assert tracker.maximize is False
     for part in (pairs[:4], pairs[4:8], pairs[8:]):
         tracker.increment()

@@ -39,9 +39,10 @@ Args:
 Returns:
     estime: float, 0 and up, lower is better: the paper's score, which is the mean of `alarms`.
     alarms: float, 0 and up, lower is better: the mean number of alarms per summary.
-    inconsistency: float in [0, 1], lower is better: the mean share of tokens that the source lacks and, with a lower
-        weight, of those that raise an alarm. Use it to select models and to compare systems: a blank summary has 1,
-        the worst value. Copying the source is not penalized, so watch length and ROUGE too, or `copied`.
+    inconsistency: float in [0, 1], lower is better: the mean share of what the source lacks and, with a lower weight,
+        of alarms; `estime_metric.measures.MEASURES` has its formula. Use it to select models and compare systems: a
+        blank summary has the worst value, 1. Copying the source is not penalized, so also check `copied`, the summary
+        length and ROUGE.
     unsupported_rate: float in [0, 1], lower is better: the mean share of tokens that raise an alarm or that the source
         lacks.
     alarm_rate: float in [0, 1], lower is better: the mean of alarms / overlap, over the summaries that have an overlap.

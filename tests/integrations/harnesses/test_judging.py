@@ -63,7 +63,7 @@ def test_several_layers_are_refused() -> None:
 
 
 def test_a_shared_scorer_need_not_compute_the_measures(bert_folder: str, pairs: Pairs) -> None:
-    with pytest.raises(ValueError, match=r"`measures` to be one of alarms, .*, but got 'rouge'"):
+    with pytest.raises(ValueError, match=r"`measures` to be one of .*, but got 'rouge'"):
         Judge(measures=["alarms", "rouge"])
     scorer = EstimeScorer(model=bert_folder, cache=10**7)
     judge = Judge(scorer, measures=["copied", "alarms"])

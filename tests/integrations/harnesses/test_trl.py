@@ -20,8 +20,8 @@ def test_messages_are_read(bert_folder: str, pairs: Pairs) -> None:
     in_parts = [
         [{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in summaries
     ]
-    assert reward(completions=as_messages, source=sources) == plain
-    assert reward(completions=in_parts, source=sources) == plain
+    assert reward(completions=as_messages, source=sources) == pytest.approx(plain, abs=1e-6)
+    assert reward(completions=in_parts, source=sources) == pytest.approx(plain, abs=1e-6)
 
 
 def test_guards(bert_folder: str, pairs: Pairs) -> None:

@@ -87,7 +87,7 @@ def test_a_dataset_keeps_rows_and_types_and_is_ready_for_evaluate(bert_folder: s
     options = {"model": bert_folder, "window": 60, "margin": 10}
     found = Estime(**options).compute(predictions=dataset["summary"], sources=dataset["source"])
     expected = EstimeScorer(**options).score(list(dataset["summary"]), list(dataset["source"]))
-    assert found["alarms"] == expected.values("alarms").tolist()
+    assert found["alarms_scores"] == expected.values("alarms").tolist()
 
 
 @pytest.fixture
