@@ -25,7 +25,9 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"Expected argument `{name}` to hold numbers, but got {error}.") from error
+        raise TypeError(
+            f"Expected argument `{name}` to contain numbers, but got {error}."
+        ) from error
     if array.ndim != dimensions:
         raise ValueError(
             f"Expected argument `{name}` to have {dimensions} dimensions, but got shape {array.shape}."
@@ -59,11 +61,11 @@ def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
     names = tuple(systems)
     if len(names) != number:
         raise ValueError(
-            f"Expected argument `systems` to hold {number} names, but got {len(names)}."
+            f"Expected argument `systems` to contain {number} names, but got {len(names)}."
         )
     if twice := [name for index, name in enumerate(names) if name in names[:index]]:
         raise ValueError(
-            f"Expected argument `systems` to hold different names, but got {twice[0]!r} twice."
+            f"Expected argument `systems` to contain different names, but got {twice[0]!r} twice."
         )
     return names
 

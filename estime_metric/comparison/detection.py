@@ -107,14 +107,14 @@ def calibrate(
     for label in (0, 1):
         if not (judged == label).any():
             raise ValueError(
-                f"Expected argument `labels` to hold both 0 and 1, but got no {label}."
+                f"Expected argument `labels` to contain both 0 and 1, but got no {label}."
             )
     if len(wrong := judged[(judged != 0) & (judged != 1)]):
-        raise ValueError(f"Expected argument `labels` to hold 0 and 1, but got {wrong[0]:g}.")
+        raise ValueError(f"Expected argument `labels` to contain 0 and 1, but got {wrong[0]:g}.")
     kinds = np.unique(values)
     if len(kinds) < 2:
         raise ValueError(
-            f"Expected argument `scores` to hold different numbers, but all are {values[0]:g}."
+            f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
         )
     drawn = draw((len(values), 1), "documents", resamples, seed)[0]
     assert drawn is not None

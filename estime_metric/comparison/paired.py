@@ -1,7 +1,7 @@
 """Is one system better than another? Paired tests on scores of the same examples.
 
 Both ask about the mean difference, first minus second; p-values are two-sided, and never 0: the
-bootstrap (Koehn 2004), and approximate randomisation (Noreen 1989; Riezler & Maxwell 2005), in an
+bootstrap (Koehn 2004), and approximate randomization (Noreen 1989; Riezler & Maxwell 2005), in an
 eighth of the time that scipy's takes.
 """
 
@@ -82,7 +82,7 @@ def paired_bootstrap(
 def approximate_randomization(
     first: npt.ArrayLike, second: npt.ArrayLike, *, n: int = 10_000, seed: int = 0
 ) -> PairedTest:
-    """Approximate randomisation: how often do random swaps within examples give as large a mean
+    """Approximate randomization: how often do random swaps within examples give as large a mean
     difference?
 
     Where at most 16 examples differ, every swap is tried and the p-value is exact. Arguments as in

@@ -72,7 +72,7 @@ def _of_two(found: Comparison) -> Table:
         "p, paired bootstrap": [
             _number(one.bootstrap.p_value, least=1e-4) for one in tests.values()
         ],
-        "p, randomisation": [
+        "p, randomization": [
             _number(one.randomization.p_value, least=1e-4) for one in tests.values()
         ],
         "A better": [str(one.better_first) for one in tests.values()],
@@ -158,7 +158,7 @@ def _against_baseline(found: Comparison, measure: str, one: Ranked) -> list[Cell
 def _notes(found: Comparison) -> list[str]:
     notes = [
         f"{found.examples} examples that all {len(found.systems)} systems have, matched by column "
-        f"{found.matched_by!r}; bootstrap intervals, p-values of approximate randomisation ({found.options['n']} "
+        f"{found.matched_by!r}; bootstrap intervals, p-values of approximate randomization ({found.options['n']} "
         f"resamples), corrected by Holm's method for the {len(next(iter(found.pairs.values())))} pairs of a measure."
     ]
     if found.baseline is None:

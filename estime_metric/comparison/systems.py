@@ -64,10 +64,10 @@ def compare_rows(
         ...     return [{"id": i, "alarms": x, "signature": "ESTIME|..."} for i, x in enumerate(alarms)]
         >>> a, b = rows([0, 1, 0, 1, 0, 2, 0, 0]), rows([3, 4, 2, 1, 5, 3, 1, 2])
         >>> compare_rows(a, b).verdict("alarms")
-        'A is better (approximate randomisation, p = 0.0156)'
+        'A is better (approximate randomization, p = 0.0156)'
         >>> found = compare_rows(a, b, a, names=["old", "new", "old again"])
         >>> found.verdict("alarms", "old", "new")
-        'old is better (approximate randomisation, p = 0.0469, corrected for 3 tests)'
+        'old is better (approximate randomization, p = 0.0469, corrected for 3 tests)'
         >>> found.clusters("alarms")
         [('old', 'old again'), ('new',)]
     """

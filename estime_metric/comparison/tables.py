@@ -116,7 +116,7 @@ class Table:
             for index, row in enumerate(section.rows):
                 if len(row) != len(self.columns):
                     raise ValueError(
-                        f"Expected argument `sections` to hold rows of {len(self.columns)} cells, but row {index} of "
+                        f"Expected argument `sections` to contain rows of {len(self.columns)} cells, but row {index} of "
                         f"section {section.title!r} has {len(row)}."
                     )
 

@@ -77,7 +77,7 @@ class Pair:
         said = "no significant difference" if self.better is None else f"{self.better} is better"
         p_value = "< 0.0001" if self.test.p_value < 1e-4 else f"= {self.test.p_value:.4f}"
         corrected = f", corrected for {self.tests} tests" if self.tests > 1 else ""
-        return f"{said} (approximate randomisation, p {p_value}{corrected})"
+        return f"{said} (approximate randomization, p {p_value}{corrected})"
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     assert [row["measure"] for row in expected] == ["alarms", "alarm_rate"]
     p_value = approximate_randomization(A, B, n=500, seed=4).p_value
     for line in (
-        f"alarms: B is better (approximate randomisation, p = {p_value:.4f})",
+        f"alarms: B is better (approximate randomization, p = {p_value:.4f})",
         f"written: {out}",
         "90% interval",
         "8 summaries, 0 blank, 20.0 tokens a summary",

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.plots.style import COLOURS, GREY, TICK
+from estime_metric.comparison.plots.style import COLORS, GRAY, TICK
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 
@@ -18,7 +18,7 @@ def named_points(figure: Figure, axes: Axes, points: Floats, names: Sequence[str
     """Points, and a name beside each, where it covers no other name, line or point; a fine line
     leads to a far one.
     """
-    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLOURS[1], edgecolors="white", zorder=3)
+    axes.scatter(points[:, 0], points[:, 1], s=26, color=COLORS[1], edgecolors="white", zorder=3)
     axes.margins(0.16, 0.12)
     figure.draw_without_rendering()  # fixes the layout, so that points have pixel coordinates
     scale = figure.dpi / 72
@@ -38,7 +38,7 @@ def named_points(figure: Figure, axes: Axes, points: Floats, names: Sequence[str
         ]
         _, box, line = choices[int(np.argmin(costs))]
         taken += [box, *line]
-        style = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
+        style = {"arrowstyle": "-", "color": GRAY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3}
         axes.annotate(
             names[index],
             tuple(points[index]),

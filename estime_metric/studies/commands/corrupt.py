@@ -1,4 +1,4 @@
-"""``estime corrupt``: clean pairs in a file -> labelled pairs with subtle errors."""
+"""``estime corrupt``: clean pairs in a file -> labeled pairs with subtle errors."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def corrupt(
     if not pairs.lines:
         raise ValueError(f"There is no pair in {file}.")
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
-    from estime_metric.studies.benchmarks.subtle_errors.dataset import labelled_rows
+    from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
     generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.given())
     corrupted = generator(pairs.summaries, progress=not quiet)
     short = [(line, one) for line, one in zip(pairs.lines, corrupted, strict=True) if one.n_missing]
     for line, one in short:
         warn(f"line {line}: too few whole words, {len(one.errors)} of {numbers[-1]} errors put in")
-    rows = labelled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
+    rows = labeled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
     files.write_rows(output, rows, {"signature": generator.signature})

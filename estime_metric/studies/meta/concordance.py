@@ -75,20 +75,20 @@ def tally(
         items=items,
         classes=np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1)).astype(np.float64),
         ranks=_products(weights, mid_ranks(of_x, x), mid_ranks(of_y, y)),
-        moments=_products(weights, _centred(weights, scores), _centred(weights, judgements)),
+        moments=_products(weights, _centered(weights, scores), _centered(weights, judgements)),
     )
 
 
-def _centred(weights: Floats, values: Floats) -> Floats:
+def _centered(weights: Floats, values: Floats) -> Floats:
     """Values minus their weighted mean, scaled to at most 1 so that no square vanishes; of shape
     (n, k).
     """
     items = weights.sum(axis=1, keepdims=True)
-    centred: Floats = values - (weights * values).sum(axis=1, keepdims=True) / np.where(
+    centered: Floats = values - (weights * values).sum(axis=1, keepdims=True) / np.where(
         items > 0, items, 1
     )
-    largest = np.abs(centred).max(axis=1, keepdims=True, initial=0)
-    return centred / np.where(largest > 0, largest, 1)
+    largest = np.abs(centered).max(axis=1, keepdims=True, initial=0)
+    return centered / np.where(largest > 0, largest, 1)
 
 
 def _products(weights: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:

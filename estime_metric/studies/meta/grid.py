@@ -112,7 +112,7 @@ def join(
             left_out.append(f"{name!r} is missing for {cell_names(gaps)}")
     if left_out and not drop:
         raise ValueError(
-            f"Expected the tables of scores and judgements to hold the same summaries, but {'; '.join(left_out)}. "
+            f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(left_out)}. "
             f"{_DROP} they are left out."
         )
     complete = (x.notna() & y.notna()).all(axis=1)
@@ -154,14 +154,14 @@ def _wide(
     keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
     if len(twice := keys[keys.duplicated()].unique()):
         raise ValueError(
-            f"Expected `{side}` to hold each summary once, but it holds {cell_names(twice)} twice."
+            f"Expected `{side}` to contain each summary once, but {cell_names(twice)} occurs twice."
         )
     cells = table[column].set_axis(keys)
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     where = f"column {column!r} of `{side}`"
     if len(unread := cells[values.isna() & cells.notna()]):
         raise TypeError(
-            f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
+            f"Expected {where} to contain numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
         )
     if len(infinite := values[np.isinf(values)]):
         raise ValueError(

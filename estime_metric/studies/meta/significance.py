@@ -1,7 +1,7 @@
 """Does one measure agree better with the judgements than another does? Paired tests on the same
 summaries.
 
-`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system
+`permutation_test` swaps the two measures' standardized scores of a summary, a document or a system
 (PERM-BOTH, PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights;
 ``scipy.stats.permutation_test`` would copy the table for each. `williams_test` takes the items as
 independent draws from a normal distribution, which summaries of one document are not (Williams
@@ -132,7 +132,7 @@ def permutation_test(
     check_choice("swap", swap, SWAPS)
     check_choice("alternative", alternative, ALTERNATIVES)
     integer("n", n, 1)
-    a, b = _standardised(first.scores), _standardised(second.scores)
+    a, b = _standardized(first.scores), _standardized(second.scores)
     found = []
     for swapped in _coins(a.shape, swap, n, seed):
         counts = list(_after_swaps(a, b, first.judgements, level, swapped))
@@ -304,12 +304,12 @@ def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, 
     return one, other
 
 
-def _standardised(scores: Floats) -> Floats:
+def _standardized(scores: Floats) -> Floats:
     """Mean 0 and standard deviation 1 over all summaries, so that scores of two measures can be
     exchanged.
     """
-    centred = scores - scores.mean()
-    scaled: Floats = centred / (np.abs(centred).max() or 1)
+    centered = scores - scores.mean()
+    scaled: Floats = centered / (np.abs(centered).max() or 1)
     return scaled / (scaled.std() or 1)
 
 

@@ -402,7 +402,7 @@ def test_what_is_exported_ships(folders: tuple[Path, Path], tmp_path: Path) -> N
         headed = load_pretrained(str(out), None, torch.float32).headed
         assert torch.equal(headed.cls.predictions.bias, trained["bias"])
     else:
-        with pytest.raises(ValueError, match="`weights` to hold the prediction head"):
+        with pytest.raises(ValueError, match="`weights` to contain the prediction head"):
             export.main([*given, "--head"])
     with pytest.raises(ValueError, match=r"`layer` to lie within 0..1, the blocks kept, but got 2"):
         export.main([*given, "--layer", "2"])

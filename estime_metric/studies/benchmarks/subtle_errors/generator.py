@@ -284,7 +284,7 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
 
     A word is what `estime_metric.engine.text.words.split_words` finds, with a letter or digit in
     it. It is whole where exactly one token touches it, that token touches nothing else and is not
-    the unknown one. A word that an invisible character joins to its neighbour (zero-width joiner,
+    the unknown one. A word that an invisible character joins to its neighbor (zero-width joiner,
     soft hyphen) is part of one.
     """
     spans, found, low = units.spans.tolist(), [], 0

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from estime_metric.comparison.checks import Floats
 from estime_metric.comparison.plots.style import (
-    COLOURS,
-    GREY,
+    COLORS,
+    GRAY,
     MARKERS,
     TICK,
     WIDTH,
@@ -38,14 +38,14 @@ def plot_layers(
     """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer
     of each ringed. ``curves``: what was judged -> a value for each of the rising ``layers``, thick
     lines, NaN leaves a gap; ``others``: a second set to compare with, thin dashed lines in the same
-    colours (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
+    colors (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
     what the values are, for the axis."""
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends = []
-    for (label, given), colour, marker in _styled(curves):
+    for (label, given), color, marker in _styled(curves):
         heights = _curve(given, label, layers)
-        axes.plot(layers, heights, color=colour, marker=marker, markersize=4, linewidth=2.0)
+        axes.plot(layers, heights, color=color, marker=marker, markersize=4, linewidth=2.0)
         if not np.isnan(heights).all():
             best = int(np.nanargmax(heights))
             axes.plot(
@@ -54,15 +54,15 @@ def plot_layers(
                 "o",
                 markersize=11,
                 markerfacecolor="none",
-                color=colour,
+                color=color,
             )
             last = int(np.flatnonzero(~np.isnan(heights))[-1])
-            ends.append((float(heights[last]), f"{label} (best: {layers[best]})", colour))
+            ends.append((float(heights[last]), f"{label} (best: {layers[best]})", color))
         if others is not None and label in others:
             axes.plot(
                 layers,
                 _curve(others[label], label, layers),
-                color=colour,
+                color=color,
                 linewidth=0.9,
                 linestyle="--",
             )
@@ -71,7 +71,7 @@ def plot_layers(
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if others is not None and any(kinds):
         for kind, width, style in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True):
-            axes.plot([], [], color=GREY, linewidth=width, linestyle=style, label=kind)
+            axes.plot([], [], color=GRAY, linewidth=width, linestyle=style, label=kind)
         axes.legend(fontsize=TICK, frameon=False, loc="lower center")
     return figure
 
@@ -87,25 +87,25 @@ def plot_length_curves(
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     ends = []
-    for (label, curve), colour, marker in _styled(curves):
+    for (label, curve), color, marker in _styled(curves):
         axes.plot(
-            curve.lengths, curve.means, color=colour, marker=marker, markersize=4, linewidth=1.5
+            curve.lengths, curve.means, color=color, marker=marker, markersize=4, linewidth=1.5
         )
         if len(curve.means):
-            ends.append((float(curve.means[-1]), label, colour))
+            ends.append((float(curve.means[-1]), label, color))
     if chance is not None:
-        axes.axhline(chance, color=GREY, linewidth=0.8, linestyle=":")
+        axes.axhline(chance, color=GRAY, linewidth=0.8, linestyle=":")
     _label_ends(axes, ends)
     make_grid(axes, x_label, y_label, title)
     return figure
 
 
 def _styled(curves: Mapping[str, T]) -> list[tuple[tuple[str, T], str, str]]:
-    """Names and curves, each with a colour and a marker."""
+    """Names and curves, each with a color and a marker."""
     if not curves:
-        raise ValueError("Expected argument `curves` to hold at least one curve, but got none.")
+        raise ValueError("Expected argument `curves` to contain at least one curve, but got none.")
     return list(
-        zip(curves.items(), itertools.cycle(COLOURS), itertools.cycle(MARKERS), strict=False)
+        zip(curves.items(), itertools.cycle(COLORS), itertools.cycle(MARKERS), strict=False)
     )
 
 
@@ -113,7 +113,7 @@ def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
     heights = np.asarray(values, dtype=np.float64)
     if heights.shape != (len(layers),):
         raise ValueError(
-            f"Expected argument `curves` to hold {len(layers)} values of {label!r}, one for each layer, "
+            f"Expected argument `curves` to contain {len(layers)} values of {label!r}, one for each layer, "
             f"but got shape {heights.shape}."
         )
     return heights
@@ -121,7 +121,7 @@ def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
 
 def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     """Names of curves beside their ends, spread out where they would overlap; an end is a height,
-    name and colour.
+    name and color.
     """
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
@@ -133,7 +133,7 @@ def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     for number in reversed(range(len(heights))):
         heights[number] = min(heights[number], ceiling)
         ceiling = heights[number] - step
-    for height, (_, label, colour) in zip(heights, sorted(ends), strict=True):
+    for height, (_, label, color) in zip(heights, sorted(ends), strict=True):
         axes.annotate(
             label,
             (1.0, height),
@@ -141,7 +141,7 @@ def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
             xytext=(5, 0),
             textcoords="offset points",
             fontsize=TICK,
-            color=colour,
+            color=color,
             va="center",
             fontweight="bold",
             annotation_clip=False,

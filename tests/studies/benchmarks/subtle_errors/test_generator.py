@@ -215,7 +215,7 @@ def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
 
 
 @pytest.mark.parametrize(("length", "position"), [(40, 0), (40, 39), (40, 20), (5, 2), (10, 9)])
-def test_the_window_holds_the_mask_and_its_neighbourhood(
+def test_the_window_holds_the_mask_and_its_neighborhood(
     length: int, position: int, bert_folder: str
 ) -> None:
     head = SubtleErrors(bert_folder, window=10)._head
