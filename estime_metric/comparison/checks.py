@@ -20,8 +20,9 @@ def check_share(name: str, value: float) -> None:
 
 
 def finite(name: str, values: Any, dimensions: int) -> Floats:
-    """``values`` as a float64 array of so many dimensions; TypeError for no numbers, ValueError for
-    another shape, or for NaN or infinity, whose first index is named."""
+    """``values`` as a float64 array with the given number of dimensions; TypeError if they are not
+    numbers, ValueError for another shape, or for NaN or infinity, whose first index is named.
+    """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -43,17 +44,18 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
 def alike(dimensions: int, **arguments: Any) -> list[Floats]:
     """Arguments as `finite` arrays of one shape; TypeError and ValueError name the argument."""
     arrays = {name: finite(name, values, dimensions) for name, values in arguments.items()}
-    (one, shape), *others = [(name, array.shape) for name, array in arrays.items()]
-    for name, its in others:
-        if its != shape:
+    first, *others = arrays
+    for name in others:
+        if arrays[name].shape != arrays[first].shape:
             raise ValueError(
-                f"Expected arguments `{one}` and `{name}` to be of one shape, but got {shape} and {its}."
+                f"Expected arguments `{first}` and `{name}` to be of one shape, but got {arrays[first].shape} and "
+                f"{arrays[name].shape}."
             )
     return list(arrays.values())
 
 
 def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
-    """Names of systems, so many and all different; TypeError or ValueError if they are not."""
+    """Names of systems, the given number and all different; TypeError or ValueError if they are not."""
     if isinstance(systems, str):
         raise TypeError(
             f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}."

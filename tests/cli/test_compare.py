@@ -188,11 +188,11 @@ def test_two_columns_of_one_table_are_compared_without_further_options(
     shown = run(tmp_path / "short.csv", tmp_path / "mixed.csv").stdout
     for said in (
         "matched by column 'line'",
-        "right only if the files list the same sources in the same order",
+        "correct only if all files list the same sources in the same order",
         "2 summaries",
         "alarms: no significant difference",
         "inconsistency: no significant difference",
-        "Few examples (2)",
+        "There are only 2 examples.",
     ):
         assert said in shown
 

@@ -100,17 +100,17 @@ def _correlations(judged: _Judged, values: Floats) -> pd.DataFrame:
         inside = _inside(judged.data, part, values)
         for kind, method in product(KINDS, METHODS):
             drawn = judged.correlation(values, judged.data.factuality, inside, kind, method)
-            low, high, undefined = interval(drawn[1:], CONFIDENCE)
+            around = interval(drawn[1:], CONFIDENCE)
             rows.append(
                 {
                     "part": part,
                     "kind": kind,
                     "method": method,
                     "value": drawn[0],
-                    "low": low,
-                    "high": high,
+                    "low": around.low,
+                    "high": around.high,
                     "summaries": len(inside),
-                    "undefined": undefined,
+                    "undefined": around.undefined,
                 }
             )
     return pd.DataFrame(rows)

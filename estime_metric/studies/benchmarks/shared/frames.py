@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.comparison.checks import Floats
-from estime_metric.comparison.resampling import draw, interval
+from estime_metric.comparison.resampling import draw_items, interval
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
@@ -74,9 +74,7 @@ def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
     """
     if not items:
         return np.zeros((1 + resamples, 0))
-    drawn = draw((items, 1), "documents", resamples, seed)[0]
-    assert drawn is not None
-    return np.concatenate([np.ones((1, items)), drawn])
+    return np.concatenate([np.ones((1, items)), draw_items(items, resamples, seed)])
 
 
 def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> dict[str, float]:
@@ -88,7 +86,8 @@ def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> di
     a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
     """
     value = float(drawn[0])
-    low, high, _ = interval(drawn[1:], CONFIDENCE)
+    around = interval(drawn[1:], CONFIDENCE)
+    low, high = around.low, around.high
     if widened:
         low, high = min(low, value), max(high, value)
     prefix = f"{name}_" if name else ""
