@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,12 +82,12 @@ def join(
         (('a', 'b'), ('X', 'Y'), [[-3.0, 0.0], [-2.0, -1.0]])
     """
     check_choice("missing", missing, MISSING)
-    names = [
-        (column, column) if isinstance(column, str) else column for column in (document, system)
-    ]
+    documents_of, systems_of = _ColumnNames.of(document), _ColumnNames.of(system)
     drop = missing == "drop"
-    x = _wide(scores, "scores", names[0][0], names[1][0], measure, drop)
-    y = _wide(judgements, "judgements", names[0][1], names[1][1], judgement, drop)
+    x = _wide(scores, "scores", documents_of.scores, systems_of.scores, measure, drop)
+    y = _wide(
+        judgements, "judgements", documents_of.judgements, systems_of.judgements, judgement, drop
+    )
     left_out = [
         f"{kind} without {lacking}: {', '.join(only) if drop else listed(only)}"
         for kind, scored, judged in (
@@ -128,8 +129,25 @@ def join(
     values = 0.0 - values if lower_is_better else values  # no minus zero
     judged = y.to_numpy(dtype=np.float64)
     return Grid(
-        tuple(x.index), tuple(x.columns), values, judged, measure, judgement, tuple(left_out)
+        documents=tuple(x.index),
+        systems=tuple(x.columns),
+        scores=values,
+        judgements=judged,
+        measure=measure,
+        judgement=judgement,
+        dropped=tuple(left_out),
     )
+
+
+class _ColumnNames(NamedTuple):
+    """What a column is called in the scores, and in the judgements."""
+
+    scores: str
+    judgements: str
+
+    @classmethod
+    def of(cls, given: str | tuple[str, str]) -> _ColumnNames:
+        return cls(given, given) if isinstance(given, str) else cls(*given)
 
 
 def _wide(

@@ -66,7 +66,7 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "short.jsonl", [*rows, {"source": "x"}])
     out = tmp_path / "out.jsonl"
     shown = run(path, "-o", out, "-m", bert_folder, "-q", status=1)
-    assert "line 2: too few whole words, 1 of 3 errors put in" in shown.stderr
-    assert "line 3: too few whole words, 0 of 3 errors put in" in shown.stderr
+    assert "line 2: not enough suitable words; inserted 1 of 3 errors" in shown.stderr
+    assert "line 3: not enough suitable words; inserted 0 of 3 errors" in shown.stderr
     assert "skipped line 4: has no column 'summary'" in shown.stderr
     assert "3 clean and 2 corrupted rows, 1 rows skipped" in shown.stdout

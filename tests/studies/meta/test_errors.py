@@ -106,8 +106,8 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: m.williams(0.5, 0.4, 0.1, 3), "`n` to be at least 4"),
     (lambda: m.williams(1.5, 0.4, 0.1, 9), "`first` to be a correlation within -1..1, but got 1.5"),
-    (lambda: m.williams(0.9, -0.9, 0.9, 9), "three correlations of one table"),
-    (lambda: m.williams(1.0, -1.0, -1.0, 10), "not each other's opposite"),
+    (lambda: m.williams(0.9, -0.9, 0.9, 9), "three correlations computed on the same table"),
+    (lambda: m.williams(1.0, -1.0, -1.0, 10), "not exact opposites"),
     (
         lambda: m.williams_test(FIRST, FIRST, level="pairwise"),
         "`level` to be one of system, summary, but got",

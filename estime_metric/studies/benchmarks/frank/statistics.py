@@ -191,8 +191,8 @@ def compare(data: Frank, first: Floats, second: Floats, part: str, method: str) 
     undefined = np.isnan([of_first, of_second, between]).any()
     if undefined or items < 4 or between <= _OPPOSITE:
         return WilliamsTest(float("nan"), float("nan"))
-    _, p_value = williams(of_first, of_second, between, items)
-    return WilliamsTest(of_first - of_second, p_value)
+    found = williams(of_first, of_second, between, items)
+    return WilliamsTest(of_first - of_second, found.p_value)
 
 
 def _correlate(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,8 +23,6 @@ from estime_metric.comparison.plots.style import (
 )
 from estime_metric.studies.meta.shuffle import LengthCurve
 
-T = TypeVar("T")
-
 
 def plot_layers(
     curves: Mapping[str, ArrayLike],
@@ -43,9 +40,10 @@ def plot_layers(
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends = []
-    for (label, given), color, marker in _styled(curves):
-        heights = _curve(given, label, layers)
-        axes.plot(layers, heights, color=color, marker=marker, markersize=4, linewidth=2.0)
+    for label, style in _styles(curves).items():
+        heights = _curve(curves[label], label, layers)
+        axes.plot(layers, heights, **style, markersize=4, linewidth=2.0)
+        color = style["color"]
         if not np.isnan(heights).all():
             best = int(np.nanargmax(heights))
             axes.plot(
@@ -57,7 +55,7 @@ def plot_layers(
                 color=color,
             )
             last = int(np.flatnonzero(~np.isnan(heights))[-1])
-            ends.append((float(heights[last]), f"{label} (best: {layers[best]})", color))
+            ends.append(_End(float(heights[last]), f"{label} (best: {layers[best]})", color))
         if others is not None and label in others:
             axes.plot(
                 layers,
@@ -70,8 +68,8 @@ def plot_layers(
     make_grid(axes, "layer", statistic, title)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if others is not None and any(kinds):
-        for kind, width, style in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True):
-            axes.plot([], [], color=GRAY, linewidth=width, linestyle=style, label=kind)
+        for kind, width, dashes in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True):
+            axes.plot([], [], color=GRAY, linewidth=width, linestyle=dashes, label=kind)
         axes.legend(fontsize=TICK, frameon=False, loc="lower center")
     return figure
 
@@ -87,12 +85,11 @@ def plot_length_curves(
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     ends = []
-    for (label, curve), color, marker in _styled(curves):
-        axes.plot(
-            curve.lengths, curve.means, color=color, marker=marker, markersize=4, linewidth=1.5
-        )
+    for label, style in _styles(curves).items():
+        curve = curves[label]
+        axes.plot(curve.lengths, curve.means, **style, markersize=4, linewidth=1.5)
         if len(curve.means):
-            ends.append((float(curve.means[-1]), label, color))
+            ends.append(_End(float(curve.means[-1]), label, style["color"]))
     if chance is not None:
         axes.axhline(chance, color=GRAY, linewidth=0.8, linestyle=":")
     _label_ends(axes, ends)
@@ -100,13 +97,17 @@ def plot_length_curves(
     return figure
 
 
-def _styled(curves: Mapping[str, T]) -> list[tuple[tuple[str, T], str, str]]:
-    """Names and curves, each with a color and a marker."""
+def _styles(curves: Mapping[str, object]) -> dict[str, dict[str, Any]]:
+    """The color and marker of each curve, by its name."""
     if not curves:
         raise ValueError("Expected argument `curves` to contain at least one curve, but got none.")
-    return list(
-        zip(curves.items(), itertools.cycle(COLORS), itertools.cycle(MARKERS), strict=False)
-    )
+    return {
+        label: {
+            "color": COLORS[number % len(COLORS)],
+            "marker": MARKERS[number % len(MARKERS)],
+        }
+        for number, label in enumerate(curves)
+    }
 
 
 def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
@@ -119,29 +120,36 @@ def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
     return heights
 
 
-def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names of curves beside their ends, spread out where they would overlap; an end is a height,
-    name and color.
-    """
+class _End(NamedTuple):
+    """The end of a curve: its height, and the curve's label and color."""
+
+    height: float
+    label: str
+    color: str
+
+
+def _label_ends(axes: Axes, ends: Sequence[_End]) -> None:
+    """Names of curves at their ends, spread out where they would overlap."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     step = 0.062 * (high - low)
+    ordered = sorted(ends)
     heights: list[float] = []
-    for height, _, _ in sorted(ends):
-        heights.append(max(height, heights[-1] + step) if heights else height)
+    for end in ordered:
+        heights.append(max(end.height, heights[-1] + step) if heights else end.height)
     ceiling = high
     for number in reversed(range(len(heights))):
         heights[number] = min(heights[number], ceiling)
         ceiling = heights[number] - step
-    for height, (_, label, color) in zip(heights, sorted(ends), strict=True):
+    for height, end in zip(heights, ordered, strict=True):
         axes.annotate(
-            label,
+            end.label,
             (1.0, height),
             xycoords=("axes fraction", "data"),
             xytext=(5, 0),
             textcoords="offset points",
             fontsize=TICK,
-            color=color,
+            color=end.color,
             va="center",
             fontweight="bold",
             annotation_clip=False,
