@@ -13,18 +13,17 @@ from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS, AggreFact, 
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PLACE, PUBLISHED
 from estime_metric.studies.benchmarks.aggrefact.words import signals
-from estime_metric.studies.benchmarks.shared.blocks import OWN, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
 from estime_metric.studies.benchmarks.shared.scores import Scores
-from estime_metric.studies.benchmarks.shared.tables import ShownColumn, TablePart, measure_table
+from estime_metric.studies.benchmarks.shared.tables import (
+    ShownColumn,
+    TablePart,
+    measure_table,
+    section_titles,
+)
 
 #: Section -> its title in the tables, in order.
-SECTIONS = {
-    REFERENCE_FREE: "Computed in this run",
-    TRIVIAL: "Trivial baselines, computed in this run",
-    OWN: "From files",
-    PUBLISHED: PUBLISHED,
-}
+SECTIONS = section_titles(PUBLISHED)
 #: With more cells than this only their means get a column.
 WIDE = 8
 #: Where ranges of margins begin, as shares of the best similarity.

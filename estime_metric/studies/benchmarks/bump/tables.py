@@ -7,7 +7,6 @@ import pandas as pd
 from estime_metric.comparison.tables import Column, Section, Table, interval, p_value
 from estime_metric.studies.benchmarks.bump.data import Bump, ErrorType
 from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, PUBLISHED, TESTS
-from estime_metric.studies.benchmarks.shared.blocks import OWN, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
@@ -16,15 +15,11 @@ from estime_metric.studies.benchmarks.shared.tables import (
     by_section,
     interval_column,
     measure_table,
+    section_titles,
 )
 
 #: Section -> its title in the tables, in order.
-SECTIONS = {
-    REFERENCE_FREE: "Computed in this run",
-    TRIVIAL: "Trivial baselines, computed in this run",
-    OWN: "From files",
-    PUBLISHED: PUBLISHED,
-}
+SECTIONS = section_titles(PUBLISHED)
 
 
 def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:

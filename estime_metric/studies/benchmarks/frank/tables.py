@@ -16,7 +16,6 @@ from estime_metric.studies.benchmarks.frank.statistics import (
     PUBLISHED,
     part_name,
 )
-from estime_metric.studies.benchmarks.shared.blocks import OWN, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames, RowsByKey, lookup
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
@@ -25,15 +24,11 @@ from estime_metric.studies.benchmarks.shared.tables import (
     by_section,
     interval_column,
     measure_table,
+    section_titles,
 )
 
 #: Section -> its title in the tables, in order.
-SECTIONS = {
-    REFERENCE_FREE: "Computed in this run",
-    TRIVIAL: "Trivial baselines, computed in this run",
-    OWN: "From files",
-    PUBLISHED: PUBLISHED,
-}
+SECTIONS = section_titles(PUBLISHED)
 SYMBOLS = {"pearson": "r", "spearman": "ρ"}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from estime_metric.comparison.tables import Cell, Column, Section, Table, interval
+from estime_metric.studies.benchmarks.shared.blocks import OWN, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import RowsByKey
 from estime_metric.studies.benchmarks.shared.scores import Scores
 
@@ -64,6 +65,18 @@ class TablePart:
     title: str
     rows: RowsByKey
     labels: Mapping[str, str]
+
+
+def section_titles(*published: str) -> dict[str, str]:
+    """The titles of the sections in a benchmark's tables, in order; ``published`` are sections of
+    numbers from elsewhere, whose names are their titles.
+    """
+    return {
+        REFERENCE_FREE: "Computed in this run",
+        TRIVIAL: "Trivial baselines, computed in this run",
+        OWN: "From files",
+        **{section: section for section in published},
+    }
 
 
 def by_section(scores: Scores[Any], titles: Mapping[str, str], rows: RowsByKey) -> list[TablePart]:

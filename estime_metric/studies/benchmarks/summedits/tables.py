@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 
 from estime_metric.comparison.tables import Column, Table
-from estime_metric.studies.benchmarks.shared.blocks import OWN, REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
@@ -14,17 +13,14 @@ from estime_metric.studies.benchmarks.shared.tables import (
     by_section,
     interval_column,
     measure_table,
+    section_titles,
 )
 from estime_metric.studies.benchmarks.summedits.data import DOMAINS, SummEdits
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
 from estime_metric.studies.benchmarks.summedits.statistics import DETECTION, MEAN, PUBLISHED
 
 #: Section -> its title in the tables, in order.
-SECTIONS = {
-    REFERENCE_FREE: "Computed in this run",
-    TRIVIAL: "Trivial baselines, computed in this run",
-    OWN: "From files",
-}
+SECTIONS = section_titles()
 
 
 def make_tables(scores: Scores[SummEdits], frames: Frames) -> list[Table]:
