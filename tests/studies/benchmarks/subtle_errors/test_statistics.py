@@ -224,5 +224,5 @@ def test_nothing_to_count_gives_nan_and_other_texts_are_refused() -> None:
         detect([corrupted], [clean], [clean])
     with pytest.raises(ValueError, match="`clean` to be of the same text at index 0"):
         detect([corrupted], [own], [own])
-    with pytest.raises(ValueError, match="to be of one length, but got 1, 0 and 1"):
+    with pytest.raises(ValueError, match="to have the same length, but got 1, 0 and 1"):
         detect([corrupted], [], [clean])
