@@ -33,7 +33,7 @@ from estime_metric.studies.training.pairs import (
     PHASES,
     SUMMARIES,
     SUMMARY_LENGTH,
-    Pairs,
+    MatchingPairs,
     make_pairs,
 )
 from tests.families import SENTENCES, make_tokenizer, save_encoder
@@ -276,7 +276,7 @@ def test_pairs_mask_every_token_of_a_source_once(vocabulary: Vocabulary) -> None
     assert of_source.tolist() == [int(p) // 256 // PHASES for p in pairs.sources.positions]
 
 
-def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs) -> float:
+def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: MatchingPairs) -> float:
     """The loss by loops over tokens, in double precision."""
     both = torch.cat([summaries, sources]).double()
     unit = float((both**2).sum(1).mean()) * matching.TEMPERATURE

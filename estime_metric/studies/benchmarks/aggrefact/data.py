@@ -136,10 +136,10 @@ class AggreFact(Listed):
         content = json.dumps(self.table.to_numpy().tolist(), default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[PlaceSummaries]:
         """The rows of the authors' table 8, in its order: CLIFF and FRANK before other datasets."""
         groups = self.table.groupby(["origin", "dataset", "group"], sort=False)
-        cells = [Cell(Place(*place), table) for place, table in groups]
+        cells = [PlaceSummaries(Place(*place), table) for place, table in groups]
         return sorted(cells, key=lambda cell: cell.place.order)
 
 
@@ -168,7 +168,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class PlaceSummaries:
     """The summaries of a place: rows of ``AggreFact.table``."""
 
     place: Place

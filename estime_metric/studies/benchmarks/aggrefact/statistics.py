@@ -15,8 +15,8 @@ from estime_metric.studies.benchmarks.aggrefact.data import (
     CLASSES,
     ORIGINS,
     AggreFact,
-    Cell,
     Place,
+    PlaceSummaries,
 )
 from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
 from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
@@ -110,7 +110,9 @@ def detect(data: AggreFact, values: Floats, documents: Resamples) -> Iterator[Ce
             )
 
 
-def _scored(cell: Cell, values: Floats, split: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _scored(
+    cell: PlaceSummaries, values: Floats, split: str
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Indices of a cell's summaries of a split that have a score."""
     of_split = np.asarray(cell.table.index[cell.table["split"] == split], dtype=np.int64)
     return of_split[np.isfinite(values[of_split])]

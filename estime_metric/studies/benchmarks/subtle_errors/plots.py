@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Line:
+class IntervalLine:
     """A line with intervals: the field it shows, its label, color and style, and how far it is moved
     aside, so that those of several lines can be told apart.
     """
@@ -29,14 +29,14 @@ class Line:
 
 
 PRECISION = (
-    Line("precision", "precision"),
-    Line("precision_by_chance", "by chance", color="0.5", style="--", aside=0.06),
+    IntervalLine("precision", "precision"),
+    IntervalLine("precision_by_chance", "by chance", color="0.5", style="--", aside=0.06),
 )
 RECALL = (
-    Line("recall", "recall, checkable errors"),
-    Line("recall_by_chance", "by chance", color="0.5", style="--", aside=0.06),
-    Line("recall_of_all", "recall, all errors", color="C2", aside=-0.06),
-    Line("before", "all errors, same positions before", color="C1", style=":", aside=-0.12),
+    IntervalLine("recall", "recall, checkable errors"),
+    IntervalLine("recall_by_chance", "by chance", color="0.5", style="--", aside=0.06),
+    IntervalLine("recall_of_all", "recall, all errors", color="C2", aside=-0.06),
+    IntervalLine("before", "all errors, same positions before", color="C1", style=":", aside=-0.12),
 )
 
 
@@ -59,8 +59,8 @@ def _rise(levels: pd.DataFrame, layer: int) -> Figure:
     """
     figure, ((left, right),) = _figure(rows=1, height=3.8)
     for axes, line, label in (
-        (left, Line("mean"), "alarms in a summary, mean"),
-        (right, Line("rise", color="C1"), "more than without errors, mean"),
+        (left, IntervalLine("mean"), "alarms in a summary, mean"),
+        (right, IntervalLine("rise", color="C1"), "more than without errors, mean"),
     ):
         _draw_line(axes, levels, "n_errors", line)
         axes.set_ylabel(label)
@@ -89,7 +89,7 @@ def _positions(positions: pd.DataFrame, layer: int) -> Figure:
 
 
 def _draw_shares(
-    axes: Any, found: pd.DataFrame, lines: Sequence[Line], label: str, number: int
+    axes: Any, found: pd.DataFrame, lines: Sequence[IntervalLine], label: str, number: int
 ) -> None:
     for line in lines:
         _draw_line(axes, found, "reach", line)
@@ -101,7 +101,7 @@ def _draw_shares(
     axes.legend(fontsize="small", loc="best")
 
 
-def _draw_line(axes: Any, frame: pd.DataFrame, position: str, line: Line) -> None:
+def _draw_line(axes: Any, frame: pd.DataFrame, position: str, line: IntervalLine) -> None:
     values = frame[line.field]
     ends = [
         (values - frame[f"{line.field}_low"]).clip(lower=0),

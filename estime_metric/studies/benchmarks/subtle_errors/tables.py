@@ -22,7 +22,7 @@ LEAST_PAIRS = 10
 
 
 @dataclass(frozen=True)
-class Statistic:
+class ShownStatistic:
     """A statistic of a tidy table in a table for readers: its heading, its field, whether its
     interval follows, and its decimals.
     """
@@ -50,32 +50,32 @@ class Statistic:
 
 
 _AGREEMENT = [
-    Statistic("ρ", "spearman"),
-    Statistic("τ-c", "kendall_c", with_interval=False),
-    Statistic("ρ behind the first", "behind"),
-    Statistic("AUC", "auc"),
-    Statistic("clean preferred", "preferred", with_interval=False),
-    Statistic("p", "p_value", with_interval=False, decimals=4),
+    ShownStatistic("ρ", "spearman"),
+    ShownStatistic("τ-c", "kendall_c", with_interval=False),
+    ShownStatistic("ρ behind the first", "behind"),
+    ShownStatistic("AUC", "auc"),
+    ShownStatistic("clean preferred", "preferred", with_interval=False),
+    ShownStatistic("p", "p_value", with_interval=False, decimals=4),
 ]
 _RISE = [
-    Statistic("mean", "mean"),
-    Statistic("more than clean", "rise"),
-    Statistic("more than the row above", "step"),
-    Statistic("share with more less share with fewer", "more_less_fewer"),
+    ShownStatistic("mean", "mean"),
+    ShownStatistic("more than clean", "rise"),
+    ShownStatistic("more than the row above", "step"),
+    ShownStatistic("share with more less share with fewer", "more_less_fewer"),
 ]
 _PRECISION = [
-    Statistic("precision", "precision"),
-    Statistic("by chance", "precision_by_chance", with_interval=False),
-    Statistic("lift", "precision_lift"),
+    ShownStatistic("precision", "precision"),
+    ShownStatistic("by chance", "precision_by_chance", with_interval=False),
+    ShownStatistic("lift", "precision_lift"),
 ]
 _RECALL = [
-    Statistic("checkable errors", "checkable_share", with_interval=False),
-    Statistic("recall of them", "recall"),
-    Statistic("by chance", "recall_by_chance", with_interval=False),
-    Statistic("lift", "recall_lift"),
-    Statistic("recall of all", "recall_of_all", with_interval=False),
-    Statistic("before", "before", with_interval=False),
-    Statistic("gain", "gain"),
+    ShownStatistic("checkable errors", "checkable_share", with_interval=False),
+    ShownStatistic("recall of them", "recall"),
+    ShownStatistic("by chance", "recall_by_chance", with_interval=False),
+    ShownStatistic("lift", "recall_lift"),
+    ShownStatistic("recall of all", "recall_of_all", with_interval=False),
+    ShownStatistic("before", "before", with_interval=False),
+    ShownStatistic("gain", "gain"),
 ]
 _BY_CHANCE = "By chance: if the alarms of each summary fell on its checked units at random."
 _INTERVALS = "95%: percentiles of a bootstrap over pairs, widened to the estimate if that is outside of them."
@@ -170,7 +170,7 @@ def recall_table(frame: pd.DataFrame, layer: int) -> Table:
 
 
 def _position_table(
-    name: str, title: str, frame: pd.DataFrame, shown: Sequence[Statistic], note: str
+    name: str, title: str, frame: pd.DataFrame, shown: Sequence[ShownStatistic], note: str
 ) -> Table:
     sections = []
     for number, rows in frame.groupby("n_errors"):
@@ -186,7 +186,7 @@ def _table(
     name: str,
     title: str,
     first: Column,
-    shown: Sequence[Statistic],
+    shown: Sequence[ShownStatistic],
     sections: Sequence[Section],
     notes: Iterable[str],
 ) -> Table:
@@ -194,7 +194,9 @@ def _table(
     return Table(f"subtle-errors-{name}", title, columns, sections, tuple(notes))
 
 
-def _rows(frame: pd.DataFrame, first: str, shown: Sequence[Statistic]) -> list[tuple[Cell, ...]]:
+def _rows(
+    frame: pd.DataFrame, first: str, shown: Sequence[ShownStatistic]
+) -> list[tuple[Cell, ...]]:
     """The rows of a tidy table as they are shown, the field ``first`` in front."""
     return [
         (getattr(row, first), *(cell for statistic in shown for cell in statistic.cells(row)))
