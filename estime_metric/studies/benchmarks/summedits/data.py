@@ -93,7 +93,7 @@ def read(folder: str | Path, limit: int | None = None) -> SummEdits:
     rows = {domain: _read_domain(path, domain, limit) for domain, path in found.items()}
     every = [(domain, row) for domain, of_domain in rows.items() for row in of_domain]
     return SummEdits(
-        origin=f"SummEdits ({len(found)} domains)",
+        origin=f"{Path(folder).name or folder}, {len(found)} domains",
         keys=[SummaryKey(domain, str(row["id"])) for domain, row in every],
         domains=tuple(found),
         document_of_each=tuple(row["document"] for _, row in every),

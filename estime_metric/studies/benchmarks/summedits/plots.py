@@ -14,13 +14,10 @@ from estime_metric.studies.benchmarks.shared.plots import (
     gray_markers,
     plot_intervals,
 )
-from estime_metric.studies.benchmarks.summedits.statistics import DETECTION, MEAN, PUBLISHED
+from estime_metric.studies.benchmarks.summedits.statistics import CHANCE, DETECTION, MEAN, PUBLISHED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-#: Chance, in per cent.
-MIDDLE = 50
 
 
 def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
@@ -40,7 +37,7 @@ def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
         )
     ]
     caption = f"per cent, mean of the domains, 95% intervals; {MARKERS_EXPLAINED}"
-    yield "detection", plot_intervals(panels, MIDDLE, caption, wider=1.5)
+    yield "detection", plot_intervals(panels, CHANCE, caption, wider=1.5)
 
 
 def _values(rows: pd.DataFrame, value: str) -> pd.DataFrame:

@@ -34,6 +34,8 @@ from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PU
 PUBLISHED = "Published"
 #: In place of a domain: the mean of the domains that the data have.
 MEAN = "mean"
+#: Accuracy and area of a measure that says nothing, in per cent.
+CHANCE = 50
 DETECTION = "detection.csv"
 _VALUES = ["accuracy", "accuracy_low", "accuracy_high", "area", "area_low", "area_high"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from estime_metric.comparison.tables import Column, Table
+from estime_metric.studies.benchmarks.shared.blocks import REFERENCE_FREE, TRIVIAL
 from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
 from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.shared.tables import (
@@ -17,7 +18,12 @@ from estime_metric.studies.benchmarks.shared.tables import (
 )
 from estime_metric.studies.benchmarks.summedits.data import DOMAINS, SummEdits
 from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
-from estime_metric.studies.benchmarks.summedits.statistics import DETECTION, MEAN, PUBLISHED
+from estime_metric.studies.benchmarks.summedits.statistics import (
+    CHANCE,
+    DETECTION,
+    MEAN,
+    PUBLISHED,
+)
 
 #: Section -> its title in the tables, in order.
 SECTIONS = section_titles()
@@ -36,14 +42,14 @@ def make_tables(scores: Scores[SummEdits], frames: Frames) -> list[Table]:
             f"SummEdits: balanced accuracy; {about}.",
             _columns(scores.data, "accuracy"),
             [*parts, _published(found)],
-            (_ABOUT_ACCURACY, *_notes(scores)),
+            (_ABOUT_ACCURACY, *_notes(scores, found)),
         ),
         measure_table(
             "summedits-area",
             f"SummEdits: area under the ROC curve; {about}.",
             _columns(scores.data, "area"),
             parts,
-            _notes(scores),
+            _notes(scores, found),
         ),
     ]
 
@@ -70,15 +76,35 @@ def _published(found: pd.DataFrame) -> TablePart:
     )
 
 
+def _verdict(found: pd.DataFrame) -> tuple[str, ...]:
+    """Which of the measures of this run are better than chance, by their mean area."""
+    means = found[(found["domain"] == MEAN) & found["section"].isin([REFERENCE_FREE, TRIVIAL])]
+    if not len(means):
+        return ()
+    areas = f"mean areas from {means['area'].min():.1f} to {means['area'].max():.1f}"
+    better = means[means["area_low"] > CHANCE]["measure"]
+    if len(better):
+        return (
+            f"The measures of this run have {areas}. The 95% interval is above chance ({CHANCE}) for: "
+            f"{', '.join(better)}.",
+        )
+    return (
+        f"The measures of this run, trivial baselines included, have {areas}. None has a 95% interval above chance "
+        f"({CHANCE}): they do not detect these edits.",
+    )
+
+
 _ABOUT_ACCURACY = (
-    "Balanced accuracy: each summary is judged by the threshold that suits the other documents of its domain best. "
+    "Balanced accuracy: each summary is judged by the threshold that suits the other documents of its domain best. A "
+    "measure at chance is often below it, since a document and the others deviate in opposite directions. "
     "Published accuracies are those of the authors' README, which does not say how the thresholds of models that give "
     "a number were chosen."
 )
 
 
-def _notes(scores: Scores[SummEdits]) -> tuple[str, ...]:
+def _notes(scores: Scores[SummEdits], found: pd.DataFrame) -> tuple[str, ...]:
     return (
+        *_verdict(found),
         "In per cent; 50 is chance. Mean: over the domains in the data, each with the same weight. (-): the score is "
         "negated, so that higher is better in every row. Intervals: percentiles of a bootstrap over documents, with "
         "the thresholds kept.",

@@ -170,6 +170,19 @@ def test_tables_and_files_hold_all_of_it(found: Found[SummEdits], out: Path) -> 
     assert not any("GPT4" in name for name in areas)
 
 
+def test_what_is_at_chance_is_said(found: Found[SummEdits], study: SummEditsStudy) -> None:
+    frame = found.frames[DETECTION]
+    ours = frame["section"].isin(["Reference-free", "Trivial"]) & (frame["domain"] == MEAN)
+    for low, said in (
+        (49.0, "None has a 95% interval above chance"),
+        (51.0, "above chance (50) for:"),
+    ):
+        changed = frame.assign(area_low=frame["area_low"].mask(ours, low))
+        tables = study.tables(found.scores, {DETECTION: changed})
+        assert any(said in note for note in tables[0].notes)
+        assert any(said in note for note in tables[1].notes)
+
+
 def test_the_plot_shows_the_means(found: Found[SummEdits], study: SummEditsStudy) -> None:
     figures = dict(study.draw(found.scores, found.frames))
     left, right = figures["detection"].axes
