@@ -20,12 +20,15 @@ def check_share(name: str, value: float) -> None:
 
 
 def finite(name: str, values: Any, dimensions: int) -> Floats:
-    """``values`` as a float64 array of so many dimensions; TypeError for no numbers, ValueError for
-    another shape, or for NaN or infinity, whose first index is named."""
+    """``values`` as a float64 array with the given number of dimensions; TypeError if they are not
+    numbers, ValueError for another shape, or for NaN or infinity, whose first index is named.
+    """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"Expected argument `{name}` to hold numbers, but got {error}.") from error
+        raise TypeError(
+            f"Expected argument `{name}` to contain numbers, but got {error}."
+        ) from error
     if array.ndim != dimensions:
         raise ValueError(
             f"Expected argument `{name}` to have {dimensions} dimensions, but got shape {array.shape}."
@@ -41,17 +44,18 @@ def finite(name: str, values: Any, dimensions: int) -> Floats:
 def alike(dimensions: int, **arguments: Any) -> list[Floats]:
     """Arguments as `finite` arrays of one shape; TypeError and ValueError name the argument."""
     arrays = {name: finite(name, values, dimensions) for name, values in arguments.items()}
-    (one, shape), *others = [(name, array.shape) for name, array in arrays.items()]
-    for name, its in others:
-        if its != shape:
+    first, *others = arrays
+    for name in others:
+        if arrays[name].shape != arrays[first].shape:
             raise ValueError(
-                f"Expected arguments `{one}` and `{name}` to be of one shape, but got {shape} and {its}."
+                f"Expected arguments `{first}` and `{name}` to be of one shape, but got {arrays[first].shape} and "
+                f"{arrays[name].shape}."
             )
     return list(arrays.values())
 
 
 def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
-    """Names of systems, so many and all different; TypeError or ValueError if they are not."""
+    """Names of systems, the given number and all different; TypeError or ValueError if they are not."""
     if isinstance(systems, str):
         raise TypeError(
             f"Expected argument `systems` to be a sequence of names, but got the string {systems!r}."
@@ -59,11 +63,11 @@ def check_systems(systems: Sequence[str], number: int) -> tuple[str, ...]:
     names = tuple(systems)
     if len(names) != number:
         raise ValueError(
-            f"Expected argument `systems` to hold {number} names, but got {len(names)}."
+            f"Expected argument `systems` to contain {number} names, but got {len(names)}."
         )
     if twice := [name for index, name in enumerate(names) if name in names[:index]]:
         raise ValueError(
-            f"Expected argument `systems` to hold different names, but got {twice[0]!r} twice."
+            f"Expected argument `systems` to contain different names, but got {twice[0]!r} twice."
         )
     return names
 

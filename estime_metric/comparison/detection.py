@@ -13,14 +13,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from estime_metric.comparison.checks import Floats, alike
-from estime_metric.comparison.ranks import by_class, dense, ratio
-from estime_metric.comparison.resampling import draw, interval
+from estime_metric.comparison.ranks import Codes, by_class, dense, ratio
+from estime_metric.comparison.resampling import draw_items, interval
 
 Labels = npt.NDArray[np.int64]
 
-PERCENTILES = np.arange(
-    0, 100, 0.2
-)  # percentiles of the scores that are tried as thresholds by `choose_threshold`
+#: Percentiles of the scores that `choose_threshold` tries as thresholds.
+PERCENTILES = np.arange(0, 100, 0.2)
+CONFIDENCE = 0.95
 
 
 def choose_threshold(labels: Labels, scores: Floats) -> float:
@@ -54,7 +54,8 @@ def areas(labels: Labels, scores: Floats, weights: Floats | None = None) -> Floa
     `choose_threshold`; weights of shape (n, k), ``None`` for each once."""
     weights = np.ones((1, len(labels))) if weights is None else weights
     codes = dense(scores)
-    consistent, other = (by_class(weights * (labels == label), codes) for label in (1, 0))
+    consistent = by_class(weights * (labels == 1), codes)
+    other = by_class(weights * (labels == 0), codes)
     above = (consistent * (np.cumsum(other, axis=1) - other / 2)).sum(axis=1)
     return ratio(above, consistent.sum(axis=1) * other.sum(axis=1))
 
@@ -64,7 +65,7 @@ class Calibration:
     """A threshold for scores like those that were judged.
 
     Attributes:
-        threshold: a summary is flagged from here on (down to here where higher is better): midway
+        threshold: a summary is flagged from this score on (down to it, if higher is better): midway
             between two scores.
         accuracy: balanced accuracy on the summaries that it was chosen on, which flatters it.
         expected, low, high: the same, mean and 95% interval, on those that a bootstrap did not
@@ -107,43 +108,92 @@ def calibrate(
     for label in (0, 1):
         if not (judged == label).any():
             raise ValueError(
-                f"Expected argument `labels` to hold both 0 and 1, but got no {label}."
+                f"Expected argument `labels` to contain both 0 and 1, but got no {label}."
             )
     if len(wrong := judged[(judged != 0) & (judged != 1)]):
-        raise ValueError(f"Expected argument `labels` to hold 0 and 1, but got {wrong[0]:g}.")
+        raise ValueError(f"Expected argument `labels` to contain 0 and 1, but got {wrong[0]:g}.")
     kinds = np.unique(values)
     if len(kinds) < 2:
         raise ValueError(
-            f"Expected argument `scores` to hold different numbers, but all are {values[0]:g}."
+            f"Expected argument `scores` to contain different numbers, but all are {values[0]:g}."
         )
-    drawn = draw((len(values), 1), "documents", resamples, seed)[0]
-    assert drawn is not None
-    weights = np.concatenate([np.ones((1, len(values))), drawn, (drawn == 0).astype(np.float64)])
-    codes = dense(-values if higher_is_better else values)
-    consistent, other, every = (
-        by_class(weights * some, codes) for some in (judged == 1, judged == 0, judged >= 0)
-    )
-    totals = [of_class.sum(axis=1, keepdims=True) for of_class in (consistent, other, every)]
-    below = [np.cumsum(of_class, axis=1)[:, :-1] for of_class in (consistent, other, every)]
-    spared, found = ratio(below[0], totals[0]), ratio(totals[1] - below[1], totals[1])
-    accuracy = (spared + found) / 2  # (1 + 2 * resamples, thresholds)
-    own, chosen, tried = np.split(accuracy, (1, 1 + resamples))
-    best = np.flatnonzero(own[0] == own.max())
+    drawn = draw_items(len(values), resamples, seed)
+    out_of_bag = (drawn == 0).astype(np.float64)
+    of_sample = _rates(np.ones((1, len(values))), values, judged, higher_is_better)
+    accuracies = of_sample.accuracy[0]
+    best = np.flatnonzero(accuracies == accuracies.max())
     place = int(best[(len(best) - 1) // 2])
-    usable = np.flatnonzero(np.isfinite(chosen[:, 0]) & np.isfinite(tried[:, 0]))
-    outside = tried[usable, np.argmax(chosen[usable], axis=1)]
-    low, high, _ = interval(outside, 0.95)
+    outside = _accuracies_outside(
+        chosen_on=_rates(drawn, values, judged, higher_is_better).accuracy,
+        tried_on=_rates(out_of_bag, values, judged, higher_is_better).accuracy,
+    )
     ends = (kinds[1:] + kinds[:-1]) / 2
     thresholds = ends[::-1] if higher_is_better else ends
-    columns = {
-        "accuracy": own[0],
-        "found": found[0],
-        "spared": spared[0],
-        "flagged": 1 - below[2][0] / totals[2][0],
-    }
-    curve = pd.DataFrame({"threshold": thresholds, **columns})
-    expected = float(outside.mean()) if len(outside) else float("nan")
-    area = float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0])
+    around = interval(outside, CONFIDENCE)
     return Calibration(
-        float(thresholds[place]), float(own[0, place]), expected, low, high, area, curve
+        threshold=float(thresholds[place]),
+        accuracy=float(accuracies[place]),
+        expected=float(outside.mean()) if len(outside) else float("nan"),
+        low=around.low,
+        high=around.high,
+        area=float(areas(judged.astype(np.int64), values if higher_is_better else -values)[0]),
+        curve=pd.DataFrame(
+            {
+                "threshold": thresholds,
+                "accuracy": accuracies,
+                "found": of_sample.found[0],
+                "spared": of_sample.spared[0],
+                "flagged": of_sample.flagged[0],
+            }
+        ),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rates:
+    """What each threshold reaches in each of n samples, float64 of shape (n, thresholds); NaN if a
+    class has no summary. See `Calibration.curve`.
+    """
+
+    found: Floats
+    spared: Floats
+    flagged: Floats
+
+    @property
+    def accuracy(self) -> Floats:
+        """Balanced accuracy."""
+        return (self.spared + self.found) / 2
+
+
+def _rates(weights: Floats, values: Floats, judged: Floats, higher_is_better: bool) -> _Rates:
+    """The rates of all thresholds between two scores, from the one that flags most summaries."""
+    codes = dense(-values if higher_is_better else values)
+    return _Rates(
+        found=_share_above(weights * (judged == 0), codes),
+        spared=_share_below(weights * (judged == 1), codes),
+        flagged=_share_above(weights, codes),
+    )
+
+
+def _share_below(weights: Floats, codes: Codes) -> Floats:
+    """The share of the weight in the classes below each threshold, (n, classes - 1)."""
+    of_class = by_class(weights, codes)
+    below: Floats = np.cumsum(of_class, axis=1)[:, :-1]
+    return ratio(below, of_class.sum(axis=1, keepdims=True))
+
+
+def _share_above(weights: Floats, codes: Codes) -> Floats:
+    """The share of the weight in the classes above each threshold, (n, classes - 1)."""
+    of_class = by_class(weights, codes)
+    total = of_class.sum(axis=1, keepdims=True)
+    return ratio(total - np.cumsum(of_class, axis=1)[:, :-1], total)
+
+
+def _accuracies_outside(chosen_on: Floats, tried_on: Floats) -> Floats:
+    """For each sample, the accuracy on the summaries outside of it of the threshold that is best
+    inside; samples that lack a class on one side are left out.
+    """
+    usable = np.flatnonzero(np.isfinite(chosen_on[:, 0]) & np.isfinite(tried_on[:, 0]))
+    best = np.argmax(chosen_on[usable], axis=1)
+    found: Floats = tried_on[usable, best]
+    return found

@@ -1,7 +1,7 @@
 """Is one system better than another? Paired tests on scores of the same examples.
 
 Both ask about the mean difference, first minus second; p-values are two-sided, and never 0: the
-bootstrap (Koehn 2004), and approximate randomisation (Noreen 1989; Riezler & Maxwell 2005), in an
+bootstrap (Koehn 2004), and approximate randomization (Noreen 1989; Riezler & Maxwell 2005), in an
 eighth of the time that scipy's takes.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,9 @@ _ROUNDING = 1e-12  # sums that differ by less than this share of all differences
 @dataclass(frozen=True)
 class PairedTest:
     """What a paired test found: the ``difference`` of the means, first minus second, with the
-    two-sided ``p_value`` of so many ``trials`` (resamples or swaps; all swaps where ``exact``) and
-    its interval, ``None`` where the test gives none."""
+    two-sided ``p_value`` from the number of ``trials`` (resamples or swaps; all swaps if ``exact``)
+    and its interval, ``None`` if the test gives none.
+    """
 
     difference: float
     p_value: float
@@ -39,7 +40,8 @@ class PairedTest:
     exact: bool = False
 
 
-NOTHING = PairedTest(math.nan, math.nan, 0, math.nan, math.nan)  # of no example
+#: The test of no example.
+NOTHING = PairedTest(difference=math.nan, p_value=math.nan, trials=0, low=math.nan, high=math.nan)
 
 
 def paired_bootstrap(
@@ -62,7 +64,7 @@ def paired_bootstrap(
     check_share("confidence", confidence)
     mean = float(differences.mean())
     if len(differences) == 1:  # scipy wants two
-        return PairedTest(mean, p_of_sign(np.full(n, mean)), n, mean, mean)
+        return PairedTest(mean, p_of_sign(np.full(n, mean)), trials=n, low=mean, high=mean)
     found = stats.bootstrap(
         (differences,),
         np.mean,
@@ -73,16 +75,19 @@ def paired_bootstrap(
         random_state=np.random.default_rng(seed),
     )
     slack = _ROUNDING * float(np.abs(differences).mean())
-    low, high = found.confidence_interval
     return PairedTest(
-        mean, p_of_sign(found.bootstrap_distribution, slack), n, float(low), float(high)
+        difference=mean,
+        p_value=p_of_sign(found.bootstrap_distribution, slack),
+        trials=n,
+        low=float(found.confidence_interval.low),
+        high=float(found.confidence_interval.high),
     )
 
 
 def approximate_randomization(
     first: npt.ArrayLike, second: npt.ArrayLike, *, n: int = 10_000, seed: int = 0
 ) -> PairedTest:
-    """Approximate randomisation: how often do random swaps within examples give as large a mean
+    """Approximate randomization: how often do random swaps within examples give as large a mean
     difference?
 
     Where at most 16 examples differ, every swap is tried and the p-value is exact. Arguments as in
@@ -100,13 +105,14 @@ def approximate_randomization(
     if len(moving) <= _ENUMERATED:
         swaps = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
         drawn = (1 - 2 * swaps) @ moving
-        return PairedTest(found, float((np.abs(drawn) >= least).mean()), len(drawn), exact=True)
+        p_value = float((np.abs(drawn) >= least).mean())
+        return PairedTest(found, p_value, trials=len(drawn), exact=True)
     rng, step = np.random.default_rng(seed), max(1, _TOGETHER // len(moving))
     as_large = 0
     for start in range(0, n, step):  # memory does not grow with n
         signs = 1.0 - 2 * rng.integers(2, size=(min(step, n - start), len(moving)))
         as_large += int((np.abs(signs @ moving) >= least).sum())
-    return PairedTest(found, (1 + as_large) / (n + 1), n)
+    return PairedTest(found, p_value=(1 + as_large) / (n + 1), trials=n)
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,7 @@ class PairedComparison:
 
     @property
     def better(self) -> str | None:
-        """``"first"``, ``"second"``, or ``None`` where ``p_value`` is not below 0.05."""
+        """``"first"``, ``"second"``, or ``None`` if ``p_value`` is not below 0.05."""
         if not self.p_value < LEVEL:
             return None
         return (
@@ -150,7 +156,7 @@ def compare_paired(
     """Means, wins and both paired tests of two systems' scores of the same examples, shape
     (examples,).
 
-    Where a score is NaN, the example is left out. ``higher_is_better`` is the direction of the
+    An example with a score that is NaN is left out. ``higher_is_better`` is the direction of the
     scores; the options are as in `paired_bootstrap`, and ``n`` is the number of random swaps, too.
 
     Example:
@@ -171,51 +177,66 @@ def compare_paired(
     a, b = a[known], b[known]
     bootstrap = paired_bootstrap(a, b, n=n, confidence=confidence, seed=seed) if len(a) else NOTHING
     randomization = approximate_randomization(a, b, n=n, seed=seed) if len(a) else NOTHING
-    mean_first, mean_second = (math.fsum(side) / len(a) if len(a) else math.nan for side in (a, b))
-    wins = int((a > b).sum()), int((a == b).sum()), int((a < b).sum())
+    higher, lower = int((a > b).sum()), int((a < b).sum())
     return PairedComparison(
-        len(a),
-        int((~known).sum()),
-        mean_first,
-        mean_second,
-        *(wins if higher_is_better else wins[::-1]),
-        bootstrap,
-        randomization,
-        higher_is_better,
-        randomization.p_value,
+        examples=len(a),
+        left_out=int((~known).sum()),
+        mean_first=_mean(a),
+        mean_second=_mean(b),
+        better_first=higher if higher_is_better else lower,
+        ties=int((a == b).sum()),
+        better_second=lower if higher_is_better else higher,
+        bootstrap=bootstrap,
+        randomization=randomization,
+        higher_is_better=higher_is_better,
+        p_value=randomization.p_value,
     )
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values) / len(values) if len(values) else math.nan
+
+
+class Places(NamedTuple):
+    """Indices of two systems."""
+
+    first: int
+    second: int
 
 
 def compare_each(
     scores: npt.ArrayLike, *, higher_is_better: bool, baseline: int | None = None, **options: Any
-) -> dict[tuple[int, int], PairedComparison]:
-    """`compare_paired` of every two systems, or of a baseline with each other system: indices of
-    the first and second system -> comparison, whose ``p_value`` is corrected by `holm`.
+) -> dict[Places, PairedComparison]:
+    """`compare_paired` of every two systems, or of a baseline with each other system: places of the
+    two -> comparison, whose ``p_value`` is corrected by `holm`.
 
     ``scores`` are of shape (systems, examples); an example of which a score is NaN is left out for
     all systems. ``baseline`` is the index of a system; the options are those of `compare_paired`.
 
     Example:
         >>> found = compare_each([range(7), range(1, 8), range(2, 9)], higher_is_better=True)
-        >>> {pair: one.p_value for pair, one in found.items()}  # each alone: 2 / 2 ** 7
+        >>> {tuple(places): one.p_value for places, one in found.items()}  # each alone: 2 / 2 ** 7
         {(0, 1): 0.046875, (0, 2): 0.046875, (1, 2): 0.046875}
     """
     table = np.array(scores, dtype=np.float64)
     table[:, np.isnan(table).any(axis=0)] = np.nan
-    pairs = list(itertools.combinations(range(len(table)), 2))
-    if baseline is not None:
-        pairs = [(baseline, other) for other in range(len(table)) if other != baseline]
-    found = [
-        compare_paired(table[i], table[j], higher_is_better=higher_is_better, **options)
-        for i, j in pairs
-    ]
-    if all(one.examples for one in found):
-        p_values = holm([one.p_value for one in found])
-        found = [
-            replace(one, p_value=float(p_value))
-            for one, p_value in zip(found, p_values, strict=True)
-        ]
-    return dict(zip(pairs, found, strict=True))
+    if baseline is None:
+        pairs = [Places(*pair) for pair in itertools.combinations(range(len(table)), 2)]
+    else:
+        pairs = [Places(baseline, other) for other in range(len(table)) if other != baseline]
+    found = {
+        places: compare_paired(
+            table[places.first], table[places.second], higher_is_better=higher_is_better, **options
+        )
+        for places in pairs
+    }
+    if not all(one.examples for one in found.values()):
+        return found
+    corrected = holm([one.p_value for one in found.values()])
+    return {
+        places: replace(one, p_value=float(p_value))
+        for (places, one), p_value in zip(found.items(), corrected, strict=True)
+    }
 
 
 def holm(p_values: npt.ArrayLike) -> Floats:

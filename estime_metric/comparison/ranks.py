@@ -19,7 +19,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 def dense(values: Floats | Codes, tolerance: float = 0.0) -> Codes:
-    """Numbers the different values along the last axis from 0, rising; neighbours within
+    """Numbers the different values along the last axis from 0, rising; neighbors within
     ``tolerance`` are equal.
     """
     order = np.argsort(values, axis=-1, kind="stable")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from estime_metric.comparison.tables import EMPTY, Cell, Column, Section, Table, interval, p_value
 from estime_metric.comparison.verdicts import Comparison, Ranked, higher_is_better
@@ -11,41 +13,48 @@ from estime_metric.comparison.verdicts import Comparison, Ranked, higher_is_bett
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_GROUP = 8  # P-values that share one group of columns
+_GROUP = 8  # p-values that share one group of columns
 
-#: Measures beside the scores: heading and decimals.
-_BESIDE = {
-    "tokens": ("tokens", 1),
-    "copied": ("copied", 3),
-    "copied_density": ("density", 1),
-    "coverage": ("checked", 3),
+
+class _Property(NamedTuple):
+    """How a mean of the systems is shown in addition to their scores."""
+
+    heading: str
+    decimals: int
+
+
+_PROPERTIES = {
+    "tokens": _Property("tokens", 1),
+    "copied": _Property("copied", 3),
+    "copied_density": _Property("density", 1),
+    "coverage": _Property("checked", 3),
 }
 
 
 def to_table(found: Comparison) -> Table:
-    """The table that ``estime compare`` prints: of two systems without a baseline a column for each
-    measure, else a row for each system and a section for each measure, best system first."""
+    """The table that ``estime compare`` prints. For two systems without a baseline, it has one column
+    per measure. Otherwise it has one section per measure and one row per system, with the best
+    system first.
+    """
     return _of_two(found) if len(found.systems) == 2 and found.baseline is None else _of_many(found)
 
 
 def plot_copying(found: Comparison, measure: str) -> Figure:
     """A compared measure against the share of a summary's tokens that are copied from its source,
-    one point a system.
+    one point per system.
 
     ValueError: the measure was not compared, or a system lacks the column ``copied``.
     """
     from estime_metric.comparison.plots.trade_off import plot_trade_off
 
     ranking = found.ranking(measure)
-    names, copied = (
-        [one.system.name for one in ranking],
-        [one.system.means["copied"] for one in ranking],
-    )
+    names = [one.system.name for one in ranking]
+    copied = [one.system.means["copied"] for one in ranking]
     lacking = [name for name, value in zip(names, copied, strict=True) if math.isnan(value)]
     if lacking:
         raise ValueError(
-            f"Expected a column 'copied' for the plot, but {lacking[0]} has none: score it with `measures` "
-            "(--measures) copied."
+            f"Expected a column 'copied' for the plot, but {lacking[0]} has none. Score it again with "
+            'measures="copied" (--measures copied).'
         )
     return plot_trade_off(
         copied,
@@ -72,7 +81,7 @@ def _of_two(found: Comparison) -> Table:
         "p, paired bootstrap": [
             _number(one.bootstrap.p_value, least=1e-4) for one in tests.values()
         ],
-        "p, randomisation": [
+        "p, randomization": [
             _number(one.randomization.p_value, least=1e-4) for one in tests.values()
         ],
         "A better": [str(one.better_first) for one in tests.values()],
@@ -88,83 +97,151 @@ def _of_two(found: Comparison) -> Table:
     )
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A system's row in the section of one measure: its place, from 0, among the systems."""
+
+    found: Comparison
+    measure: str
+    ranking: Sequence[Ranked]
+    place: int
+
+    @property
+    def one(self) -> Ranked:
+        return self.ranking[self.place]
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.one.system.name == self.found.baseline
+
+
+@dataclass(frozen=True)
+class _RowColumn:
+    """A column of the table of many systems, and its cell in a row."""
+
+    column: Column
+    cell: Callable[[_Row], Cell]
+
+
 def _of_many(found: Comparison) -> Table:
-    several, count = found.baseline is None, len(found.systems)
-    confidence = f"{found.options['confidence']:.0%} interval"
-    columns = [Column("", text=True), Column("system", text=True), Column("mean", decimals=4)]
-    columns += [
-        Column(confidence, text=True),
-        *(Column(name, group="examples") for name in ("won", "tied", "lost")),
+    columns = [
+        *_score_columns(found),
+        *(
+            _pair_columns(len(found.systems))
+            if found.baseline is None
+            else _baseline_columns(found)
+        ),
+        *_property_columns(found),
     ]
-    if several:
-        for first in range(1, count, _GROUP):
-            group = "p (Holm) against" if count <= _GROUP + 1 else f"p (Holm) against, from {first}"
-            columns += [
-                Column(str(place), group, 4) for place in range(first, min(count, first + _GROUP))
-            ]
-        columns.append(Column("cluster", text=True))
-    else:
-        columns += [Column("p (Holm)", decimals=4), Column(f"against {found.baseline}", text=True)]
-    beside = [
-        name
-        for name in _BESIDE
-        if not all(math.isnan(system.means[name]) for system in found.systems)
-    ]
-    columns += [
-        Column(heading, "summaries", decimals)
-        for heading, decimals in map(_BESIDE.__getitem__, beside)
-    ]
-    columns.append(Column("blank", "summaries"))
     sections = []
     for measure in found.pairs:
         ranking = found.ranking(measure)
-        rows: list[tuple[Cell, ...]] = []
-        for place, one in enumerate(ranking):
-            row: list[Cell] = [
-                str(place + 1),
-                one.system.name,
-                one.mean,
-                interval(one.low, one.high, 4),
-            ]
-            row += (
-                [None] * 3 if one.system.name == found.baseline else [one.won, one.tied, one.lost]
-            )
-            if several:  # p-values against each system that ranks above, and the clusters
-                tests = [
-                    found.pair(measure, one.system.name, above.system.name).test
-                    for above in ranking[:place]
-                ]
-                row += [*(p_value(test.p_value) for test in tests), *[""] * (count - 1 - place)]
-                row.append(" ".join(map(str, one.clusters)))
-            else:
-                row += _against_baseline(found, measure, one)
-            rows.append((*row, *(one.system.means[name] for name in beside), one.system.blank))
-        sections.append(Section(f"{measure} ({_direction(measure)} is better)", tuple(rows)))
-    return Table(
-        "comparison", "Systems compared", tuple(columns), tuple(sections), tuple(_notes(found))
-    )
+        rows = [_Row(found, measure, ranking, place) for place in range(len(ranking))]
+        title = f"{measure} ({_direction(measure)} is better)"
+        sections.append(
+            Section(title, tuple(tuple(one.cell(row) for one in columns) for row in rows))
+        )
+    headings = tuple(one.column for one in columns)
+    return Table("comparison", "Systems compared", headings, tuple(sections), tuple(_notes(found)))
 
 
-def _against_baseline(found: Comparison, measure: str, one: Ranked) -> list[Cell]:
-    if one.system.name == found.baseline:
-        return ["", "baseline"]
-    pair = found.pair(measure, one.system.name, found.baseline)
-    better = (
-        "better" if pair.better == one.system.name else "worse" if pair.better else "no difference"
-    )
-    return [p_value(pair.test.p_value), "not checked" if pair.unchecked else better]
+def _score_columns(found: Comparison) -> list[_RowColumn]:
+    """The place, the system, its mean with the interval, and its wins, which a baseline lacks."""
+
+    def wins(name: str) -> _RowColumn:
+        return _RowColumn(
+            Column(name, "examples"),
+            lambda row: None if row.is_baseline else getattr(row.one, name),
+        )
+
+    confidence = f"{found.options['confidence']:.0%} interval"
+    return [
+        _RowColumn(Column("", text=True), lambda row: str(row.place + 1)),
+        _RowColumn(Column("system", text=True), lambda row: row.one.system.name),
+        _RowColumn(Column("mean", decimals=4), lambda row: row.one.mean),
+        _RowColumn(
+            Column(confidence, text=True), lambda row: interval(row.one.low, row.one.high, 4)
+        ),
+        wins("won"),
+        wins("tied"),
+        wins("lost"),
+    ]
+
+
+def _pair_columns(count: int) -> list[_RowColumn]:
+    """The p-values against each system that ranks above, in groups, and the clusters."""
+
+    def against(place: int) -> Callable[[_Row], Cell]:
+        def cell(row: _Row) -> Cell:
+            if place >= row.place:
+                return ""
+            above = row.ranking[place].system.name
+            pair = row.found.pair(row.measure, row.one.system.name, above)
+            return p_value(pair.test.p_value)
+
+        return cell
+
+    columns = []
+    for place in range(count - 1):
+        first = place // _GROUP * _GROUP + 1
+        group = "p (Holm) against" if count <= _GROUP + 1 else f"p (Holm) against, from {first}"
+        columns.append(_RowColumn(Column(str(place + 1), group, 4), against(place)))
+    clusters = Column("cluster", text=True)
+    return [*columns, _RowColumn(clusters, lambda row: " ".join(map(str, row.one.clusters)))]
+
+
+def _baseline_columns(found: Comparison) -> list[_RowColumn]:
+    """The p-value against the baseline, and the verdict."""
+
+    def p_cell(row: _Row) -> Cell:
+        if row.is_baseline:
+            return ""
+        pair = row.found.pair(row.measure, row.one.system.name, row.found.baseline)
+        return p_value(pair.test.p_value)
+
+    def verdict(row: _Row) -> Cell:
+        if row.is_baseline:
+            return "baseline"
+        pair = row.found.pair(row.measure, row.one.system.name, row.found.baseline)
+        if pair.unchecked:
+            return "not checked"
+        if pair.better is None:
+            return "no difference"
+        return "better" if pair.better == row.one.system.name else "worse"
+
+    return [
+        _RowColumn(Column("p (Holm)", decimals=4), p_cell),
+        _RowColumn(Column(f"against {found.baseline}", text=True), verdict),
+    ]
+
+
+def _property_columns(found: Comparison) -> list[_RowColumn]:
+    """The means of `_PROPERTIES` that some system has, and the number of blank summaries."""
+
+    def mean(name: str) -> _RowColumn:
+        shown = _PROPERTIES[name]
+        return _RowColumn(
+            Column(shown.heading, "summaries", shown.decimals),
+            lambda row: row.one.system.means[name],
+        )
+
+    known = [
+        name
+        for name in _PROPERTIES
+        if not all(math.isnan(system.means[name]) for system in found.systems)
+    ]
+    blank = _RowColumn(Column("blank", "summaries"), lambda row: row.one.system.blank)
+    return [*map(mean, known), blank]
 
 
 def _notes(found: Comparison) -> list[str]:
     notes = [
         f"{found.examples} examples that all {len(found.systems)} systems have, matched by column "
-        f"{found.matched_by!r}; bootstrap intervals, p-values of approximate randomisation ({found.options['n']} "
+        f"{found.matched_by!r}; bootstrap intervals, p-values of approximate randomization ({found.options['n']} "
         f"resamples), corrected by Holm's method for the {len(next(iter(found.pairs.values())))} pairs of a measure."
     ]
     if found.baseline is None:
-        notes.append(
-            "Systems that share a cluster cannot be told apart: their difference is not significant."
-        )
+        notes.append("Systems in the same cluster do not differ significantly.")
     notes += [f"No winner is declared: {one.unchecked}." for one in found.systems if one.unchecked]
     return [*notes, *found.notes]
 

@@ -4,6 +4,8 @@ they give.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from estime_metric.comparison.checks import Floats
@@ -11,14 +13,30 @@ from estime_metric.inputs import check_choice, integer
 
 RESAMPLES = ("documents", "systems", "both")  # what can be resampled
 
-#: How often each resample takes each document, and each system.
-Samples = tuple[Floats | None, Floats | None]
+
+class Samples(NamedTuple):
+    """How often each of n resamples takes each of the D ``documents`` and S ``systems``: float64 of
+    shapes (n, D) and (n, S); ``None`` for what is not drawn.
+    """
+
+    documents: Floats | None
+    systems: Floats | None
+
+
+class Interval(NamedTuple):
+    """A percentile interval; ``undefined`` is the number of samples that have no value. The ends are
+    NaN if none has one.
+    """
+
+    low: float
+    high: float
+    undefined: int
 
 
 def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
-    """How often each of n resamples takes each document and each system: float64 of shapes (n, D)
-    and (n, S); ``None`` for what is not drawn. Documents are drawn first, by
-    ``numpy.random.default_rng(seed).integers(D, size=(n, D))``."""
+    """Draws n resamples of the documents, the systems or both of a table of ``shape`` (D, S).
+    Documents are drawn first, by ``numpy.random.default_rng(seed).integers(D, size=(n, D))``.
+    """
     check_choice("resample", resample, RESAMPLES)
     integer("n", n, 1)
     if 0 in shape:
@@ -26,19 +44,31 @@ def draw(shape: tuple[int, int], resample: str, n: int, seed: int) -> Samples:
             f"Expected at least one document and one system to resample, but got {shape}."
         )
     rng = np.random.default_rng(seed)
-    return (
-        _counts(rng, n, shape[0]) if resample != "systems" else None,
-        _counts(rng, n, shape[1]) if resample != "documents" else None,
+    documents, systems = shape
+    return Samples(
+        documents=_counts(rng, n, documents) if resample != "systems" else None,
+        systems=_counts(rng, n, systems) if resample != "documents" else None,
     )
 
 
-def interval(drawn: Floats, confidence: float) -> tuple[float, float, int]:
-    """Percentile interval of the values that are there, and the number of those that are not."""
+def draw_items(items: int, n: int, seed: int) -> Floats:
+    """How often each of n resamples takes each of some items of one kind: float64 of shape (n,
+    items); the same as the documents of `draw`.
+    """
+    documents = draw((items, 1), "documents", n, seed).documents
+    assert documents is not None
+    return documents
+
+
+def interval(drawn: Floats, confidence: float) -> Interval:
+    """Percentile interval of the values that are not NaN, with the share ``confidence`` of them
+    inside.
+    """
     known = drawn[~np.isnan(drawn)]
     if not len(known):
-        return float("nan"), float("nan"), len(drawn)
+        return Interval(low=float("nan"), high=float("nan"), undefined=len(drawn))
     low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high), len(drawn) - len(known)
+    return Interval(low=float(low), high=float(high), undefined=len(drawn) - len(known))
 
 
 def _counts(rng: np.random.Generator, n: int, size: int) -> Floats:

@@ -22,7 +22,7 @@ DEFAULT_MEASURES = (
     RECOMMENDED,
     "alarms",
     "alarm_rate",
-)  # what is compared where nothing else is asked for
+)  # what is compared if nothing else is asked for
 
 
 def compare_rows(
@@ -44,30 +44,29 @@ def compare_rows(
     Args:
         sides: the rows of each system as ``estime score -o`` writes them, with the signature, in
             any order.
-        names: of the systems; A, B, C and so on where left out. Two systems without a baseline are
-            A and B in the result all the same.
-        baseline: name of the system with which each other one is compared; every two are compared
-            where left out.
-        measures: names of measures, of all layers that there are. `DEFAULT_MEASURES` where left
-            out.
+        names: the names of the systems (default: A, B, C, ...). If there are two systems and no
+            baseline, they are always called A and B in the result.
+        baseline: name of the system with which each other one is compared (default: every two are
+            compared).
+        measures: names of measures, of all layers that there are (default: `DEFAULT_MEASURES`).
         id_column, source_column: as for `join_rows`.
         n, confidence, seed: number of resamples and of random swaps, share of the resamples within
             an interval, seed.
 
     Raises:
-        ValueError: fewer than two systems, a name comes twice, the baseline is none of them, the
-            signatures differ, the rows cannot be joined, a measure is unknown or its column is
-            missing, or a cell holds no number.
+        ValueError: there are fewer than two systems, a name occurs twice, the baseline is not one of
+            the systems, the signatures differ, the rows cannot be joined, a measure is unknown or
+            its column is missing, or a cell does not contain a number.
 
     Example:
         >>> def rows(alarms):
         ...     return [{"id": i, "alarms": x, "signature": "ESTIME|..."} for i, x in enumerate(alarms)]
         >>> a, b = rows([0, 1, 0, 1, 0, 2, 0, 0]), rows([3, 4, 2, 1, 5, 3, 1, 2])
         >>> compare_rows(a, b).verdict("alarms")
-        'A is better (approximate randomisation, p = 0.0156)'
+        'A is better (approximate randomization, p = 0.0156)'
         >>> found = compare_rows(a, b, a, names=["old", "new", "old again"])
         >>> found.verdict("alarms", "old", "new")
-        'old is better (approximate randomisation, p = 0.0469, corrected for 3 tests)'
+        'old is better (approximate randomization, p = 0.0469, corrected for 3 tests)'
         >>> found.clusters("alarms")
         [('old', 'old again'), ('new',)]
     """
@@ -87,24 +86,26 @@ def compare_rows(
             scores[column], higher_is_better=higher_is_better(column), baseline=first, **options
         )
         pairs[column] = tuple(
-            Pair(systems[i], systems[j], test, len(tests)) for (i, j), test in tests.items()
+            Pair(systems[places.first], systems[places.second], test, tests=len(tests))
+            for places, test in tests.items()
         )
     return Comparison(
-        systems,
-        pairs,
-        scores,
-        len(joined.rows[0]),
-        joined.column,
-        signature,
-        baseline,
-        options,
-        joined.unmatched,
+        systems=systems,
+        pairs=pairs,
+        scores=scores,
+        examples=len(joined.rows[0]),
+        matched_by=joined.column,
+        signature=signature,
+        baseline=baseline,
+        options=options,
+        unmatched=joined.unmatched,
     )
 
 
 def compare_results(*results: EstimeResult, **options: Any) -> Comparison:
-    """`compare_rows` of what `EstimeScorer.score` gave for summaries of the same sources, in order;
-    its options but for the columns. Results of different lengths raise ValueError."""
+    """Like `compare_rows`, for results of `EstimeScorer.score` on the same sources in the same order.
+    Accepts the same options except the column names. Results of different lengths raise ValueError.
+    """
     if len({len(result) for result in results}) > 1:
         lengths = " and ".join(str(len(result)) for result in results)
         raise ValueError(
@@ -147,7 +148,7 @@ def _rows(result: EstimeResult) -> list[Row]:
 
 
 def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
-    """The columns of the measures: ``alarms``, or ``alarms@12`` and so on where several layers were
+    """The columns of the measures: ``alarms``, or ``alarms@12`` and so on if several layers were
     read.
     """
     found = {
@@ -163,8 +164,8 @@ def _columns(measures: Sequence[str] | None, row: Row, name: str) -> list[str]:
 
 
 def _system(name: str, rows: Sequence[Row]) -> System:
-    """Means of what is reported beside the scores; of several layers the first, since layers do not
-    differ in these.
+    """Means of what is reported in addition to the scores; of several layers the first, since layers
+    do not differ in these.
     """
     values = {}
     for measure in BESIDE:
@@ -180,7 +181,7 @@ def _system(name: str, rows: Sequence[Row]) -> System:
 
 
 def _number(row: Row, column: str) -> float:
-    """A cell; NaN where it is empty."""
+    """A cell; NaN if it is empty."""
     if column in row and row[column] in (None, ""):
         return math.nan
     try:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from estime_metric import files
 
@@ -116,18 +117,27 @@ class Table:
             for index, row in enumerate(section.rows):
                 if len(row) != len(self.columns):
                     raise ValueError(
-                        f"Expected argument `sections` to hold rows of {len(self.columns)} cells, but row {index} of "
+                        f"Expected argument `sections` to contain rows of {len(self.columns)} cells, but row {index} of "
                         f"section {section.title!r} has {len(row)}."
                     )
 
     @property
-    def groups(self) -> list[tuple[str, int]]:
-        """The headings over the columns, left to right, each with the number of columns below it."""
-        groups: list[tuple[str, int]] = []
+    def groups(self) -> list[ColumnGroup]:
+        """The headings over the columns, left to right."""
+        groups: list[ColumnGroup] = []
         for group, columns in groupby(column.group for column in self.columns):
             width = len(list(columns))
-            groups += [(group, width)] if group else [("", 1)] * width
+            groups += [ColumnGroup(group, width)] if group else [ColumnGroup("", 1)] * width
         return groups
+
+
+class ColumnGroup(NamedTuple):
+    """A heading over columns, and the number of columns below it; a column without a group is below
+    an empty heading.
+    """
+
+    heading: str
+    width: int
 
 
 def show(cell: Cell, column: Column) -> str:
@@ -200,9 +210,10 @@ def to_latex(table: Table) -> str:
         rf"\begin{{tabular}}{{{''.join('l' if column.text else 'r' for column in table.columns)}}}",
         r"\toprule",
     ]
-    if any(group for group, _ in table.groups):
+    if any(group.heading for group in table.groups):
         spanned = [
-            rf"\multicolumn{{{columns}}}{{c}}{{{escape(group)}}}" for group, columns in table.groups
+            rf"\multicolumn{{{group.width}}}{{c}}{{{escape(group.heading)}}}"
+            for group in table.groups
         ]
         lines.append(" & ".join(spanned) + r" \\")
     lines.append(" & ".join(escape(column.name) for column in table.columns) + r" \\")

@@ -1,9 +1,11 @@
-"""What a comparison of systems found: which is better, how they rank, which cannot be told apart."""
+"""What a comparison of systems found: which is better, how they rank, which do not differ
+significantly.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +18,7 @@ from estime_metric.config import LOW_COVERAGE
 from estime_metric.inputs import check_choice
 from estime_metric.measures import HIGHER_IS_BETTER
 
-#: Measures whose means are reported beside the scores, since they can explain a difference.
+#: Measures whose means are reported in addition to the scores, since they can explain a difference.
 BESIDE = ("tokens", "coverage", "copied", "copied_density")
 
 SMALL_SAMPLE = 30  # fewer examples than this are called few
@@ -24,9 +26,10 @@ SMALL_SAMPLE = 30  # fewer examples than this are called few
 
 @dataclass(frozen=True)
 class System:
-    """What is reported beside the scores of a system: its ``name``, the number of its summaries
-    without tokens (``blank``), and the ``means`` of `BESIDE`, NaN where the rows do not have one; a
-    blank summary has the coverage 0."""
+    """Additional information about a system: its ``name``, the number of its summaries without
+    tokens (``blank``), and the ``means`` of `BESIDE`, NaN for those that the rows do not have; a
+    blank summary has the coverage 0.
+    """
 
     name: str
     blank: int
@@ -34,7 +37,7 @@ class System:
 
     @property
     def unchecked(self) -> str | None:
-        """Why this system takes part in no verdict, where most of its tokens were not checked; else
+        """Why this system takes part in no verdict, if most of its tokens were not checked; else
         ``None``.
         """
         if not self.means["coverage"] < LOW_COVERAGE:
@@ -45,8 +48,9 @@ class System:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems by one measure: ``test`` has means, wins and tests; its p-value is corrected for
-    so many ``tests``."""
+    """The comparison of two systems on one measure. ``test`` contains the means, wins and test
+    results; its p-value is corrected for the number of ``tests``.
+    """
 
     first: System
     second: System
@@ -55,13 +59,13 @@ class Pair:
 
     @property
     def unchecked(self) -> str | None:
-        """Why there is no verdict, where too little of one of the two was checked; else ``None``."""
+        """Why there is no verdict, if too little of one of the two was checked; else ``None``."""
         return " and ".join(filter(None, (self.first.unchecked, self.second.unchecked))) or None
 
     @property
     def better(self) -> str | None:
-        """The name of the better one; ``None`` where the difference is not significant or too
-        little was checked.
+        """The name of the better one; ``None`` if the difference is not significant or too little
+        was checked.
         """
         if self.unchecked is not None or self.test.better is None:
             return None
@@ -77,14 +81,37 @@ class Pair:
         said = "no significant difference" if self.better is None else f"{self.better} is better"
         p_value = "< 0.0001" if self.test.p_value < 1e-4 else f"= {self.test.p_value:.4f}"
         corrected = f", corrected for {self.tests} tests" if self.tests > 1 else ""
-        return f"{said} (approximate randomisation, p {p_value}{corrected})"
+        return f"{said} (approximate randomization, p {p_value}{corrected})"
+
+    def outcome(self, system: System) -> Outcome:
+        """On how many examples one of the two is better than the other, equal, or worse."""
+        first = Outcome(self.test.better_first, self.test.ties, self.test.better_second)
+        return first if system is self.first else first.of_the_other
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """On how many examples a system is better than another, equal to it, or worse."""
+
+    won: int = 0
+    tied: int = 0
+    lost: int = 0
+
+    @property
+    def of_the_other(self) -> Outcome:
+        """The same, as the other system sees it."""
+        return Outcome(won=self.lost, tied=self.tied, lost=self.won)
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(self.won + other.won, self.tied + other.tied, self.lost + other.lost)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A system's place by one measure: its ``mean`` score with the bootstrap's interval; on how
-    many examples it is better than, equal to, or worse than the systems it is compared with, summed
-    over these; its ``clusters``, numbers from 1, see `Comparison.clusters`."""
+    """The rank of a system on one measure: its ``mean`` score with a bootstrap interval; the number
+    of examples on which it is better than, equal to, or worse than the systems it is compared with,
+    summed over those systems; its ``clusters``, numbers from 1, see `Comparison.clusters`.
+    """
 
     system: System
     mean: float
@@ -94,6 +121,39 @@ class Ranked:
     tied: int
     lost: int
     clusters: tuple[int, ...]
+
+
+def clusters_of(
+    names: Sequence[str], differing: Iterable[Collection[str]]
+) -> list[tuple[str, ...]]:
+    """The maximal sets of names in which no two differ: every set is as large as it can be.
+
+    Args:
+        names: all names, in an order that the sets and their members keep.
+        differing: the pairs of names that differ.
+
+    Example:
+        >>> clusters_of(["a", "b", "c", "d"], [("a", "c"), ("a", "d"), ("b", "d")])
+        [('a', 'b'), ('b', 'c'), ('c', 'd')]
+    """
+    found: list[tuple[str, ...]] = [tuple(names)] if names else []
+    for pair in differing:
+        found = _maximal(part for cluster in found for part in _split(cluster, pair))
+    place = {name: index for index, name in enumerate(names)}
+    return sorted(found, key=lambda cluster: [place[name] for name in cluster])
+
+
+def _split(cluster: tuple[str, ...], pair: Collection[str]) -> list[tuple[str, ...]]:
+    """A cluster that has both names as two clusters, each without one of them."""
+    if not set(pair) <= set(cluster):
+        return [cluster]
+    return [tuple(name for name in cluster if name != removed) for removed in sorted(pair)]
+
+
+def _maximal(clusters: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The clusters without repetitions and without those that are part of another."""
+    different = list(dict.fromkeys(clusters))
+    return [one for one in different if not any(set(one) < set(other) for other in different)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +172,7 @@ class Comparison:
         baseline: name of the system with which each other is compared; ``None``: every two are
             compared.
         options: ``n``, ``confidence`` and ``seed`` of the tests.
-        unmatched: one sentence for each example that some system lacks.
+        unmatched: one sentence for each example that is missing for at least one system.
     """
 
     systems: tuple[System, ...]
@@ -153,96 +213,100 @@ class Comparison:
         return self.pair(measure, first, second).verdict
 
     def ranking(self, measure: str) -> list[Ranked]:
-        """The systems from the best mean to the worst; those of which most was not checked come
-        last.
+        """The systems ordered from best to worst mean. Systems for which most tokens were not
+        checked come last.
         """
         clusters, known = self.clusters(measure), self._known(measure)
-        found = []
-        for place in self._order(measure):
-            system, values = self.systems[place], known[place]
-            wins = np.zeros(3, dtype=int)
-            for pair in self.pairs[measure]:
-                counts = pair.test.better_first, pair.test.ties, pair.test.better_second
-                if system in (pair.first, pair.second):
-                    wins += counts if system is pair.first else counts[::-1]
-            mean = (
-                paired_bootstrap(values, np.zeros(len(values)), **self.options)
-                if len(values)
-                else NOTHING
-            )
-            own = tuple(
-                number for number, cluster in enumerate(clusters, start=1) if system.name in cluster
-            )
-            won, tied, lost = wins.tolist()
-            found.append(
-                Ranked(
-                    system, mean.difference, mean.low or 0.0, mean.high or 0.0, won, tied, lost, own
-                )
-            )
-        return found
+        return [
+            self._ranked(measure, self.systems[place], known[place], clusters)
+            for place in self._order(measure)
+        ]
+
+    def _ranked(
+        self, measure: str, system: System, values: Floats, clusters: Sequence[tuple[str, ...]]
+    ) -> Ranked:
+        """The place of one system with these scores."""
+        outcome = Outcome()
+        for pair in self.pairs[measure]:
+            if system in (pair.first, pair.second):
+                outcome += pair.outcome(system)
+        mean = (
+            paired_bootstrap(values, np.zeros(len(values)), **self.options)
+            if len(values)
+            else NOTHING
+        )
+        own = (number for number, names in enumerate(clusters, start=1) if system.name in names)
+        return Ranked(
+            system=system,
+            mean=mean.difference,
+            low=mean.low or 0.0,
+            high=mean.high or 0.0,
+            won=outcome.won,
+            tied=outcome.tied,
+            lost=outcome.lost,
+            clusters=tuple(own),
+        )
 
     def clusters(self, measure: str) -> list[tuple[str, ...]]:
-        """The largest sets of systems of which no two differ significantly, the best systems first;
-        none with a baseline. A system can be in several; one of which most was not checked is in
-        none."""
-        ranked = [self.systems[place] for place in self._order(measure)]
-        order = [system.name for system in ranked if system.unchecked is None]
-        found = [tuple(order)] if self.baseline is None else []
-        for pair in self.pairs[measure]:
-            if pair.better is not None:
-                two = {pair.first.name, pair.second.name}
-                # A cluster with both becomes two with one of them; a cluster within another is
-                # dropped.
-                split = [
-                    tuple(name for name in one if name != without)
-                    for one in found
-                    for without in (two if two <= set(one) else {None})
-                ]
-                found = [
-                    one
-                    for one in dict.fromkeys(split)
-                    if not any(set(one) < set(other) for other in split)
-                ]
-        return sorted(found, key=lambda one: [order.index(name) for name in one])
+        """The maximal sets of systems in which no two systems differ significantly, best systems
+        first. Empty if a baseline is used. A system can be in several clusters; a system for which
+        most tokens were not checked is in none.
+        """
+        if self.baseline is not None:
+            return []
+        ranked = (self.systems[place] for place in self._order(measure))
+        checked = [system.name for system in ranked if system.unchecked is None]
+        differing = [
+            (pair.first.name, pair.second.name)
+            for pair in self.pairs[measure]
+            if pair.better is not None
+        ]
+        return clusters_of(checked, differing)
 
     @property
     def notes(self) -> list[str]:
-        """What you need to know about these numbers, one sentence each."""
+        """What you need to know about these numbers, one sentence or two each."""
         notes = []
         if self.examples < SMALL_SAMPLE:
             notes.append(
-                f"Few examples ({self.examples}): only large differences can be significant, and the bootstrap's "
+                f"There are only {self.examples} examples. Only large differences can be significant, and the bootstrap "
                 "intervals are too narrow."
             )
         if self.matched_by == LINE:
             notes.append(
-                "Rows were matched by line, which is right only if the files list the same sources in the same order; "
-                "keep a column 'id' to be sure, or name another with `id_column` (--id-column)."
+                "Rows were matched by line number. This is correct only if all files list the same sources in the same "
+                "order. To be safe, keep a column 'id', or name another column with `id_column` (--id-column)."
             )
-        least = math.ceil(
-            1 - math.log2(LEVEL)
-        )  # of k examples that differ, the least p-value is 2 / 2 ** k
         for measure, pairs in self.pairs.items():
-            differing = [pair.test.better_first + pair.test.better_second for pair in pairs]
-            few = [number for number in differing if 0 < number < least]
-            if few and len(pairs) == 1:
-                notes.append(
-                    f"{measure}: only {few[0]} of {self.examples} examples differ; significance needs at least {least}."
-                )
-            elif few:
-                notes.append(
-                    f"{measure}: {len(few)} of {len(pairs)} pairs of systems differ in fewer than {least} examples, "
-                    "which is too few for significance."
-                )
-            if out := pairs[0].test.left_out:
-                side = "a side" if len(self.systems) == 2 else "a system"
-                notes.append(
-                    f"{measure}: {out} of {self.examples} examples are left out, since {side} has no value."
-                )
+            notes += self._notes_of(measure, pairs)
         if any(system.unchecked for system in self.systems):
             notes.append(
-                "Tokens that do not occur in the source cannot be checked. Where most are unchecked, few alarms do not "
-                "mean consistent; look at the summaries."
+                "Tokens that do not occur in the source cannot be checked. If most tokens are unchecked, a low number "
+                "of alarms does not mean that the summaries are consistent. Inspect the summaries."
+            )
+        return notes
+
+    def _notes_of(self, measure: str, pairs: Sequence[Pair]) -> list[str]:
+        """What you need to know about one measure."""
+        notes = []
+        # Of k examples that differ, the least p-value is 2 / 2 ** k.
+        least = math.ceil(1 - math.log2(LEVEL))
+        differing = [pair.test.better_first + pair.test.better_second for pair in pairs]
+        few = [number for number in differing if 0 < number < least]
+        if few and len(pairs) == 1:
+            notes.append(
+                f"{measure}: only {few[0]} of {self.examples} examples differ; significance needs at least {least}."
+            )
+        elif few:
+            notes.append(
+                f"{measure}: {len(few)} of {len(pairs)} pairs of systems differ in fewer than {least} examples, "
+                "which is too few for significance."
+            )
+        if left_out := pairs[0].test.left_out:
+            systems = "two systems" if len(self.systems) == 2 else "systems"
+            notes.append(
+                f"{measure}: {left_out} of {self.examples} examples are excluded because at least one of the {systems} "
+                "has no value."
             )
         return notes
 
@@ -291,8 +355,8 @@ class Comparison:
 
 
 def higher_is_better(measure: str) -> bool:
-    """The direction of a measure, with or without a layer; ValueError if it judges nothing or is
-    unknown.
+    """The direction of a measure, with or without a layer; ValueError if it does not have a direction
+    or is unknown.
     """
     base = measure.split("@")[0]
     if base not in HIGHER_IS_BETTER:

@@ -54,7 +54,7 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     assert [row["measure"] for row in expected] == ["alarms", "alarm_rate"]
     p_value = approximate_randomization(A, B, n=500, seed=4).p_value
     for line in (
-        f"alarms: B is better (approximate randomisation, p = {p_value:.4f})",
+        f"alarms: B is better (approximate randomization, p = {p_value:.4f})",
         f"written: {out}",
         "90% interval",
         "8 summaries, 0 blank, 20.0 tokens a summary",
@@ -188,11 +188,11 @@ def test_two_columns_of_one_table_are_compared_without_further_options(
     shown = run(tmp_path / "short.csv", tmp_path / "mixed.csv").stdout
     for said in (
         "matched by column 'line'",
-        "right only if the files list the same sources in the same order",
+        "correct only if all files list the same sources in the same order",
         "2 summaries",
         "alarms: no significant difference",
         "inconsistency: no significant difference",
-        "Few examples (2)",
+        "There are only 2 examples.",
     ):
         assert said in shown
 

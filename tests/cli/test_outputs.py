@@ -17,6 +17,8 @@ from tests.command import full_disk, run_command
 FOLDERS = [
     "meta-evaluate a.csv b.csv",
     "benchmark summeval --data data",
+    "benchmark bump data",
+    "benchmark summedits data",
     "benchmark frank data",
     "benchmark subtle-errors a.csv",
     "benchmark coherence data",

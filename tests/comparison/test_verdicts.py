@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from estime_metric import EstimeScorer
 from estime_metric.comparison import compare_results, compare_rows
+from estime_metric.comparison.verdicts import clusters_of
 from estime_metric.studies.meta import compare_paired
 
 A, B = [5, 3, 4, 6, 2, 7, 5, 4], [1, 3, 2, 4, 3, 2, 1, 0]
@@ -40,7 +44,10 @@ def test_what_has_no_value_is_left_out_on_both_sides_and_told() -> None:
     found = compare_rows(rows(a), rows(b))
     of_known = compare_paired(A, B, higher_is_better=False)
     assert found.pair("alarms").test == dataclasses.replace(of_known, left_out=3)
-    assert "alarms: 3 of 11 examples are left out, since a side has no value." in found.notes
+    assert (
+        "alarms: 3 of 11 examples are excluded because at least one of the two systems has no value."
+        in found.notes
+    )
 
 
 def test_nothing_has_a_value() -> None:
@@ -62,7 +69,7 @@ def test_no_winner_where_little_was_checked() -> None:
     assert (
         found.verdict("alarms") == "no winner is declared: only 12% of the tokens of B were checked"
     )
-    assert any("few alarms do not mean consistent" in note for note in found.notes)
+    assert any("a low number of alarms does not mean" in note for note in found.notes)
     assert found.to_rows()[0]["better"] is None
     assert compare_rows(checked, rows([0] * 8, coverage=[0.5] * 8)).better("alarms") == "B"
 
@@ -81,7 +88,7 @@ def test_blank_summaries_win_nothing() -> None:
 
 def test_few_examples_are_pointed_out() -> None:
     notes = compare_rows(rows([1, 2, 3, 4, 0]), rows([2, 3, 4, 5, 0])).notes
-    assert notes[0].startswith("Few examples (5)")
+    assert notes[0].startswith("There are only 5 examples.")
     assert notes[1] == "alarms: only 4 of 5 examples differ; significance needs at least 6."
     assert compare_rows(rows([0, 1] * 30), rows([1, 2] * 30)).notes == []
     assert compare_rows(rows([0] * 6), rows([1] * 6)).better("alarms") == "A"
@@ -132,3 +139,28 @@ def test_results_are_compared_in_order(bert_folder: str) -> None:
         .verdict("alarms@1", "C", "A")
         .startswith("no significant")
     )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    count=st.integers(0, 6),
+    differing=st.sets(
+        st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda p: p[0] < p[1])
+    ),
+)
+def test_clusters_are_the_maximal_sets_without_a_difference(
+    count: int, differing: set[tuple[int, int]]
+) -> None:
+    names = [f"s{place}" for place in range(count)]
+    pairs = [(names[i], names[j]) for i, j in differing if j < count]
+    alike = [
+        set(some)
+        for size in range(1, count + 1)
+        for some in itertools.combinations(names, size)
+        if not any(set(pair) <= set(some) for pair in pairs)
+    ]
+    expected = {frozenset(one) for one in alike if not any(one < other for other in alike)}
+    found = clusters_of(names, pairs)
+    assert {frozenset(cluster) for cluster in found} == expected
+    assert found == sorted(found)  # in the order of the names, as are their members
+    assert all(list(cluster) == sorted(cluster) for cluster in found)

@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 
 from estime_metric.comparison.detection import Calibration
 from estime_metric.comparison.plots.style import (
-    COLOURS,
-    GREY,
+    COLORS,
+    GRAY,
     LABEL,
     TICK,
     WIDTH,
@@ -21,15 +21,15 @@ def plot_calibration(found: Calibration, score: str) -> Figure:
     chosen one is a vertical line."""
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
-    for name, label, width, colour in (
-        ("accuracy", "balanced accuracy", 2.0, COLOURS[0]),
-        ("found", "inconsistent summaries flagged", 1.0, COLOURS[1]),
-        ("spared", "consistent summaries not flagged", 1.0, COLOURS[2]),
+    for name, label, width, color in (
+        ("accuracy", "balanced accuracy", 2.0, COLORS[0]),
+        ("found", "inconsistent summaries flagged", 1.0, COLORS[1]),
+        ("spared", "consistent summaries not flagged", 1.0, COLORS[2]),
     ):
         axes.plot(
-            found.curve["threshold"], found.curve[name], color=colour, linewidth=width, label=label
+            found.curve["threshold"], found.curve[name], color=color, linewidth=width, label=label
         )
-    axes.axvline(found.threshold, color=GREY, linewidth=0.8, linestyle="--")
+    axes.axvline(found.threshold, color=GRAY, linewidth=0.8, linestyle="--")
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(f"threshold of {score}", fontsize=LABEL)
     axes.legend(fontsize=TICK, frameon=False)

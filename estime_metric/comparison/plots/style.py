@@ -1,4 +1,4 @@
-"""What all pictures share: sizes, colours, an empty figure, titles and axes, and how it is written
+"""What all pictures share: sizes, colors, an empty figure, titles and axes, and how it is written
 to disk.
 """
 
@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from estime_metric.files import replaced
 
-#: Okabe and Ito's colours, without the yellow that is lost on white.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Okabe and Ito's colors, without the yellow that is lost on white.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-GREY, PALE = "#666666", "#BBBBBB"
+GRAY, PALE = "#666666", "#BBBBBB"
 
 WIDTH = 6.5  # width of a figure in inches: the text of an A4 page
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from estime_metric.comparison.checks import alike, check_systems
 from estime_metric.comparison.plots.labels import named_points
-from estime_metric.comparison.plots.style import GREY, WIDTH, make_grid, new_figure
+from estime_metric.comparison.plots.style import GRAY, WIDTH, make_grid, new_figure
 
 
 def plot_trade_off(
@@ -34,7 +34,7 @@ def plot_trade_off(
         axes.vlines(
             points[:, 0],
             *np.asarray(intervals, dtype=np.float64).T,
-            color=GREY,
+            color=GRAY,
             linewidth=0.8,
             zorder=1,
         )

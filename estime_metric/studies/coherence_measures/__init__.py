@@ -30,7 +30,7 @@ def token_ids(
     long = [index for index, row in enumerate(rows) if limit is not None and len(row) > limit]
     if long and not truncate:
         raise ValueError(
-            f"Expected argument `{name}` to hold texts of at most {limit} tokens, the positions of the model, but the "
+            f"Expected argument `{name}` to contain texts of at most {limit} tokens, the positions of the model, but the "
             f"one at index {long[0]} has {len(rows[long[0]])}. With `truncate=True` it is cut."
         )
     cut: list[list[int]] = (

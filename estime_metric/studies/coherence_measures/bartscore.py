@@ -119,7 +119,7 @@ def _load(name: str) -> Any:
     if report["missing_keys"]:
         lacking = min(report["missing_keys"])
         raise ValueError(
-            f"Expected {name!r} to hold all weights of its architecture, but it lacks {lacking!r}."
+            f"Expected {name!r} to contain all weights of its architecture, but it lacks {lacking!r}."
         )
     return model
 

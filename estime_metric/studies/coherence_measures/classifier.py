@@ -159,7 +159,7 @@ def train_classifier(
     pairs = shuffled_pairs(check_texts("texts", texts), options.shuffles, options.seed)
     if len(pairs) < 2:
         raise ValueError(
-            f"Expected argument `texts` to hold two texts that can be shuffled, but got {len(pairs)}."
+            f"Expected argument `texts` to contain two texts that can be shuffled, but got {len(pairs)}."
         )
     rng = random.Random(options.seed)
     rng.shuffle(pairs)
@@ -239,7 +239,7 @@ def _load(source: str, seed: int) -> tuple[Any, bool]:
     missing, prefix = sorted(report["missing_keys"]), f"{model.base_model_prefix}."
     if encoder := [key for key in missing if key.startswith(prefix) and ".pooler." not in key]:
         raise ValueError(
-            f"Expected {source!r} to hold all weights of its encoder, but it lacks {encoder[0]!r}."
+            f"Expected {source!r} to contain all weights of its encoder, but it lacks {encoder[0]!r}."
         )
     return model, not missing
 

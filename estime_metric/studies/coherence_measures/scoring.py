@@ -69,9 +69,9 @@ def coherence_scores(
     loaded, ImportError where a tagger is not installed.
 
     Example:
-        >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colours."]
+        >>> texts = ["The bridge is old. The mayor closed the bridge.", "The bridge is old. Bees remember colors."]
         >>> {name: scores.tolist() for name, scores in coherence_scores(texts, ["entity_graph", "length"]).items()}
-        {'entity_graph': [0.5, 0.0], 'length': [47.0, 41.0]}
+        {'entity_graph': [0.5, 0.0], 'length': [47.0, 40.0]}
     """
     options = options or CoherenceOptions()
     check_measures(measures, options)
@@ -126,7 +126,7 @@ def _score(
         return classifier.score(texts)
     if sources is None:
         raise ValueError(
-            "Expected argument `sources` to hold the sources, since the measure 'bartscore' reads them."
+            "Expected argument `sources` to contain the sources, since the measure 'bartscore' reads them."
         )
     from estime_metric.studies.coherence_measures.bartscore import (
         BartScore,

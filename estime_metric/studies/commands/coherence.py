@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,27 +34,28 @@ def coherence(
     device: str | None = None,
     seed: int = 0,
 ) -> int:
-    """Score summaries by measures of coherence: how well do their sentences hang together? Higher
-    is better.
+    """Score summaries with coherence measures: how well do the sentences fit together? Higher is
+    better.
 
-    These are the measures of Steen & Markert 2022 that need no checkpoint of their authors. 'estime
-    benchmark coherence' compares published scores of such measures with human judgements.
+    These are the measures of Steen & Markert 2022 that do not require the authors' checkpoints.
+    'estime benchmark coherence' compares published scores of such measures with human judgements.
 
-    Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed.
+    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure.
 
     Args:
         file: JSON Lines, CSV or Parquet with a summary in each row.
-        measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs
-            --classifier; bartscore, which needs the sources and --bartscore-model; the baselines
-            length and random.
+        measures: Comma-separated: entity_graph (no requirements), classifier (needs --classifier),
+            bartscore (needs the sources and --bartscore-model), and the baselines length and
+            random.
         output: Write scores to a .jsonl or .csv file; '-' for the screen.
         source_column: Column of the sources, which only bartscore reads.
         classifier: Folder or Hub name of a trained classifier (python -m
             estime_metric.studies.coherence_measures.train).
         bartscore_model: Sequence-to-sequence model, Hub name or folder. (default:
             facebook/bart-large-cnn)
-        tagger: 'nltk': the entity graph links nouns. (default: content words, no data needed)
-        truncate: Cut texts that are longer than a model's positions.
+        tagger: 'nltk' makes the entity graph link nouns. (default: content words, which needs no
+            NLTK data)
+        truncate: Truncate texts that are longer than the model's maximum input.
         device: cpu, cuda ... (default: cuda if available, else cpu)
         seed: Seed of the measure random.
     """
@@ -64,53 +66,70 @@ def coherence(
 
     asked = tuple(dict.fromkeys(options.parse_names(measures) or ()))
     needed = scoring.CoherenceOptions(
-        classifier, bartscore_model or BARTSCORE_MODEL, tagger, device, truncate, seed
+        classifier=classifier,
+        bartscore_model=bartscore_model or BARTSCORE_MODEL,
+        tagger=tagger,
+        device=device,
+        truncate=truncate,
+        seed=seed,
     )
     scoring.check_measures(asked, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
     columns = [summary_column, *([source_column] if "bartscore" in asked else [])]
-    lines, rows, problems = _read(file, columns, reserved=("line", *asked))
-    for problem in problems:
+    read = _read(file, columns, reserved=("line", *asked))
+    for problem in read.problems:
         warn(f"skipped {problem}")
-    if not rows:
+    if not read.rows:
         raise ValueError(f"There is no summary in {file}.")
-    sources = [row[source_column] for row in rows] if "bartscore" in asked else None
-    found = scoring.coherence_scores(
-        [row[summary_column] for row in rows], asked, sources=sources, options=needed
-    )
+    summaries = [row.cells[summary_column] for row in read.rows]
+    sources = [row.cells[source_column] for row in read.rows] if "bartscore" in asked else None
+    found = scoring.coherence_scores(summaries, asked, sources=sources, options=needed)
     signature = scoring.coherence_signature(asked, needed)
     if output is not None:
         written = []  # as `estime score` writes them: line, further columns, measures
-        for index, (line, row) in enumerate(zip(lines, rows, strict=True)):
+        for index, row in enumerate(read.rows):
             others = {
                 name: value
-                for name, value in row.items()
+                for name, value in row.cells.items()
                 if name not in (source_column, summary_column)
             }
             measured = {name: files.plain(float(scores[index])) for name, scores in found.items()}
-            written.append({"line": line, **others, **measured})
+            written.append({"line": row.line, **others, **measured})
         files.write_rows(output, written, {"signature": signature})
-    elif len(rows) <= LISTED:
-        _print_rows(lines, [row[summary_column] for row in rows], found)
+    elif len(read.rows) <= LISTED:
+        _print_rows([row.line for row in read.rows], summaries, found)
     if str(output) != "-":
-        say(f"{len(rows)} summaries scored, {len(problems)} rows skipped")
+        say(f"{len(read.rows)} summaries scored, {len(read.problems)} rows skipped")
         for name, scores in found.items():
             say(f"{name}: mean {scores.mean():.4f} (higher is better)")
         say(signature)
         if output is not None:
             say(f"written: {output}")
-    return 1 if problems else 0
+    return 1 if read.problems else 0
 
 
-def _read(
-    path: Path, columns: Sequence[str], reserved: Sequence[str]
-) -> tuple[list[int], list[dict[str, Any]], list[str]]:
-    """Line and row of each summary, and a sentence for each row that holds none."""
-    lines, rows, problems = [], [], []
+@dataclass(frozen=True)
+class _NumberedRow:
+    """A row of the file, with its line."""
+
+    line: int
+    cells: dict[str, Any]
+
+
+@dataclass
+class _Summaries:
+    """The rows with a summary, and a sentence for each row without one."""
+
+    rows: list[_NumberedRow] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def _read(path: Path, columns: Sequence[str], reserved: Sequence[str]) -> _Summaries:
+    found = _Summaries()
     for line, row in files.read_rows(path):
         if isinstance(row, str):
-            problems.append(f"line {line}: {row}")
+            found.problems.append(f"line {line}: {row}")
             continue
         taken = next((name for name in reserved if name in row and name not in columns), None)
         if taken is not None:
@@ -119,13 +138,12 @@ def _read(
             )
         lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
         if lacking is not None:
-            problems.append(
-                f"line {line}: column {lacking!r} should hold a text, but holds {row.get(lacking)!r}"
+            found.problems.append(
+                f"line {line}: column {lacking!r} should contain a text, but contains {row.get(lacking)!r}"
             )
             continue
-        lines.append(line)
-        rows.append(row)
-    return lines, rows, problems
+        found.rows.append(_NumberedRow(line, row))
+    return found
 
 
 def _print_rows(

@@ -1,4 +1,4 @@
-"""``estime corrupt``: clean pairs in a file -> labelled pairs with subtle errors."""
+"""``estime corrupt``: clean pairs in a file -> labeled pairs with subtle errors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,18 @@ from estime_metric.cli.console import say, warn
 
 Errors = Annotated[
     str,
-    Parameter(alias="-n", help="Errors per summary, comma-separated: a corrupted copy for each."),
+    Parameter(
+        alias="-n",
+        help="Number of errors per summary, comma-separated; one corrupted copy is made for each "
+        "number.",
+    ),
 ]
 Order = Annotated[
     str,
-    Parameter(help="sequential: each error sees those before it; clean: each sees the clean text."),
+    Parameter(
+        help="sequential: each error is predicted from the text with all previous errors; clean: "
+        "each error is predicted from the clean text."
+    ),
 ]
 
 
@@ -55,15 +62,15 @@ def corrupt(
     quiet: options.Quiet = False,
     model: GeneratorOptions = GeneratorOptions(),
 ) -> int:
-    """Put subtle errors into summaries: each row becomes a clean one (label 1) and corrupted ones
-    (label 0).
+    """Insert subtle errors into summaries. Each input row produces one clean row (label 1) and one or
+    more corrupted rows (label 0).
 
-    Exit status: 0, all rows have all their errors; 1, invalid rows skipped, or summaries with too
-    few words; 2, failed.
+    Exit status: 0 if all rows have all their errors; 1 if invalid rows were skipped, or summaries
+    have too few words; 2 on failure.
 
     Args:
         output: A .jsonl or .csv file; '-' for the screen.
-        seed: Another seed picks other words.
+        seed: Random seed that selects which words are replaced.
     """
     numbers = parse_numbers(errors)
     files.check_writable(output, [file], overwrite=overwrite)
@@ -73,14 +80,16 @@ def corrupt(
     if not pairs.lines:
         raise ValueError(f"There is no pair in {file}.")
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors  # imports torch: slow
-    from estime_metric.studies.benchmarks.subtle_errors.dataset import labelled_rows
+    from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
 
     generator = SubtleErrors(n_errors=numbers[-1], seed=seed, order=order, **model.given())
     corrupted = generator(pairs.summaries, progress=not quiet)
     short = [(line, one) for line, one in zip(pairs.lines, corrupted, strict=True) if one.n_missing]
     for line, one in short:
-        warn(f"line {line}: too few whole words, {len(one.errors)} of {numbers[-1]} errors put in")
-    rows = labelled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
+        warn(
+            f"line {line}: not enough suitable words; inserted {len(one.errors)} of {numbers[-1]} errors"
+        )
+    rows = labeled_rows(pairs.sources, corrupted, numbers, [str(line) for line in pairs.lines])
     if output.suffix.lower() == ".csv":
         rows = [{**row, "errors": json.dumps(row["errors"], ensure_ascii=False)} for row in rows]
     files.write_rows(output, rows, {"signature": generator.signature})

@@ -36,8 +36,8 @@ def meta_evaluate(
     measures: Annotated[
         str | None,
         Parameter(
-            help="Columns of scores, comma-separated. (default: all that hold "
-            f"numbers, but for {', '.join(NOT_MEASURES)})"
+            help="Score columns, comma-separated. (default: all numeric columns "
+            f"except {', '.join(NOT_MEASURES)})"
         ),
     ] = None,
     qualities: Annotated[str | None, Parameter(name="--judgements")] = None,
@@ -59,27 +59,29 @@ def meta_evaluate(
     """How well do scores agree with judgements? Correlations on four levels, with bootstrap
     intervals.
 
-    Exit status: 0, done; 2, failed; the message names the first cells that are in the way.
+    Exit status: 0 on success, 2 on failure. The error message lists the first cells that cause the
+    problem.
 
     Args:
-        scores: CSV, JSON Lines or Parquet, a row for each summary; or a folder of such, one a
-            measure.
-        judgements: CSV, JSON Lines or Parquet, a row for each summary.
-        qualities: Columns of judgements, comma-separated. (default: all that hold numbers)
-        lower: Measures of which lower is better, comma-separated. The directions of ESTIME's are
-            known.
-        higher: Measures of which higher is better, likewise.
-        document_column: Column of the documents; in SCORES and in JUDGEMENTS, with a comma between,
-            where they differ. (default: document, doc, doc_id, document_id)
-        system_column: Column of the systems, likewise. (default: system, system_id, summarizer,
-            model, model_id)
+        scores: CSV, JSON Lines or Parquet file with one row per summary, or a folder with one such
+            file per measure.
+        judgements: CSV, JSON Lines or Parquet file with one row per summary.
+        qualities: Columns of judgements, comma-separated. (default: all numeric columns)
+        lower: Measures for which lower is better, comma-separated. Not needed for ESTIME's own
+            measures.
+        higher: Measures for which higher is better, comma-separated.
+        document_column: Column that identifies the document. If the name differs between the two
+            files, give both names as SCORES_COLUMN,JUDGEMENTS_COLUMN. (default: document, doc,
+            doc_id, document_id)
+        system_column: Column that identifies the system, in the same form. (default: system,
+            system_id, summarizer, model, model_id)
         levels: summary, system, pairwise, intra_system, comma-separated, or all.
         methods: spearman, pearson, kendall_a, kendall_b, kendall_c, accuracy, comma-separated, or
             all.
         resample: What the intervals resample: documents, systems or both.
         n: Number of resamples or permutations.
         significance: Also test every two measures: permutation, bootstrap or williams.
-        drop_missing: Leave out, and name, what only one of the tables holds.
+        drop_missing: Drop rows that are in only one of the tables, and list them.
         output: A .csv, .md or .tex file for the agreement, or a folder for everything.
     """
     _check_output(output, significance, [scores, judgements], overwrite)
@@ -189,7 +191,7 @@ def _agreement_table(
     found: DataFrame, grids: list[Grid], n: int, resample: str, confidence: float
 ) -> Table:
     """Rows are measures, columns levels; a section for each judgement and method."""
-    from estime_metric.comparison.tables import Column, Section, Table
+    from estime_metric.comparison.tables import Cell, Column, Section, Table
     from estime_metric.studies.meta import LEVELS
 
     levels = list(dict.fromkeys(found["level"]))
@@ -203,8 +205,10 @@ def _agreement_table(
     for names, part in found.groupby(["judgement", "method"], sort=False):
         rows = []
         for measure, of_measure in part.groupby("measure", sort=False):
-            cells = ((row.value, _interval(row)) for row in of_measure.itertuples())
-            rows.append((measure, *(cell for pair in cells for cell in pair)))
+            cells: list[Cell] = [str(measure)]
+            for row in of_measure.itertuples():
+                cells += [row.value, _interval(row)]
+            rows.append(tuple(cells))
         sections.append(Section(", ".join(names), tuple(rows)))
     documents, systems = grids[0].scores.shape
     resampled = "documents and systems" if resample == "both" else resample
@@ -217,10 +221,12 @@ def _agreement_table(
         name = f"{row.measure}, {row.judgement}, {row.level}, {row.method}"
         if row.left_out:
             notes.append(
-                f"{name}: {row.left_out} of {row.groups} groups are constant and left out."
+                f"{name}: {row.left_out} of {row.groups} groups have constant values and are excluded."
             )
         if row.undefined:
-            notes.append(f"{name}: {row.undefined} resamples have no value and are left out.")
+            notes.append(
+                f"{name}: {row.undefined} resamples have no defined value and are excluded."
+            )
     return Table(
         "agreement", "Agreement with the judgements", tuple(columns), tuple(sections), tuple(notes)
     )

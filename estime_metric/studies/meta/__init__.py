@@ -31,7 +31,7 @@ from estime_metric.studies.meta.bias import BiasMatrix, bias_matrix
 from estime_metric.studies.meta.concordance import METHODS
 from estime_metric.studies.meta.confounders import (
     break_ties,
-    capitalisation,
+    capitalization,
     from_property,
     mean_over_noise,
     system_upper_bound,
@@ -97,7 +97,7 @@ __all__ = [
     "bootstrap_difference",
     "bootstrap_groups",
     "break_ties",
-    "capitalisation",
+    "capitalization",
     "compare_all",
     "compare_each",
     "compare_paired",

@@ -93,19 +93,45 @@ def bias_matrix(
     check_choice("compared", compared, BIAS_PAIRS)
     order = rank_systems(judgements)
     gold, guess = judgements[:, order], scores[:, order]
-    right, total = np.zeros((2, 2, len(order), len(order)), dtype=np.int64)
-    for i in range(len(order)):
-        gold_sign, guess_sign = (
-            _signs(side[:, i], side[:, i + 1 :], compared) for side in (gold, guess)
-        )
-        for kind, direction in enumerate((1, -1)):
-            asked = gold_sign == direction  # (pairs, worse systems)
-            total[kind, i, i + 1 :] = asked.sum(axis=0)
-            right[kind, i, i + 1 :] = (asked & (guess_sign == direction)).sum(axis=0)
-    tau = ratio(2 * right - total, total)
+    consistent = _count_pairs(gold, guess, compared, direction=1)
+    inverted = _count_pairs(gold, guess, compared, direction=-1)
     return BiasMatrix(
-        tuple(names[index] for index in order), tau[0], tau[1], total[0], total[1], compared
+        systems=tuple(names[index] for index in order),
+        tau_plus=consistent.tau,
+        tau_minus=inverted.tau,
+        counts_plus=consistent.total,
+        counts_minus=inverted.total,
+        compared=compared,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _PairCounts:
+    """Pairs of summaries of each two systems, (s, s), and those of them that are ranked right."""
+
+    total: Counts
+    right: Counts
+
+    @property
+    def tau(self) -> Floats:
+        """The share that is ranked right minus the rest; NaN of no pair."""
+        return ratio(2 * self.right - self.total, self.total)
+
+
+def _count_pairs(gold: Floats, guess: Floats, compared: str, direction: int) -> _PairCounts:
+    """The pairs that are judged in a direction, 1 for consistent and -1 for inverted ones; both
+    tables have the best system first.
+    """
+    systems = gold.shape[1]
+    total = np.zeros((systems, systems), dtype=np.int64)
+    right = np.zeros_like(total)
+    for better in range(systems):
+        worse = slice(better + 1, None)
+        judged = _signs(gold[:, better], gold[:, worse], compared) == direction
+        ranked = _signs(guess[:, better], guess[:, worse], compared) == direction
+        total[better, worse] = judged.sum(axis=0)
+        right[better, worse] = (judged & ranked).sum(axis=0)
+    return _PairCounts(total=total, right=right)
 
 
 def rank_systems(judgements: Floats) -> list[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,7 @@ class Tally:
     ``items`` and their ``pairs``; ``balance``: pairs that scores and judgements order alike minus
     those that they order differently; ``ordered_scores``, ``ordered_judgements``, ``ordered_both``:
     pairs in which these differ; ``classes``: different scores or different judgements, whichever is
-    fewer; ``ranks``, ``moments``: sums of products of mid-ranks, or values, about their mean: of
-    both, of scores, of judgements."""
+    fewer; ``ranks``, ``moments``: products of mid-ranks, or of values, about their mean."""
 
     pairs: Floats
     balance: Floats
@@ -38,8 +37,8 @@ class Tally:
     ordered_both: Floats
     items: Floats
     classes: Floats
-    ranks: tuple[Floats, Floats, Floats]
-    moments: tuple[Floats, Floats, Floats]
+    ranks: Products
+    moments: Products
 
     @property
     def concordant(self) -> Floats:
@@ -52,13 +51,32 @@ class Tally:
         return (self.ordered_scores > 0) & (self.ordered_judgements > 0)
 
 
+class Products(NamedTuple):
+    """Sums of products under each of n weightings, (n,): of scores with judgements, of scores with
+    themselves, of judgements with themselves.
+    """
+
+    both: Floats
+    scores: Floats
+    judgements: Floats
+
+    def cosine(self, defined: Flags) -> Floats:
+        """Their cosine, NaN where it is not ``defined``."""
+        return np.clip(ratio(self.both, np.sqrt(self.scores * self.judgements), defined), -1, 1)
+
+
 def tally(
-    weights: Floats, scores: Floats, judgements: Floats, tolerance: tuple[float, float] = (0.0, 0.0)
+    weights: Floats,
+    scores: Floats,
+    judgements: Floats,
+    *,
+    score_tolerance: float = 0.0,
+    judgement_tolerance: float = 0.0,
 ) -> Tally:
     """The counts of k items: ``weights`` are whole numbers of shape (n, k); scores and judgements
-    of shape (k,), or (n, k) if they differ by weighting. Values within their ``tolerance`` are
-    equal."""
-    x, y = dense(scores, tolerance[0]), dense(judgements, tolerance[1])
+    of shape (k,), or (n, k) if they differ by weighting. Values within their tolerance are equal.
+    """
+    x, y = dense(scores, score_tolerance), dense(judgements, judgement_tolerance)
     of_x, of_y = by_class(weights, x), by_class(weights, y)
     of_both = by_class(weights, dense(x * (int(y.max(initial=-1)) + 1) + y))
     tied_x, tied_y, tied_both = (
@@ -75,27 +93,27 @@ def tally(
         items=items,
         classes=np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1)).astype(np.float64),
         ranks=_products(weights, mid_ranks(of_x, x), mid_ranks(of_y, y)),
-        moments=_products(weights, _centred(weights, scores), _centred(weights, judgements)),
+        moments=_products(weights, _centered(weights, scores), _centered(weights, judgements)),
     )
 
 
-def _centred(weights: Floats, values: Floats) -> Floats:
+def _centered(weights: Floats, values: Floats) -> Floats:
     """Values minus their weighted mean, scaled to at most 1 so that no square vanishes; of shape
     (n, k).
     """
     items = weights.sum(axis=1, keepdims=True)
-    centred: Floats = values - (weights * values).sum(axis=1, keepdims=True) / np.where(
+    centered: Floats = values - (weights * values).sum(axis=1, keepdims=True) / np.where(
         items > 0, items, 1
     )
-    largest = np.abs(centred).max(axis=1, keepdims=True, initial=0)
-    return centred / np.where(largest > 0, largest, 1)
+    largest = np.abs(centered).max(axis=1, keepdims=True, initial=0)
+    return centered / np.where(largest > 0, largest, 1)
 
 
-def _products(weights: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
-    return (
-        (weights * x * y).sum(axis=1),
-        (weights * x * x).sum(axis=1),
-        (weights * y * y).sum(axis=1),
+def _products(weights: Floats, x: Floats, y: Floats) -> Products:
+    return Products(
+        both=(weights * x * y).sum(axis=1),
+        scores=(weights * x * x).sum(axis=1),
+        judgements=(weights * y * y).sum(axis=1),
     )
 
 
@@ -120,22 +138,46 @@ def _balance(weights: Floats, x: npt.NDArray[Any], y: npt.NDArray[Any]) -> Float
     return total / 2
 
 
-def _cosine(products: tuple[Floats, Floats, Floats], defined: Flags) -> Floats:
-    return np.clip(ratio(products[0], np.sqrt(products[1] * products[2]), defined), -1, 1)
+def spearman(counts: Tally) -> Floats:
+    """Spearman's rho: the correlation of mid-ranks."""
+    return counts.ranks.cosine(counts.varied)
 
 
-#: method -> its values under each weighting, NaN where it is undefined.
+def pearson(counts: Tally) -> Floats:
+    """Pearson's r."""
+    return counts.moments.cosine(counts.varied)
+
+
+def kendall_a(counts: Tally) -> Floats:
+    """Kendall's tau-a: ties count neither way."""
+    return ratio(counts.balance, counts.pairs, counts.ordered_judgements > 0)
+
+
+def kendall_b(counts: Tally) -> Floats:
+    """Kendall's tau-b, corrected for ties."""
+    ordered = np.sqrt(counts.ordered_scores * counts.ordered_judgements)
+    return ratio(counts.balance, ordered, counts.varied)
+
+
+def kendall_c(counts: Tally) -> Floats:
+    """Kendall's tau-c, by Stuart."""
+    most = counts.items**2 * (counts.classes - 1) / np.maximum(counts.classes, 1)
+    return ratio(2 * counts.balance, most, counts.varied)
+
+
+def accuracy(counts: Tally) -> Floats:
+    """The share of the pairs that the judgements order which the scores order alike."""
+    return ratio(counts.concordant, counts.ordered_judgements)
+
+
+#: method -> its values under each weighting, float64 of shape (n,), NaN where it is undefined.
 METHODS: dict[str, Callable[[Tally], Floats]] = {
-    "spearman": lambda t: _cosine(t.ranks, t.varied),
-    "pearson": lambda t: _cosine(t.moments, t.varied),
-    "kendall_a": lambda t: ratio(t.balance, t.pairs, t.ordered_judgements > 0),
-    "kendall_b": lambda t: ratio(
-        t.balance, np.sqrt(t.ordered_scores * t.ordered_judgements), t.varied
-    ),
-    "kendall_c": lambda t: ratio(
-        2 * t.balance, t.items**2 * (t.classes - 1) / np.maximum(t.classes, 1), t.varied
-    ),
-    "accuracy": lambda t: ratio(t.concordant, t.ordered_judgements),
+    "spearman": spearman,
+    "pearson": pearson,
+    "kendall_a": kendall_a,
+    "kendall_b": kendall_b,
+    "kendall_c": kendall_c,
+    "accuracy": accuracy,
 }
 
 
@@ -151,10 +193,7 @@ def mean_over_groups(tallies: Sequence[Tally], weights: Floats, method: str) -> 
         )
 
     if method == "accuracy":
-        right, asked = (
-            (counts.concordant for counts in tallies),
-            (counts.ordered_judgements for counts in tallies),
-        )
-        return ratio(total(right), total(asked))
+        right = total(counts.concordant for counts in tallies)
+        return ratio(right, total(counts.ordered_judgements for counts in tallies))
     values = [METHODS[method](counts) for counts in tallies]
     return ratio(total(values), total((~np.isnan(value)).astype(np.float64) for value in values))

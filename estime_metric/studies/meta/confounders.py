@@ -27,12 +27,12 @@ def from_property(values: ArrayLike, documents: int) -> Floats:
     return np.tile(row, (documents, 1))
 
 
-def capitalisation(texts: Sequence[Sequence[str]]) -> Floats:
+def capitalization(texts: Sequence[Sequence[str]]) -> Floats:
     """Number of upper-case letters of each of (d, s) summaries, rows of equal length; of no row:
     shape (0, 0). A confounder of the paper, where most systems write no capitals.
 
     Example:
-        >>> capitalisation([["no capital", "Two in Rome"], ["", "USA"]])
+        >>> capitalization([["no capital", "Two in Rome"], ["", "USA"]])
         array([[0., 2.],
                [0., 3.]])
     """

@@ -77,7 +77,7 @@ def correlation(
     found = observed(x, y, level, [method])[method]
     if np.isnan(found.value):
         raise UndefinedCorrelationError(
-            f"Expected scores and judgements to order some pairs on level {level!r}, but there is no {method} of them: "
+            f"Expected scores and judgements that vary on level {level!r}, but {method} is undefined: "
             f"{len(x)} documents, {x.shape[1]} systems, {found.left_out} of {found.groups} groups are constant."
         )
     return found
@@ -148,7 +148,13 @@ def tallies(
             of_systems, (sample_count(of_documents, of_systems), scores.shape[1])
         )
         x, y = _means(scores, of_documents), _means(judgements, of_documents)
-        yield tally(samples, x, y, (tolerance(scores), tolerance(judgements)))
+        yield tally(
+            samples,
+            x,
+            y,
+            score_tolerance=tolerance(scores),
+            judgement_tolerance=tolerance(judgements),
+        )
     elif level == "pairwise":
         for row, judged in zip(scores, judgements, strict=True):
             yield tally(of_systems, row, judged)

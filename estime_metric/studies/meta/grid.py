@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -81,12 +82,12 @@ def join(
         (('a', 'b'), ('X', 'Y'), [[-3.0, 0.0], [-2.0, -1.0]])
     """
     check_choice("missing", missing, MISSING)
-    names = [
-        (column, column) if isinstance(column, str) else column for column in (document, system)
-    ]
+    documents_of, systems_of = _ColumnNames.of(document), _ColumnNames.of(system)
     drop = missing == "drop"
-    x = _wide(scores, "scores", names[0][0], names[1][0], measure, drop)
-    y = _wide(judgements, "judgements", names[0][1], names[1][1], judgement, drop)
+    x = _wide(scores, "scores", documents_of.scores, systems_of.scores, measure, drop)
+    y = _wide(
+        judgements, "judgements", documents_of.judgements, systems_of.judgements, judgement, drop
+    )
     left_out = [
         f"{kind} without {lacking}: {', '.join(only) if drop else listed(only)}"
         for kind, scored, judged in (
@@ -112,7 +113,7 @@ def join(
             left_out.append(f"{name!r} is missing for {cell_names(gaps)}")
     if left_out and not drop:
         raise ValueError(
-            f"Expected the tables of scores and judgements to hold the same summaries, but {'; '.join(left_out)}. "
+            f"Expected the tables of scores and judgements to contain the same summaries, but {'; '.join(left_out)}. "
             f"{_DROP} they are left out."
         )
     complete = (x.notna() & y.notna()).all(axis=1)
@@ -128,8 +129,25 @@ def join(
     values = 0.0 - values if lower_is_better else values  # no minus zero
     judged = y.to_numpy(dtype=np.float64)
     return Grid(
-        tuple(x.index), tuple(x.columns), values, judged, measure, judgement, tuple(left_out)
+        documents=tuple(x.index),
+        systems=tuple(x.columns),
+        scores=values,
+        judgements=judged,
+        measure=measure,
+        judgement=judgement,
+        dropped=tuple(left_out),
     )
+
+
+class _ColumnNames(NamedTuple):
+    """What a column is called in the scores, and in the judgements."""
+
+    scores: str
+    judgements: str
+
+    @classmethod
+    def of(cls, given: str | tuple[str, str]) -> _ColumnNames:
+        return cls(given, given) if isinstance(given, str) else cls(*given)
 
 
 def _wide(
@@ -154,14 +172,14 @@ def _wide(
     keys = pd.MultiIndex.from_arrays([table[document].map(str), table[system].map(str)])
     if len(twice := keys[keys.duplicated()].unique()):
         raise ValueError(
-            f"Expected `{side}` to hold each summary once, but it holds {cell_names(twice)} twice."
+            f"Expected `{side}` to contain each summary once, but {cell_names(twice)} occurs twice."
         )
     cells = table[column].set_axis(keys)
     values = pd.to_numeric(cells, errors="coerce").astype(np.float64)
     where = f"column {column!r} of `{side}`"
     if len(unread := cells[values.isna() & cells.notna()]):
         raise TypeError(
-            f"Expected {where} to hold numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
+            f"Expected {where} to contain numbers, but got {unread.iloc[0]!r} at {cell_names(unread.index)}."
         )
     if len(infinite := values[np.isinf(values)]):
         raise ValueError(

@@ -48,7 +48,7 @@ def count_in_texts(texts: Sequence[Sequence[str]], count: Callable[[str], int]) 
     for i, row in enumerate(texts):
         if len(row) != width:
             raise ValueError(
-                f"Expected argument `texts` to hold rows of {width} texts, but got {len(row)} in row {i}."
+                f"Expected argument `texts` to contain rows of {width} texts, but got {len(row)} in row {i}."
             )
     return np.array([[count(text) for text in row] for row in texts], dtype=np.float64).reshape(
         len(texts), width

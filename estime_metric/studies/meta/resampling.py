@@ -33,9 +33,8 @@ _TOGETHER = (
     1_000_000  # numbers in the weights of the resamples that are computed together: 8 MB of float64
 )
 
-_AGREEMENT = [
-    "measure",
-    "judgement",
+#: Columns of `bootstrap`, and of `evaluate_all`.
+_STATISTICS = [
     "level",
     "method",
     "value",
@@ -45,6 +44,7 @@ _AGREEMENT = [
     "left_out",
     "undefined",
 ]
+_AGREEMENT = ["measure", "judgement", *_STATISTICS]
 
 
 def resampled(
@@ -52,14 +52,17 @@ def resampled(
 ) -> dict[str, Floats]:
     """level -> the statistics of every resample of `draw`, float64 of shape (methods, resamples),
     NaN where there is none; in chunks, so that memory does not grow with their number."""
-    methods, rows = list(methods), sample_count(*samples)
+    methods, rows = list(methods), sample_count(samples.documents, samples.systems)
     found = {level: np.empty((len(methods), rows)) for level in levels}
     step = max(1, _TOGETHER // max(1, grid.scores.size))
     for first in range(0, rows, step):
         part = slice(first, first + step)
-        some = [None if sample is None else sample[part] for sample in samples]
+        documents = None if samples.documents is None else samples.documents[part]
+        systems = None if samples.systems is None else samples.systems[part]
         for level, values in found.items():
-            of_level = weighted(grid.scores, grid.judgements, level, methods, *some)
+            of_level = weighted(
+                grid.scores, grid.judgements, level, methods, documents=documents, systems=systems
+            )
             for index, method in enumerate(methods):
                 values[index, part] = of_level[method]
     return found
@@ -98,10 +101,20 @@ def bootstrap(
     for level in levels:
         values = observed(grid.scores, grid.judgements, level, methods)
         for method, samples in zip(methods, drawn[level], strict=True):
-            low, high, undefined = interval(samples, confidence)
-            one = values[method]
-            rows.append((level, method, one.value, low, high, one.groups, one.left_out, undefined))
-    return pd.DataFrame(rows, columns=_AGREEMENT[2:])
+            around = interval(samples, confidence)
+            rows.append(
+                {
+                    "level": level,
+                    "method": method,
+                    "value": values[method].value,
+                    "low": around.low,
+                    "high": around.high,
+                    "groups": values[method].groups,
+                    "left_out": values[method].left_out,
+                    "undefined": around.undefined,
+                }
+            )
+    return pd.DataFrame(rows, columns=_STATISTICS)
 
 
 def evaluate_all(
@@ -141,7 +154,20 @@ def bootstrap_groups(
     )
     samples = draw(grid.scores.shape, within, n, seed)
     values = group_values(grid.scores, grid.judgements, level=level, method=method)
-    counts = tallies(grid.scores, grid.judgements, level, *samples)
-    found = [interval(METHODS[method](group), confidence) for group in counts]
-    rows = [(name, value, *ends) for name, value, ends in zip(names, values, found, strict=True)]
-    return pd.DataFrame(rows, columns=["group", "value", "low", "high", "undefined"])
+    counts = tallies(
+        grid.scores,
+        grid.judgements,
+        level,
+        documents=samples.documents,
+        systems=samples.systems,
+    )
+    intervals = [interval(METHODS[method](group), confidence) for group in counts]
+    return pd.DataFrame(
+        {
+            "group": names,
+            "value": values,
+            "low": [one.low for one in intervals],
+            "high": [one.high for one in intervals],
+            "undefined": [one.undefined for one in intervals],
+        }
+    )

@@ -1,7 +1,7 @@
 """Does one measure agree better with the judgements than another does? Paired tests on the same
 summaries.
 
-`permutation_test` swaps the two measures' standardised scores of a summary, a document or a system
+`permutation_test` swaps the two measures' standardized scores of a summary, a document or a system
 (PERM-BOTH, PERM-INPUTS, PERM-SYSTEMS of Deutsch, Dror & Roth 2021). A swap is a row of weights;
 ``scipy.stats.permutation_test`` would copy the table for each. `williams_test` takes the items as
 independent draws from a normal distribution, which summaries of one document are not (Williams
@@ -14,7 +14,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -96,9 +96,15 @@ def bootstrap_difference(
     samples = draw(first.scores.shape, resample, n, seed)
     drawn = [resampled(grid, samples, [level], [method])[level][0] for grid in (first, second)]
     differences = drawn[0] - drawn[1]
-    low, high, undefined = interval(differences, confidence)
-    p_value = p_of_sign(differences[~np.isnan(differences)], _ROUNDING)
-    return Difference(*_values(first, second, level, method), p_value, low, high, undefined)
+    around = interval(differences, confidence)
+    return Difference(
+        first=_value(first, level, method),
+        second=_value(second, level, method),
+        p_value=p_of_sign(differences[~np.isnan(differences)], _ROUNDING),
+        low=around.low,
+        high=around.high,
+        undefined=around.undefined,
+    )
 
 
 def permutation_test(
@@ -132,7 +138,7 @@ def permutation_test(
     check_choice("swap", swap, SWAPS)
     check_choice("alternative", alternative, ALTERNATIVES)
     integer("n", n, 1)
-    a, b = _standardised(first.scores), _standardised(second.scores)
+    a, b = _standardized(first.scores), _standardized(second.scores)
     found = []
     for swapped in _coins(a.shape, swap, n, seed):
         counts = list(_after_swaps(a, b, first.judgements, level, swapped))
@@ -140,11 +146,15 @@ def permutation_test(
         found.append(both[: len(swapped)] - both[len(swapped) :])
     drawn = np.concatenate(found)
     known = drawn[~np.isnan(drawn)]
-    values = _values(first, second, level, method)
+    of_first, of_second = _value(first, level, method), _value(second, level, method)
     size = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-    as_large = size(known) >= size(values[0] - values[1]) - _ROUNDING
-    p_value = float((1 + as_large.sum()) / (1 + len(known)))
-    return Difference(*values, p_value=p_value, undefined=len(drawn) - len(known))
+    as_large = size(known) >= size(of_first - of_second) - _ROUNDING
+    return Difference(
+        first=of_first,
+        second=of_second,
+        p_value=float((1 + as_large.sum()) / (1 + len(known))),
+        undefined=len(drawn) - len(known),
+    )
 
 
 def williams_test(
@@ -161,25 +171,38 @@ def williams_test(
     _check_same(first, second, level, method)
     check_choice("level", level, ("system", "summary"))
     check_choice("method", method, ("pearson", "spearman"))
-    values = _values(first, second, level, method)
-    between = correlate(first.scores, second.scores, level=level, method=method)
-    items = first.scores.shape[1] if level == "system" else first.scores.size
-    return Difference(*values, williams(*values, between, items, alternative=alternative)[1])
+    of_first, of_second = _value(first, level, method), _value(second, level, method)
+    found = williams(
+        of_first,
+        of_second,
+        between=correlate(first.scores, second.scores, level=level, method=method),
+        n=first.scores.shape[1] if level == "system" else first.scores.size,
+        alternative=alternative,
+    )
+    return Difference(first=of_first, second=of_second, p_value=found.p_value)
+
+
+class Williams(NamedTuple):
+    """The statistic of the Williams test, positive if the first correlation is higher, and its
+    p-value.
+    """
+
+    t: float
+    p_value: float
 
 
 def williams(
     first: float, second: float, between: float, n: int, *, alternative: str = "two-sided"
-) -> tuple[float, float]:
+) -> Williams:
     """Williams test from three correlations (Williams 1959; Graham & Baldwin 2014): t with n - 3
-    degrees of freedom, positive where the first is higher, 0 of equal correlations; and the
-    p-value.
+    degrees of freedom, 0 of equal correlations.
 
     ``first`` and ``second`` correlate the measures with the judgements, ``between`` with each
     other; they rest on ``n`` items, at least four. The alternative is as in `permutation_test`.
 
     Example:
-        >>> t, p = williams(0.4, 0.5, 0.1, 103)
-        >>> round(t, 3), round(p, 3)
+        >>> found = williams(0.4, 0.5, 0.1, 103)
+        >>> round(found.t, 3), round(found.p_value, 3)
         (-0.891, 0.375)
     """
     check_choice("alternative", alternative, ALTERNATIVES)
@@ -192,7 +215,8 @@ def williams(
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     if determinant < -1e-9:
         raise ValueError(
-            f"Expected three correlations of one table, but {first}, {second}, {between} cannot be."
+            f"Expected three correlations computed on the same table, but {first}, {second} and {between} cannot occur "
+            "together."
         )
     below = (
         2 * max(determinant, 0.0) * (n - 1) / (n - 3)
@@ -202,22 +226,18 @@ def williams(
     above = difference * math.sqrt((n - 1) * max(1 + between, 0.0))
     if difference and not above and not below:
         raise ValueError(
-            f"Expected measures that are not each other's opposite, but got {first}, {second}, {between}, "
-            "for which the Williams test has no value."
+            f"Expected measures that are not exact opposites, but got {first}, {second}, {between}, "
+            "for which the Williams test is undefined."
         )
-    t = (
-        above / math.sqrt(below)
-        if above and below
-        else math.copysign(math.inf, above)
-        if above
-        else 0.0
-    )
+    t = 0.0
+    if above:
+        t = above / math.sqrt(below) if below else math.copysign(math.inf, above)
     tails = {
         "greater": stats.t.sf(t, n - 3),
         "less": stats.t.cdf(t, n - 3),
         "two-sided": 2 * stats.t.sf(abs(t), n - 3),
     }
-    return t, float(tails[alternative])
+    return Williams(t=t, p_value=float(tails[alternative]))
 
 
 #: Paired tests of `compare_all`.
@@ -258,22 +278,30 @@ def compare_all(
         for level, method, (first, second) in itertools.product(
             levels, methods, itertools.combinations(rivals, 2)
         ):
-            row: list[Any] = [first.measure, second.measure, judgement, level, method]
+            names: dict[str, Any] = {
+                "first": first.measure,
+                "second": second.measure,
+                "judgement": judgement,
+                "level": level,
+                "method": method,
+            }
             try:
                 found = TESTS[test](first, second, level=level, method=method, **options)
-                row += [
-                    found.first,
-                    found.second,
-                    found.difference,
-                    found.low,
-                    found.high,
-                    found.p_value,
-                    np.nan,
-                    "",
-                ]
             except UndefinedCorrelationError:
-                row += [np.nan] * 7 + ["one of the two has no value"]
-            rows.append(row)
+                rows.append({**names, "note": "one of the two has no value"})
+                continue
+            rows.append(
+                {
+                    **names,
+                    "first_value": found.first,
+                    "second_value": found.second,
+                    "difference": found.difference,
+                    "low": found.low,
+                    "high": found.high,
+                    "p_value": found.p_value,
+                    "note": "",
+                }
+            )
     table = pd.DataFrame(rows, columns=_DIFFERENCES)
     for _, together in table.dropna(subset="p_value").groupby(["judgement", "level", "method"]):
         table.loc[together.index, "p_holm"] = holm(together["p_value"])
@@ -296,20 +324,16 @@ def _check_same(first: Grid, second: Grid, level: str, method: str) -> None:
         )
 
 
-def _values(first: Grid, second: Grid, level: str, method: str) -> tuple[float, float]:
-    one, other = (
-        correlate(grid.scores, grid.judgements, level=level, method=method)
-        for grid in (first, second)
-    )
-    return one, other
+def _value(grid: Grid, level: str, method: str) -> float:
+    return correlate(grid.scores, grid.judgements, level=level, method=method)
 
 
-def _standardised(scores: Floats) -> Floats:
+def _standardized(scores: Floats) -> Floats:
     """Mean 0 and standard deviation 1 over all summaries, so that scores of two measures can be
     exchanged.
     """
-    centred = scores - scores.mean()
-    scaled: Floats = centred / (np.abs(centred).max() or 1)
+    centered = scores - scores.mean()
+    scaled: Floats = centered / (np.abs(centered).max() or 1)
     return scaled / (scaled.std() or 1)
 
 
@@ -333,8 +357,13 @@ def _after_swaps(
     if level == "system":
         moved = (swapped * (second - first)).mean(axis=1)  # (n, S)
         means = np.concatenate([first.mean(axis=0) + moved, second.mean(axis=0) - moved])
-        slack = tolerance(np.stack([first, second])), tolerance(judgements)
-        yield tally(np.ones((2 * rows, systems)), means, judgements.mean(axis=0), slack)
+        yield tally(
+            np.ones((2 * rows, systems)),
+            means,
+            judgements.mean(axis=0),
+            score_tolerance=tolerance(np.stack([first, second])),
+            judgement_tolerance=tolerance(judgements),
+        )
         return
     cells = np.arange(documents * systems).reshape(documents, systems)
     groups = {"summary": cells.reshape(1, -1), "pairwise": cells, "intra_system": cells.T}[level]

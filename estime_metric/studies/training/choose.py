@@ -22,11 +22,12 @@ import json
 import random
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,22 +36,21 @@ from scipy.stats import rankdata, spearmanr
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from estime_metric import EstimeConfig, EstimeScorer
-from estime_metric.explanation import Explanation
+from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.studies.benchmarks.frank.partial import partial_correlation
 from estime_metric.studies.training.data import documents
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
 
 SOURCE_WORDS = 400  # documents are cut at the paragraph in which this many words are reached
 LEADING_SENTENCES = 15  # sentences from which those of a pseudo-summary are drawn
 SUMMARIES = 4  # pseudo-summaries of each document
-KINDS = (
-    "clean",
-    "document word",
-    "model word",
-    "consecutive",
-    "scattered",
-)  # texts made from a document
+#: Texts made from a document: summaries, the same with injected errors, and extracts.
+INJECTED_KINDS = ("document word", "model word")
+EXTRACT_KINDS = ("consecutive", "scattered")
+KINDS = ("clean", *INJECTED_KINDS, *EXTRACT_KINDS)
+CLIFF = ("cliff cnndm", "cliff xsum")
 JUDGED = ("consistency", "relevance", "coherence", "fluency")  # of SummEval
 FIRST_DOCUMENTS = 50  # of SummEval, for choosing; the other documents are kept for the report
 RESAMPLES = 500
@@ -227,18 +227,33 @@ def _text(record: dict[str, object]) -> dict[str, object]:
     return {"summary": record["summary"]}
 
 
-def marked_tokens(explanation: Explanation, spans: Sequence[str]) -> tuple[int, int, int, int]:
+class TokenCounts(NamedTuple):
     """Checked tokens, those with an alarm, and of both those within a span that annotators marked."""
+
+    checked: float
+    alarms: float
+    marked: float
+    marked_alarms: float
+
+
+def marked_tokens(explanation: Explanation, spans: Sequence[str]) -> TokenCounts:
+    """The tokens of one summary by verdict and by what annotators marked."""
     marked = np.zeros(len(explanation.prediction) + 1, bool)
     for span in filter(None, spans):
         for found in re.finditer(re.escape(span), explanation.prediction):
             marked[found.start() : found.end()] = True
     checked = [unit for unit in explanation.units if unit.verdict != "absent"]
     alarms = [unit for unit in checked if unit.verdict == "alarm"]
-    counts = [
-        sum(bool(marked[u.start : u.end].any()) for u in units) for units in (checked, alarms)
-    ]
-    return len(checked), len(alarms), counts[0], counts[1]
+
+    def inside(units: Sequence[UnitVerdict]) -> int:
+        return sum(bool(marked[unit.start : unit.end].any()) for unit in units)
+
+    return TokenCounts(
+        checked=len(checked),
+        alarms=len(alarms),
+        marked=inside(checked),
+        marked_alarms=inside(alarms),
+    )
 
 
 def score(rows: list[dict[str, object]], out: Path, config: EstimeConfig) -> None:
@@ -252,7 +267,7 @@ def score(rows: list[dict[str, object]], out: Path, config: EstimeConfig) -> Non
         for name in ("alarms", "overlap", "tokens")
     }
     of_cliff = [i for i, row in enumerate(rows) if str(row["set"]).startswith("cliff")]
-    words = np.zeros((len(layers), len(rows), 4))
+    words = np.zeros((len(layers), len(rows), len(TokenCounts._fields)))
     for number, layer in enumerate(layers):
         shown = scorer.explain_pairs(
             [predictions[i] for i in of_cliff], [sources[i] for i in of_cliff], layer=layer
@@ -271,6 +286,19 @@ def roc_area(clean: Floats, wrong: Floats) -> float:
     """Area under the ROC curve: chance that a wrong one has the higher score, ties half."""
     ranks = rankdata(np.concatenate([wrong, clean]))[: len(wrong)]
     return float((ranks.sum() - len(wrong) * (len(wrong) + 1) / 2) / (len(wrong) * len(clean)))
+
+
+@dataclass(frozen=True, eq=False)
+class LayerCounts:
+    """The counts of one layer: of each pair its alarms, tokens, alarms and absent tokens together
+    (``unsupported``) and their ``share`` of the tokens; ``words``: its `TokenCounts`, in columns.
+    """
+
+    alarms: Floats
+    tokens: Floats
+    unsupported: Floats
+    share: Floats
+    words: Floats
 
 
 class Candidate:
@@ -297,53 +325,55 @@ class Candidate:
         """The figures of a layer; with `rng` of documents drawn with replacement, the same for
         every candidate.
 
-        Injected errors and extracts are left out where none were scored.
+        Injected errors and extracts are left out if none were scored.
         """
         k = self.layers.index(layer)
-        alarms, absent = self.alarms[k], self.tokens[k] - self.overlap[k]
-        unsupported = alarms + absent
-        share = unsupported / np.maximum(self.tokens[k], 1)
-        picks = {name: self._drawn(name, rng) for name in self.documents}
-
-        def area(
-            positive: npt.NDArray[np.int64], negative: npt.NDArray[np.int64], values: Floats
-        ) -> float:
-            return 2 * roc_area(values[negative], values[positive]) - 1
-
+        unsupported = self.alarms[k] + self.tokens[k] - self.overlap[k]
+        counts = LayerCounts(
+            alarms=self.alarms[k],
+            tokens=self.tokens[k],
+            unsupported=unsupported,
+            share=unsupported / np.maximum(self.tokens[k], 1),
+            words=self.words[k],
+        )
+        drawn = {name: self._drawn(name, rng) for name in self.documents}
         made = {}
-        if "clean" in picks:
-            extracts = [
-                alarms[picks[kind]].sum() / self.tokens[k][picks[kind]].sum() for kind in KINDS[3:]
-            ]
-            made["injected"] = float(
-                np.mean([area(picks[kind], picks["clean"], alarms) for kind in KINDS[1:3]])
-            )
-            made["extracts"] = float(-10 * np.mean(extracts))
-        frank = picks["frank"]
-        factuality = -np.array([self.rows[i]["judged"][0] for i in frank])
-        systems = [self.rows[i]["system"] for i in frank]
+        if "clean" in drawn:
+            made["injected"] = _injected(counts, drawn)
+            made["extracts"] = _extracts(counts, drawn)
+        return made | {
+            "frank": self._frank(counts, drawn["frank"]),
+            "cliff": self._cliff(counts, drawn),
+            "words": _words(counts, np.concatenate([drawn[name] for name in CLIFF])),
+            "summeval": self._summeval(counts, drawn["summeval"]),
+        }
+
+    def _frank(self, counts: LayerCounts, rows: Indices) -> float:
+        """The mean partial correlation with factuality, of three measures by two methods."""
+        errors = -np.array([self.rows[i]["judged"][0] for i in rows])
+        systems = [self.rows[i]["system"] for i in rows]
         correlations = [
-            partial_correlation(values[frank], factuality, systems, method=method)
-            for values in (alarms, unsupported, share)
+            partial_correlation(values[rows], errors, systems, method=method)
+            for values in (counts.alarms, counts.unsupported, counts.share)
             for method in ("pearson", "spearman")
         ]
-        cliff, words = [], np.zeros(4)
-        for name in ("cliff cnndm", "cliff xsum"):
-            label = np.array([self.rows[i]["judged"][0] for i in picks[name]])
-            cliff += [
-                area(picks[name][label == 0], picks[name][label == 1], values)
-                for values in (alarms, share)
-            ]
-            words += self.words[k][picks[name]].sum(0)
-        checked, alarmed, marked, both = words
-        judged = np.array([self.rows[i]["judged"] for i in picks["summeval"]])
-        rhos = [spearmanr(-alarms[picks["summeval"]], column).statistic for column in judged.T]
-        return made | {
-            "frank": float(np.mean(correlations)),
-            "cliff": float(np.mean(cliff)),
-            "words": float(np.log2(max(both, 1) / max(alarmed, 1) / (marked / checked)) / 4),
-            "summeval": float(np.mean(rhos)),
-        }
+        return float(np.mean(correlations))
+
+    def _cliff(self, counts: LayerCounts, drawn: Mapping[str, Indices]) -> float:
+        """The mean area, from -1 to 1, of two measures on the two sets."""
+        areas = []
+        for name in CLIFF:
+            label = np.array([self.rows[i]["judged"][0] for i in drawn[name]])
+            for values in (counts.alarms, counts.share):
+                good, wrong = drawn[name][label == 1], drawn[name][label == 0]
+                areas.append(_area(values, clean=good, wrong=wrong))
+        return float(np.mean(areas))
+
+    def _summeval(self, counts: LayerCounts, rows: Indices) -> float:
+        """The mean of Spearman's rho with each quality."""
+        judged = np.array([self.rows[i]["judged"] for i in rows])
+        rhos = [spearmanr(-counts.alarms[rows], column).statistic for column in judged.T]
+        return float(np.mean(rhos))
 
     def _drawn(self, name: str, rng: np.random.Generator | None) -> npt.NDArray[np.int64]:
         rows = np.flatnonzero(self.sets == name)
@@ -353,6 +383,35 @@ class Candidate:
         size = int(owner.max()) + 1
         times = np.bincount(rng.integers(size, size=size), minlength=size)
         return np.repeat(rows, times[owner])
+
+
+def _area(values: Floats, *, clean: Indices, wrong: Indices) -> float:
+    """How much more often a wrong one has the higher value than a clean one, from -1 to 1."""
+    return 2 * roc_area(values[clean], values[wrong]) - 1
+
+
+def _injected(counts: LayerCounts, drawn: Mapping[str, Indices]) -> float:
+    """The mean area of alarms over the two ways to inject errors."""
+    areas = [
+        _area(counts.alarms, clean=drawn["clean"], wrong=drawn[kind]) for kind in INJECTED_KINDS
+    ]
+    return float(np.mean(areas))
+
+
+def _extracts(counts: LayerCounts, drawn: Mapping[str, Indices]) -> float:
+    """Minus ten times the share of tokens with an alarm in extracts, mean over the two kinds."""
+    shares = [
+        counts.alarms[drawn[kind]].sum() / counts.tokens[drawn[kind]].sum()
+        for kind in EXTRACT_KINDS
+    ]
+    return float(-10 * np.mean(shares))
+
+
+def _words(counts: LayerCounts, rows: Indices) -> float:
+    """A quarter of the logarithm, to base 2, of the lift of alarms on marked tokens."""
+    sums = TokenCounts(*counts.words[rows].sum(axis=0))
+    precision = max(sums.marked_alarms, 1) / max(sums.alarms, 1)
+    return float(np.log2(precision / (sums.marked / sums.checked)) / 4)
 
 
 def rank(candidates: Sequence[Candidate]) -> None:

@@ -163,7 +163,7 @@ class BlockStream:
 
 
 @dataclass(frozen=True)
-class Batch:
+class MaskedBatch:
     """One batch: ids (b, t) with [MASK] in place, flat positions (m,) that are masked, their true
     ids (m,).
     """
@@ -177,9 +177,9 @@ class Batch:
         """Positions to encode, special tokens included."""
         return self.ids.numel()
 
-    def to(self, device: torch.device | str) -> Batch:
+    def to(self, device: torch.device | str) -> MaskedBatch:
         """The batch on a device."""
-        return Batch(
+        return MaskedBatch(
             *(
                 values.to(device, non_blocking=True)
                 for values in (self.ids, self.positions, self.targets)
@@ -187,7 +187,7 @@ class Batch:
         )
 
 
-def hide(blocks: np.ndarray, masked: np.ndarray, vocabulary: Vocabulary) -> Batch:
+def hide(blocks: np.ndarray, masked: np.ndarray, vocabulary: Vocabulary) -> MaskedBatch:
     """The batch of blocks (b, t) between their special tokens, with the mask token where `masked`
     (b, t) says so.
     """
@@ -197,7 +197,9 @@ def hide(blocks: np.ndarray, masked: np.ndarray, vocabulary: Vocabulary) -> Batc
     positions = np.flatnonzero(flags)
     targets = ids.reshape(-1)[positions]
     ids[flags] = vocabulary.mask
-    return Batch(torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(targets))
+    return MaskedBatch(
+        torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(targets)
+    )
 
 
 def random_masks(

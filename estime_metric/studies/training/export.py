@@ -110,7 +110,7 @@ def export(
         load_tokenizer(tokenizer_folder).save(str(folder / "tokenizer.json"), pretty=False)
         if load_pretrained(name, None, torch.float32).headed is None and head:
             raise ValueError(
-                "Expected argument `weights` to hold the prediction head, but part of it is missing."
+                "Expected argument `weights` to contain the prediction head, but part of it is missing."
             )
         for path in list(folder.iterdir()):
             path.chmod(0o644)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForMaskedLM
 
-from estime_metric.studies.training.data import Batch
+from estime_metric.studies.training.data import MaskedBatch
 
 # Axes: b blocks of a batch, t positions of a block, d width, m masked positions, v vocabulary.
 
@@ -108,7 +108,7 @@ class Trainee(nn.Module):
         """Where it is."""
         return self.bias.device
 
-    def states(self, batch: Batch, *layers: int) -> list[Tensor]:
+    def states(self, batch: MaskedBatch, *layers: int) -> list[Tensor]:
         """Outputs of some layers at the masked positions, (m, d) each."""
         states = self.body(input_ids=batch.ids, output_hidden_states=True).hidden_states
         return [states[layer].flatten(0, 1)[batch.positions] for layer in layers]

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from estime_metric.studies.training.data import Batch, Vocabulary, hide, spaced_masks
+from estime_metric.studies.training.data import MaskedBatch, Vocabulary, hide, spaced_masks
 
 # Axes: b source blocks, t positions of a block, m masked positions of the summaries, s of the
 # sources, d width.
@@ -37,13 +37,13 @@ IMPOSSIBLE = -1e4  # stands for minus infinity among logits
 
 
 @dataclass(frozen=True)
-class Pairs:
+class MatchingPairs:
     """Masked sources, (b * PHASES, t), and pseudo-summaries, (b * SUMMARIES, SUMMARY_LENGTH + 2),
     in the same order.
     """
 
-    summaries: Batch
-    sources: Batch
+    summaries: MaskedBatch
+    sources: MaskedBatch
 
     @property
     def tokens(self) -> int:
@@ -60,12 +60,12 @@ class Pairs:
         """Which source each masked position belongs to: of the summaries (m,), of the sources (s,)."""
         return _owners(self.summaries, SUMMARIES), _owners(self.sources, PHASES)
 
-    def to(self, device: torch.device | str) -> Pairs:
+    def to(self, device: torch.device | str) -> MatchingPairs:
         """The pairs on a device."""
-        return Pairs(self.summaries.to(device), self.sources.to(device))
+        return MatchingPairs(self.summaries.to(device), self.sources.to(device))
 
 
-def _owners(batch: Batch, rows: int) -> Tensor:
+def _owners(batch: MaskedBatch, rows: int) -> Tensor:
     """Which source each masked position belongs to, (m,), where so many rows of the batch belong to
     one source.
     """
@@ -95,7 +95,9 @@ def pseudo_summary(
     return np.concatenate([*taken, following])[: len(following)]
 
 
-def make_pairs(blocks: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator) -> Pairs:
+def make_pairs(
+    blocks: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator
+) -> MatchingPairs:
     """Pairs from blocks (b, t + SUMMARY_LENGTH) of documents: the first t tokens are the source."""
     sources, following = blocks[:, :-SUMMARY_LENGTH], blocks[:, -SUMMARY_LENGTH:]
     summaries = np.stack(
@@ -108,13 +110,13 @@ def make_pairs(blocks: np.ndarray, vocabulary: Vocabulary, rng: np.random.Genera
     copies = np.repeat(sources, PHASES, axis=0)
     phases = np.tile(np.arange(PHASES), len(sources))
     masked = (np.arange(copies.shape[1]) - phases[:, None]) % PHASES == 0
-    return Pairs(
+    return MatchingPairs(
         hide(summaries, spaced_masks(summaries.shape, rng), vocabulary),
         hide(copies, masked, vocabulary),
     )
 
 
-def matching_loss(summaries: Tensor, sources: Tensor, pairs: Pairs) -> Tensor:
+def matching_loss(summaries: Tensor, sources: Tensor, pairs: MatchingPairs) -> Tensor:
     """Mean over the summaries' masked tokens of -log of the share that the same token has among
     masked source tokens.
 

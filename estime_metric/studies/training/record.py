@@ -52,12 +52,12 @@ def operating_point(
         summaries.
     """
     labels = data.table["label"].to_numpy(dtype=np.int64)
-    cells = dict(data.cells())
     halves = {
-        place: {
-            split: table.index[table["split"] == split].to_numpy() for split in aggrefact.SPLITS
+        cell.place: {
+            split: cell.table.index[cell.table["split"] == split].to_numpy()
+            for split in aggrefact.SPLITS
         }
-        for place, table in cells.items()
+        for cell in data.cells()
     }
     kinds = np.unique(scores[data.table["split"] == "val"])
     tried = np.unique(np.round((kinds[1:] + kinds[:-1]) / 2, DIGITS))
@@ -77,9 +77,7 @@ def operating_point(
         weights = np.concatenate([np.ones((1, len(rows))), drawn])
         values = balanced_accuracies(labels[rows], scores[rows] < threshold, weights)
         ends = interval(values[1:], 0.95)[:2]
-        found[aggrefact.place_name(*place)] = [
-            round(float(value), 3) for value in (values[0], *ends)
-        ] + [len(rows)]
+        found[place.name] = [round(float(value), 3) for value in (values[0], *ends)] + [len(rows)]
     return {"threshold": threshold, "balanced_accuracy": found}
 
 

@@ -33,9 +33,9 @@ import torch
 from torch import Tensor, nn
 
 from estime_metric.studies.training.data import (
-    Batch,
     BlockStream,
     Corpus,
+    MaskedBatch,
     Vocabulary,
     documents,
     hide,
@@ -49,7 +49,7 @@ from estime_metric.studies.training.pairs import (
     PHASES,
     SUMMARIES,
     SUMMARY_LENGTH,
-    Pairs,
+    MatchingPairs,
     make_pairs,
     matching_loss,
 )
@@ -101,11 +101,11 @@ def cross_entropy(model: Trainee, states: Tensor, targets: Tensor) -> Tensor:
     return loss
 
 
-def loss_of(model: Trainee, group: Batch | Pairs, args: argparse.Namespace) -> Tensor:
+def loss_of(model: Trainee, group: MaskedBatch | MatchingPairs, args: argparse.Namespace) -> Tensor:
     """Mean cross-entropy of a sample of the masked positions; for pairs, the matching loss is
     added, weighted.
     """
-    if isinstance(group, Batch):
+    if isinstance(group, MaskedBatch):
         (states,) = model.states(group, -1)
         return _sampled(model, states, group.targets, args.heads)
     of_summaries, *summaries = model.states(group.summaries, -1, *args.matching_layer)
@@ -236,7 +236,7 @@ class Batches:
         """How many blocks of each length were drawn."""
         return {length: stream.position for length, stream in self._streams.items()}
 
-    def step(self, step: int, progress: float) -> list[Batch | Pairs]:
+    def step(self, step: int, progress: float) -> list[MaskedBatch | MatchingPairs]:
         """The batches of a step: short blocks at first, long ones in the last share ``--long`` of
         the run.
         """
@@ -245,7 +245,7 @@ class Batches:
             for number in range(self._args.batches)
         ]
 
-    def _batch(self, number: int, progress: float) -> Batch | Pairs:
+    def _batch(self, number: int, progress: float) -> MaskedBatch | MatchingPairs:
         short, pairs = progress < 1.0 - self._args.long, self._args.matching and number % 2
         lengths = ((SOURCE,) if short else LONG_SOURCES) if pairs else ((SHORT,) if short else LONG)
         length = lengths[number // 2 % len(lengths)]
@@ -262,7 +262,7 @@ class Batches:
         return hide(blocks, masked, self._vocabulary)
 
 
-def choose_dtype(model: Trainee, batch: Batch, args: argparse.Namespace) -> torch.dtype:
+def choose_dtype(model: Trainee, batch: MaskedBatch, args: argparse.Namespace) -> torch.dtype:
     """The faster of float32 and bfloat16 for forward and backward of `batch`; both are printed."""
     speeds = {}
     for dtype in (torch.float32, torch.bfloat16):

@@ -26,14 +26,15 @@ from estime_metric.scorer import EstimeScorer
 from estime_metric.studies.benchmarks.aggrefact import data as aggrefact
 from estime_metric.studies.benchmarks.frank import data as frank
 from estime_metric.studies.benchmarks.frank.partial import METHODS, codes_of, weighted_partial
-from estime_metric.studies.benchmarks.shared.scoring import (
+from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Block,
-    Columns,
-    Measure,
-    Summaries,
-    measure,
+    ColumnValues,
+    Prepared,
+    ScoreColumn,
 )
+from estime_metric.studies.benchmarks.shared.data import Summaries
+from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval import data as summeval
 
 #: Weights to choose from, in this order.
@@ -101,19 +102,19 @@ def counts_block(scorer: EstimeScorer, *, progress: bool = False) -> Block:
     """`COUNTS` of each summary; the encoder is loaded here."""
     signature = scorer.signature
 
-    def compute(data: Summaries, _: Any) -> Columns:
+    def compute(data: Summaries, _: Any) -> ColumnValues:
         result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
         return {name: result.values(name).numpy() for name in COUNTS}
 
-    measures = tuple(Measure(name, name, REFERENCE_FREE) for name in COUNTS)
-    return Block("Counts", measures, lambda: (signature, compute), own_bar=True)
+    columns = tuple(ScoreColumn(name, name, REFERENCE_FREE) for name in COUNTS)
+    return Block("Counts", columns, lambda: Prepared(signature, compute), own_bar=True)
 
 
 def counts(block: Block, data: Any, folder: Path | None) -> Floats:
     """The counts of a set, taken from a folder of an earlier run where they are there; of shape (3,
     k).
     """
-    scores = measure(data, [block], folder=folder, resume=folder is not None)
+    scores = compute_scores(data, [block], folder=folder, resume=folder is not None)
     return np.stack([scores.values[name] for name in COUNTS])
 
 

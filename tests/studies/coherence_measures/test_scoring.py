@@ -190,7 +190,7 @@ def test_each_name_is_its_measure(seq2seq: Callable[[str], str]) -> None:
         (
             ["bartscore"],
             {"bartscore_model": "x"},
-            "`sources` to hold the sources, since the measure 'bartscore'",
+            "`sources` to contain the sources, since the measure 'bartscore'",
         ),
     ],
 )

@@ -52,12 +52,13 @@ def test_real_pairs_show_the_papers_table_and_what_the_paper_leaves_open(
     real: tuple[Ran, Path],
 ) -> None:
     shown, _ = real
-    measured = section(shown.stdout, "*Measured: 5 errors, 4 pairs*")
+    measured = section(shown.stdout, "*Computed in this run: 5 errors, 4 pairs*")
     names = [row[0].replace("\\_", "_") for row in measured]
     judging = [f"{'' if higher else '(-)'}{name}-5" for name, higher in HIGHER_IS_BETTER.items()]
     assert names[: len(judging)] == ["(-)ESTIME-5", *judging[1:]]
-    assert names[len(judging) :][:3] == ["(-)J-Shannon", "(-)absent words", "(-)absent share"]
-    printed = section(shown.stdout, "*Printed in the paper, not measured here")
+    copying = ["copied-5", "copied_density-5"]
+    assert names[len(judging) :][:4] == [*copying, "(-)J-Shannon", "(-)absent words"]
+    printed = section(shown.stdout, "*Printed in the paper, not computed in this run")
     assert printed[3][:4] == ["(-)ESTIME-21", "0.163", "–", "0.188"]
     assert "SubtleErrors\\|model:embedded-small@sha256-" in shown.stdout
     for title in ("Rise with the number of errors, layer 5, 4 pairs", "Precision**", "Recall**"):
@@ -100,7 +101,7 @@ def test_the_folder_holds_tables_plots_and_pairs_whose_alarms_rise_with_their_er
 def test_a_named_generator_and_several_layers(table: Path, bert_folder: str) -> None:
     models = ["-m", bert_folder, "--generator", bert_folder]
     shown = run(table, *models, "-l", "2,4", "-n", "2", "--unit", "word", "--no-baselines", *SHORT)
-    names = [row[0] for row in section(shown.stdout, "*Measured: 2 errors, 5 pairs*")]
+    names = [row[0] for row in section(shown.stdout, "*Computed in this run: 2 errors, 5 pairs*")]
     assert {"(-)ESTIME-2 word", "(-)ESTIME-4 word"} <= set(names)
     assert not any("ROUGE" in name for name in names)
     assert "Do the alarms of layer 2 fall near the errors?" in shown.stdout
@@ -200,7 +201,7 @@ def test_few_pairs_have_no_interval_and_scores_of_files_join(
     assert "plots: " in shown.stderr
     assert not list(out.rglob("*.png"))
     assert (out / "scores.csv").is_file()
-    measured = section(shown.stdout, "*Measured: 2 errors, 5 pairs*")
+    measured = section(shown.stdout, "*Computed in this run: 2 errors, 5 pairs*")
     assert {(row[2], row[5], row[7]) for row in measured} == {("–", "–", "–")}
     assert "Fewer than 10 pairs have no interval." in shown.stdout
     assert "too few pairs to say whether it rises" in shown.stdout

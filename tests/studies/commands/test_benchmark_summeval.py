@@ -195,4 +195,4 @@ def test_further_measures_and_scores_of_files_are_rows(
         "(-)size [mine]",
         "SUPERT [mine]",
     ]
-    assert "Measures from files less (-)ESTIME-2" in " ".join(shown.split())
+    assert "Measures from files minus (-)ESTIME-2" in " ".join(shown.split())

@@ -23,8 +23,8 @@ def table(tmp_path: Path) -> Path:
     return write_jsonl(tmp_path / "clean.jsonl", rows)
 
 
-def test_pairs_become_labelled_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    out = tmp_path / "labelled.jsonl"
+def test_pairs_become_labeled_pairs(table: Path, bert_folder: str, tmp_path: Path) -> None:
+    out = tmp_path / "labeled.jsonl"
     shown = run(table, "-o", out, "-m", bert_folder, "-n", "3,1", "--seed", 5, "-q")
     rows = json_rows(out)
     assert [(row["pair"], row["label"], row["n_errors"]) for row in rows] == [
@@ -50,7 +50,7 @@ def test_standard_output_holds_rows_alone_and_the_bar_is_on_stderr(
 
 
 def test_csv_holds_the_errors_as_json(table: Path, bert_folder: str, tmp_path: Path) -> None:
-    out = tmp_path / "labelled.csv"
+    out = tmp_path / "labeled.csv"
     out.write_text("old")
     assert (
         f"wrote 6 rows to {out}"
@@ -66,7 +66,7 @@ def test_what_is_missing_is_said(bert_folder: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "short.jsonl", [*rows, {"source": "x"}])
     out = tmp_path / "out.jsonl"
     shown = run(path, "-o", out, "-m", bert_folder, "-q", status=1)
-    assert "line 2: too few whole words, 1 of 3 errors put in" in shown.stderr
-    assert "line 3: too few whole words, 0 of 3 errors put in" in shown.stderr
+    assert "line 2: not enough suitable words; inserted 1 of 3 errors" in shown.stderr
+    assert "line 3: not enough suitable words; inserted 0 of 3 errors" in shown.stderr
     assert "skipped line 4: has no column 'summary'" in shown.stderr
     assert "3 clean and 2 corrupted rows, 1 rows skipped" in shown.stdout

@@ -15,7 +15,7 @@ from scipy import stats
 
 from estime_metric.studies.meta import (
     break_ties,
-    capitalisation,
+    capitalization,
     from_property,
     mean_over_noise,
     system_upper_bound,
@@ -108,8 +108,8 @@ def test_a_property_is_repeated_for_each_document() -> None:
 
 
 def test_capitals_are_counted_in_any_script() -> None:
-    assert capitalisation([["abc", "ABc"], ["Éa Ж", ""]]).tolist() == [[0, 2], [2, 0]]
-    assert capitalisation([]).shape == (0, 0)
+    assert capitalization([["abc", "ABc"], ["Éa Ж", ""]]).tolist() == [[0, 2], [2, 0]]
+    assert capitalization([]).shape == (0, 0)
 
 
 def test_the_upper_bound_ranks_systems_perfectly_and_summaries_not_at_all() -> None:

@@ -43,7 +43,7 @@ def test_any_table_agrees_with_scipy_and_with_loops(level: str, method: str, tab
     scores, judgements = table
     expected = oracle.value(scores, judgements, level, method)
     if np.isnan(expected):
-        with pytest.raises(UndefinedCorrelationError, match=f"order some pairs on level '{level}'"):
+        with pytest.raises(UndefinedCorrelationError, match=f"that vary on level '{level}'"):
             correlate(scores, judgements, level=level, method=method)
     else:
         assert correlate(scores, judgements, level=level, method=method) == pytest.approx(
@@ -160,7 +160,7 @@ def test_classes_rise_and_counts_beyond_what_float32_holds_are_exact() -> None:
         0,
         1,
         2,
-    ]  # the tolerance holds of neighbours
+    ]  # the tolerance holds of neighbors
     weights = np.array([[20_000_003.0, 1.0, 5.0]])
     found = tally(weights, np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]))
     assert found.balance[0] == 20_000_003 * 6 + 5

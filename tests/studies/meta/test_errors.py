@@ -24,10 +24,10 @@ correlate, permutation_test = (
 )
 
 WRONG_TYPE: list[tuple[Callable[[], object], str]] = [
-    (lambda: correlate([["a", "b"]], ONE), "`scores` to hold numbers"),
+    (lambda: correlate([["a", "b"]], ONE), "`scores` to contain numbers"),
     (lambda: m.bias_matrix(A, A, "ab"), "sequence of names"),
-    (lambda: m.paired_bootstrap([1, 2], ["x", "y"]), "`second` to hold numbers"),
-    (lambda: m.approximate_randomization([1, 2], ["x", "y"]), "`second` to hold numbers"),
+    (lambda: m.paired_bootstrap([1, 2], ["x", "y"]), "`second` to contain numbers"),
+    (lambda: m.approximate_randomization([1, 2], ["x", "y"]), "`second` to contain numbers"),
     (lambda: m.shuffle_texts("A. B."), "`texts` to be a list of strings, but got one bare str"),
     (lambda: m.williams(0.9, 0.8, 0.9, 9.0), "`n` to be an int"),
     (lambda: m.bootstrap(FIRST, n=1.5), "`n` to be an integer, but got 1.5"),
@@ -47,13 +47,13 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
         lambda: m.bias_matrix(np.ones((3, 2)), np.ones((2, 3)), ["a", "b"]),
         r"shape, but got \(3, 2\) and",
     ),
-    (lambda: m.bias_matrix(A, A, ["a"]), "`systems` to hold 2 names, but got 1"),
+    (lambda: m.bias_matrix(A, A, ["a"]), "`systems` to contain 2 names, but got 1"),
     (lambda: m.bias_matrix(A, A, ["a", "a"]), "'a' twice"),
     (lambda: m.bias_matrix(A, A, ["a", "b"], "both"), "`compared` to be one of same_doc"),
     (lambda: calibrate([1, 2], [1]), "`labels` to be of one shape"),
     (lambda: calibrate([1, 2], [1, 1]), "both 0 and 1, but got no 0"),
-    (lambda: calibrate([1, 2, 3], [1, 0, 2]), "to hold 0 and 1, but got 2"),
-    (lambda: calibrate([1, 1], [1, 0]), "`scores` to hold different numbers"),
+    (lambda: calibrate([1, 2, 3], [1, 0, 2]), "to contain 0 and 1, but got 2"),
+    (lambda: calibrate([1, 1], [1, 0]), "`scores` to contain different numbers"),
     (lambda: calibrate([1, NAN], [1, 0]), "`scores` to be finite, but got nan at index"),
     (
         lambda: m.break_ties([[0.0, 1e-5]]),
@@ -70,7 +70,7 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
         "`unit` to be one of characters, words, sentences, but got 'tokens'",
     ),
     (lambda: m.count_lengths([["a"], ["b", "c"]]), "rows of 1 texts, but got 2 in row 1"),
-    (lambda: m.capitalisation([["a", "b"], ["c"]]), "rows of 2 texts, but got 1 in row 1"),
+    (lambda: m.capitalization([["a", "b"], ["c"]]), "rows of 2 texts, but got 1 in row 1"),
     (
         lambda: m.compare_paired([1, 2], [1], higher_is_better=True),
         r"of one length, but got \(2,\), \(1,\)",
@@ -106,8 +106,8 @@ WRONG_VALUE: list[tuple[Callable[[], object], str]] = [
     ),
     (lambda: m.williams(0.5, 0.4, 0.1, 3), "`n` to be at least 4"),
     (lambda: m.williams(1.5, 0.4, 0.1, 9), "`first` to be a correlation within -1..1, but got 1.5"),
-    (lambda: m.williams(0.9, -0.9, 0.9, 9), "three correlations of one table"),
-    (lambda: m.williams(1.0, -1.0, -1.0, 10), "not each other's opposite"),
+    (lambda: m.williams(0.9, -0.9, 0.9, 9), "three correlations computed on the same table"),
+    (lambda: m.williams(1.0, -1.0, -1.0, 10), "not exact opposites"),
     (
         lambda: m.williams_test(FIRST, FIRST, level="pairwise"),
         "`level` to be one of system, summary, but got",

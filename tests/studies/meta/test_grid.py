@@ -129,7 +129,7 @@ ONES = np.ones((1, 2))
         (
             {**SCORED, ("b", "Y"): "high"},
             TypeError,
-            r"'m' of `scores` to hold numbers, but got 'high' at \(b, Y\)",
+            r"'m' of `scores` to contain numbers, but got 'high' at \(b, Y\)",
         ),
         (dict.fromkeys(SCORED, 2), ValueError, "'m' to vary, but all 6 values are 2.0"),
         (
@@ -160,7 +160,7 @@ def test_bad_cells_are_refused_in_any_case(
         ),
         (
             lambda: join(pd.concat([TABLE, TABLE.iloc[[3]]]), TABLE, "m", "m"),
-            r"once, but it holds \(b, Y\) twice\.",
+            r"once, but \(b, Y\) occurs twice\.",
         ),
         (
             lambda: joined(SCORED, STRANGERS),

@@ -106,7 +106,7 @@ def test_all_that_is_drawn_lies_within_the_picture(name: str) -> None:
     assert lies_within_the_picture(figure)
 
 
-def test_circles_have_the_colours_and_areas_of_the_matrix() -> None:
+def test_circles_have_the_colors_and_areas_of_the_matrix() -> None:
     made = bias()
     axes = plots.plot_bias(made, "a measure", {"BART": "the best"}).axes[0]
     circles = axes.collections[0]

@@ -40,7 +40,7 @@ def test_columns_and_measures_are_found(paths: tuple[Path, Path]) -> None:
     paths[0].write_text(paths[0].read_text().replace("d0,s1,1,2,", "d0,s1,1,oops,"))
     with pytest.raises(
         TypeError,
-        match=r"column 'alarms' of `scores` to hold numbers, but got 'oops' at \(d0, s1\)",
+        match=r"column 'alarms' of `scores` to contain numbers, but got 'oops' at \(d0, s1\)",
     ):
         read_grids(*paths)
 

@@ -33,7 +33,7 @@ from estime_metric.studies.training.pairs import (
     PHASES,
     SUMMARIES,
     SUMMARY_LENGTH,
-    Pairs,
+    MatchingPairs,
     make_pairs,
 )
 from tests.families import SENTENCES, make_tokenizer, save_encoder
@@ -276,7 +276,7 @@ def test_pairs_mask_every_token_of_a_source_once(vocabulary: Vocabulary) -> None
     assert of_source.tolist() == [int(p) // 256 // PHASES for p in pairs.sources.positions]
 
 
-def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: Pairs) -> float:
+def matching_oracle(summaries: torch.Tensor, sources: torch.Tensor, pairs: MatchingPairs) -> float:
     """The loss by loops over tokens, in double precision."""
     both = torch.cat([summaries, sources]).double()
     unit = float((both**2).sum(1).mean()) * matching.TEMPERATURE
@@ -402,7 +402,7 @@ def test_what_is_exported_ships(folders: tuple[Path, Path], tmp_path: Path) -> N
         headed = load_pretrained(str(out), None, torch.float32).headed
         assert torch.equal(headed.cls.predictions.bias, trained["bias"])
     else:
-        with pytest.raises(ValueError, match="`weights` to hold the prediction head"):
+        with pytest.raises(ValueError, match="`weights` to contain the prediction head"):
             export.main([*given, "--head"])
     with pytest.raises(ValueError, match=r"`layer` to lie within 0..1, the blocks kept, but got 2"):
         export.main([*given, "--layer", "2"])

@@ -1,5 +1,5 @@
-"""AggreFact (Tang et al. 2023): consistent summaries told from others, and marked words from
-others; extra ``meta``.
+"""AggreFact (Tang et al. 2023): inconsistent summaries detected, and the words that annotators
+marked in them; extra ``meta``.
 """
 
-import estime_metric.studies.meta  # noqa: F401  says what to install where pandas or scipy are missing
+import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing

@@ -1,4 +1,4 @@
-"""AggreFact (Tang et al. 2023): summaries of nine data sets, labelled consistent or not, by the
+"""AggreFact (Tang et al. 2023): summaries of nine datasets, labeled consistent or not, by the
 class of their system.
 
 Two layouts are read: the authors' repository (github.com/Liyan06/AggreFact), and a folder with
@@ -14,17 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from estime_metric.comparison.checks import listed
 from estime_metric.inputs import check_choice
 from estime_metric.studies.benchmarks.frank import data as frank
+from estime_metric.studies.benchmarks.shared.data import Listed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.records import read_records
-from estime_metric.studies.benchmarks.shared.scoring import Listed
 
-#: Halves of every data set: thresholds are chosen on the first, results are reported on the second.
+#: Splits of every dataset: thresholds are chosen on the first, results are reported on the second.
 SPLITS = ("val", "test")
 ORIGINS = {"cnndm": "CNN/DailyMail", "xsum": "XSum"}
 #: Class -> its systems, as the authors' ``utils.py`` and the JSON Lines call them. Others, such as
@@ -33,28 +33,26 @@ CLASSES = {
     "recent": ("BART", "PegasusDynamic", "T5", "Pegasus", "bart", "pegasus"),
     "transformers": ("BertSum", "BertExtAbs", "BertExt", "GPT2", "BERTS2S", "TranS2S", "bert_sum"),
     "older": (
-        *(
-            "FastAbsRl",
-            "TConvS2S",
-            "PtGen",
-            "PtGenCoverage",
-            "Summa",
-            "BottomUp",
-            "Seq2Seq",
-            "TextRank",
-            "missing",
-        ),
-        *(
-            "ImproveAbs",
-            "NEUSUM",
-            "ClosedBookDecoder",
-            "RNES",
-            "BanditSum",
-            "ROUGESal",
-            "MultiTask",
-            "UnifiedExtAbs",
-        ),
-        *("pgn", "bus", "s2s"),
+        "FastAbsRl",
+        "TConvS2S",
+        "PtGen",
+        "PtGenCoverage",
+        "Summa",
+        "BottomUp",
+        "Seq2Seq",
+        "TextRank",
+        "missing",
+        "ImproveAbs",
+        "NEUSUM",
+        "ClosedBookDecoder",
+        "RNES",
+        "BanditSum",
+        "ROUGESal",
+        "MultiTask",
+        "UnifiedExtAbs",
+        "pgn",
+        "bus",
+        "s2s",
     ),
 }
 _CLASS_OF = {system: name for name, systems in CLASSES.items() for system in systems}
@@ -91,7 +89,7 @@ _RENAMED = {
 
 @dataclass(frozen=True, eq=False)
 class AggreFact(Listed):
-    """Labelled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
+    """Labeled summaries, at least one; a label that is neither 0 nor 1 raises ValueError.
 
     ``table``: a row for each summary, with `COLUMNS`: ``document`` is the data set, a slash, its
     name; ``group`` is one of `CLASSES`; ``label`` is 1 for a consistent summary, else 0; ``spans``
@@ -107,15 +105,15 @@ class AggreFact(Listed):
     def __post_init__(self) -> None:
         if not len(self.table):
             raise ValueError(
-                f"Expected {self.origin!r} to hold labelled summaries, but there is none."
+                f"Expected {self.origin!r} to have labeled summaries, but there are none."
             )
         if len(wrong := self.table.loc[~self.table["label"].isin((0, 1)), "label"]):
             raise ValueError(f"Expected labels 0 and 1, but got {listed(list(wrong.unique()))}.")
 
     @cached_property
-    def keys(self) -> list[tuple[str, str]]:
+    def keys(self) -> list[SummaryKey]:
         """Document and system of each summary."""
-        return list(zip(self.table["document"], self.table["system"], strict=True))
+        return keys_of(zip(self.table["document"], self.table["system"], strict=True))
 
     @cached_property
     def summaries(self) -> tuple[str, ...]:
@@ -138,17 +136,43 @@ class AggreFact(Listed):
         content = json.dumps(self.table.to_numpy().tolist(), default=str)
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
-    def cells(self) -> list[tuple[tuple[str, str, str], pd.DataFrame]]:
-        """The rows of the authors' table 8: origin, data set (CLIFF, FRANK, others by name), class;
-        its summaries.
-        """
+    def cells(self) -> list[PlaceSummaries]:
+        """The rows of the authors' table 8, in its order: CLIFF and FRANK before other datasets."""
+        groups = self.table.groupby(["origin", "dataset", "group"], sort=False)
+        cells = [PlaceSummaries(Place(*place), table) for place, table in groups]
+        return sorted(cells, key=lambda cell: cell.place.order)
 
-        def place(cell: tuple[tuple[str, str, str], pd.DataFrame]) -> tuple[Any, ...]:
-            origin, dataset, group = cell[0]
-            others = dataset not in ("CLIFF", "FRANK")
-            return list(ORIGINS).index(origin), list(CLASSES).index(group), others, dataset
 
-        return sorted(self.table.groupby(["origin", "dataset", "group"], sort=False), key=place)
+class Place(NamedTuple):
+    """A row of the authors' table 8: origin of the articles, dataset and class of systems."""
+
+    origin: str
+    dataset: str
+    group: str
+
+    @property
+    def name(self) -> str:
+        """The place as readers know it: ``CLIFF, CNN/DailyMail, recent``."""
+        return f"{self.dataset}, {ORIGINS[self.origin]}, {self.group}"
+
+    @property
+    def order(self) -> tuple[int, int, bool, str]:
+        """Sorts places as the authors' table does."""
+        others = self.dataset not in ("CLIFF", "FRANK")
+        return (
+            list(ORIGINS).index(self.origin),
+            list(CLASSES).index(self.group),
+            others,
+            self.dataset,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceSummaries:
+    """The summaries of a place: rows of ``AggreFact.table``."""
+
+    place: Place
+    table: pd.DataFrame
 
 
 def read(folder: str | Path) -> AggreFact:
@@ -171,13 +195,13 @@ def read(folder: str | Path) -> AggreFact:
     parts += [_read_frank(folder / "frank")] if (folder / "frank").is_dir() else []
     if not parts:
         raise FileNotFoundError(
-            f"Expected {str(folder)!r} to hold {TABLES[0]}, or the folders cliff and frank, but it has neither."
+            f"Expected {str(folder)!r} to have {TABLES[0]}, or the folders cliff and frank, but it has neither."
         )
     return _aggrefact(folder, pd.concat(parts, ignore_index=True))
 
 
 def of_split(data: AggreFact, split: str) -> AggreFact:
-    """One half; refuses a ``split`` that is none of `SPLITS`, or empty (ValueError)."""
+    """One split; ValueError if ``split`` is not one of `SPLITS`, or has no summaries."""
     check_choice("split", split, SPLITS)
     return AggreFact(
         f"{data.origin} ({split})", data.table[data.table["split"] == split].reset_index(drop=True)
@@ -185,15 +209,10 @@ def of_split(data: AggreFact, split: str) -> AggreFact:
 
 
 def with_spans(data: AggreFact) -> AggreFact:
-    """The summaries whose words were judged, those of CLIFF; refuses data without any (ValueError)."""
+    """The summaries whose words were judged, those of CLIFF; ValueError if there are none."""
     return AggreFact(
         f"{data.origin} (CLIFF)", data.table[data.table["spans"].notna()].reset_index(drop=True)
     )
-
-
-def place_name(origin: str, dataset: str, group: str) -> str:
-    """A cell as readers know it: ``CLIFF, CNN/DailyMail, recent``."""
-    return f"{dataset}, {ORIGINS[origin]}, {group}"
 
 
 def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
@@ -212,9 +231,9 @@ def _aggrefact(folder: Path, table: pd.DataFrame) -> AggreFact:
     found["document"] += [f"#{number + 1}" if number else "" for number in again]
     scores = [column for column in found.columns if column not in COLUMNS]
     return AggreFact(
-        folder.name or str(folder),
-        found[[*COLUMNS, *scores]].reset_index(drop=True),
-        int((~kept).sum()),
+        origin=folder.name or str(folder),
+        table=found[[*COLUMNS, *scores]].reset_index(drop=True),
+        left_out=int((~kept).sum()),
     )
 
 

@@ -2,4 +2,4 @@
 ``meta``.
 """
 
-import estime_metric.studies.meta  # noqa: F401  says what to install where pandas or scipy are missing
+import estime_metric.studies.meta  # noqa: F401  says what to install if pandas or scipy are missing

@@ -1,4 +1,4 @@
-"""Partial correlations, a categorical variable held constant, under weights: what a resample of
+"""Partial correlations that control for a categorical variable, under weights: what a resample of
 documents gives.
 
 The residuals of a regression on one indicator for each category are the values less the mean of
@@ -21,7 +21,7 @@ from estime_metric.comparison.ranks import by_class, dense, mid_ranks
 from estime_metric.inputs import check_choice
 
 METHODS = ("pearson", "spearman")
-#: A share of the spread that is left by rounding where all residuals are equal.
+#: A share of the spread that rounding leaves if all residuals are equal.
 _ROUNDING = 1e-18
 
 
@@ -32,11 +32,11 @@ def partial_correlation(
     *,
     method: str = "pearson",
 ) -> float:
-    """Correlation of two columns of k numbers, the category of each item held constant, if there is
-    one.
+    """Correlation of two columns of k numbers that controls for the category of each item, if there
+    is one.
 
-    NaN where a column is constant within every category; ValueError for other lengths and methods
-    not in `METHODS`.
+    NaN if a column is constant within every category; ValueError for columns of different lengths
+    and methods not in `METHODS`.
 
     Example:
         >>> x, y, system = [1, 2, 11, 12], [2, 1, 21, 23], ["A", "A", "B", "B"]
@@ -55,7 +55,7 @@ def partial_correlation(
 def weighted_partial(
     weights: Floats, first: Floats, second: Floats, categories: npt.NDArray[np.int64], method: str
 ) -> Floats:
-    """As `partial_correlation`, for several samples at once: float64 of shape (n,), NaN where a
+    """As `partial_correlation`, for several samples together: float64 of shape (n,), NaN if a
     sample has no value.
 
     ``weights``, (n, k), say how often each sample takes each item; ``categories`` are numbers from
@@ -83,8 +83,8 @@ def codes_of(categories: Sequence[str]) -> npt.NDArray[np.int64]:
 def _ranked(weights: Floats, values: Floats, method: str) -> Floats:
     """The values, or their mid-ranks in each sample; scaled to a spread of about 1; (k,) or (n, k)."""
     if method == "pearson":
-        centred: Floats = values - values.mean()
-        return centred / (np.abs(centred).max(initial=0.0) or 1.0)
+        centered: Floats = values - values.mean()
+        return centered / (np.abs(centered).max(initial=0.0) or 1.0)
     codes = dense(values)
     ranks: Floats = mid_ranks(by_class(weights, codes), codes)
     return ranks / max(1, len(values))

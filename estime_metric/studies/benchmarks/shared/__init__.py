@@ -1,3 +1,7 @@
-"""What the studies share: measures in blocks, scores that can be resumed, one runner for every
-study.
+"""What the benchmarks share.
+
+``data``, ``records``: summaries and the files that they are read from. ``blocks``, ``scores``:
+columns of scores, computed together and resumed. ``estime_block``, ``baselines``, ``bertscore``,
+``blanc``, ``own_scores``: such blocks. ``frames``, ``tables``, ``plots``: tidy tables, tables for
+readers, plots. ``study``: the runner. ``estime_paper``: the ESTIME paper's numbers as printed.
 """

@@ -19,14 +19,17 @@ import numpy as np
 
 from estime_metric.comparison.checks import Floats
 from estime_metric.inputs import check_choice, check_pairs
-from estime_metric.studies.benchmarks.shared import scoring
-from estime_metric.studies.benchmarks.shared.scoring import (
+from estime_metric.studies.benchmarks.shared.blocks import (
+    REFERENCE_BASED,
+    REFERENCE_FREE,
+    TRIVIAL,
     Advance,
     Block,
-    Columns,
-    Measure,
-    Summaries,
+    ColumnValues,
+    Prepared,
+    ScoreColumn,
 )
+from estime_metric.studies.benchmarks.shared.data import Summaries
 
 Texts = Sequence[str]
 References = Callable[[Any], Sequence[Texts]]
@@ -195,7 +198,7 @@ def each(
     for index, (summary, texts) in enumerate(zip(summaries, references, strict=True)):
         if not texts or isinstance(texts, str):
             raise ValueError(
-                f"Expected argument `references` to hold a list of texts at {index}, but got {texts!r}."
+                f"Expected argument `references` to contain a list of texts at {index}, but got {texts!r}."
             )
         yield summary, texts[:1] if combine == "first" else texts
         if advance is not None:
@@ -214,31 +217,27 @@ def trivial_block() -> Block:
         return [absent, share, new_trigrams(*texts), counted]
 
     labels = ("(-)absent words", "(-)absent share", "(-)new trigrams", "(-)length")
-    return _block(
-        "Trivial", scoring.TRIVIAL, labels, "scoring.TRIVIAL|words:lower-case|trigrams", compute
-    )
+    return _block("Trivial", TRIVIAL, labels, "TRIVIAL|words:lower-case|trigrams", compute)
 
 
 def divergence_block() -> Block:
     """`jensen_shannon` of summary and source."""
 
-    def compute(data: Summaries, _: Advance) -> Columns:
+    def compute(data: Summaries, _: Advance) -> ColumnValues:
         return {"jensen_shannon": jensen_shannon(data.summaries, data.source_of_each)}
 
-    measure = Measure(
-        "jensen_shannon", "(-)J-Shannon", scoring.REFERENCE_FREE, lower_is_better=True
-    )
+    column = ScoreColumn("jensen_shannon", "(-)J-Shannon", REFERENCE_FREE, lower_is_better=True)
     signature = f"JS|words:lower-case|base:2|{_version('scipy')}"
-    return Block("Jensen-Shannon", (measure,), lambda: (signature, compute))
+    return Block("Jensen-Shannon", (column,), lambda: Prepared(signature, compute))
 
 
 def rouge_block(references: References | None, combine: str = "mean") -> Block:
     """`rouge` against references; against the sources, in their place, where ``references`` is
     ``None``.
     """
-    section, suffix, against = scoring.REFERENCE_BASED, "", combine
+    section, suffix, against = REFERENCE_BASED, "", combine
     if references is None:
-        section, suffix, against = scoring.REFERENCE_FREE, ", source", "source"
+        section, suffix, against = REFERENCE_FREE, ", source", "source"
 
     def compute(data: Summaries, advance: Advance) -> list[Floats]:
         texts = (
@@ -260,7 +259,7 @@ def bleu_block(references: References, combine: str = "mean") -> Block:
         return [bleu(data.summaries, references(data), first=first, advance=advance)]
 
     signature = f"BLEU|case:lower|references:{'first' if first else 'all'}|{_version('sacrebleu')}"
-    return _block("BLEU", scoring.REFERENCE_BASED, ["BLEU"], signature, compute)
+    return _block("BLEU", REFERENCE_BASED, ["BLEU"], signature, compute)
 
 
 def column_of(label: str) -> str:
@@ -276,15 +275,15 @@ def _block(
     compute: Callable[[Any, Advance], list[Floats]],
 ) -> Block:
     """A block whose function gives the scores in the order of the labels."""
-    measures = tuple(
-        Measure(column_of(label), label, section, label.startswith("(-)")) for label in labels
+    columns = tuple(
+        ScoreColumn(column_of(label), label, section, label.startswith("(-)")) for label in labels
     )
-    columns = [one.column for one in measures]
-    return Block(
-        name,
-        measures,
-        lambda: (signature, lambda *given: dict(zip(columns, compute(*given), strict=True))),
-    )
+
+    def by_name(data: Any, advance: Advance) -> ColumnValues:
+        names = [column.name for column in columns]
+        return dict(zip(names, compute(data, advance), strict=True))
+
+    return Block(name, columns, lambda: Prepared(signature, by_name))
 
 
 def _version(package: str) -> str:

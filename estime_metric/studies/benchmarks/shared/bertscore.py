@@ -17,15 +17,15 @@ from estime_metric.studies.benchmarks.shared.baselines import (
     column_of,
     each,
 )
-from estime_metric.studies.benchmarks.shared.scoring import (
+from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     Advance,
     Block,
-    Columns,
-    Measure,
+    ColumnValues,
     Prepared,
-    Summaries,
+    ScoreColumn,
 )
+from estime_metric.studies.benchmarks.shared.data import Summaries
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -150,15 +150,15 @@ def bertscore_block(
     def prepare() -> Prepared:
         scorer = BertScorer(model, layer=layer, device=device)
 
-        def compute(data: Summaries, advance: Advance) -> Columns:
+        def compute(data: Summaries, advance: Advance) -> ColumnValues:
             found = scorer.score(data.summaries, references(data), combine=combine, advance=advance)
             return {column_of(name): values for name, values in found.items()}
 
-        return f"{scorer.signature}|references:{combine}", compute
+        return Prepared(f"{scorer.signature}|references:{combine}", compute)
 
     return Block(
         "BERTScore",
-        tuple(Measure(column_of(name), name, REFERENCE_BASED) for name in NAMES),
+        tuple(ScoreColumn(column_of(name), name, REFERENCE_BASED) for name in NAMES),
         prepare,
     )
 

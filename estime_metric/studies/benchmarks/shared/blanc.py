@@ -28,14 +28,14 @@ from estime_metric.comparison.checks import Floats
 from estime_metric.config import versioned
 from estime_metric.engine.encoder.loading import load_pretrained, revision_of
 from estime_metric.inputs import check_choice, check_pairs
-from estime_metric.studies.benchmarks.shared.scoring import (
+from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Advance,
     Block,
-    Measure,
     Prepared,
-    Summaries,
+    ScoreColumn,
 )
+from estime_metric.studies.benchmarks.shared.data import Summaries
 
 KINDS = ("help", "tune")
 PAPER_ROWS = {"bert-large-uncased": "BLANC-BLU", "albert-xxlarge-v2": "BLANC-AXXL"}
@@ -105,9 +105,9 @@ def blanc_block(model: str, kind: str = "help", *, device: str | None = None) ->
         def compute(data: Summaries, advance: Advance) -> dict[str, Floats]:
             return {column: scorer.score(data.summaries, data.source_of_each, advance=advance)}
 
-        return scorer.signature, compute
+        return Prepared(scorer.signature, compute)
 
-    return Block(f"BLANC-{kind} {name}", (Measure(column, label, REFERENCE_FREE),), prepare)
+    return Block(f"BLANC-{kind} {name}", (ScoreColumn(column, label, REFERENCE_FREE),), prepare)
 
 
 def load_package() -> ModuleType:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.scorer import EstimeScorer
-from estime_metric.studies.benchmarks.shared.scoring import (
+from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Advance,
     Block,
-    Columns,
-    Measure,
-    Summaries,
+    ColumnValues,
+    Prepared,
+    ScoreColumn,
 )
+from estime_metric.studies.benchmarks.shared.data import Summaries
 
-#: Layers of the paper's rows; they are shown of an encoder of as many blocks as the paper's.
+#: Layers of the paper's rows; they are shown for an encoder with as many blocks as the paper's.
 PAPER_LAYERS, PAPER_BLOCKS = (12, 21, 24), 24
 
 
@@ -23,50 +27,63 @@ def estime_block(
     """ESTIME with one unit, all layers in one pass; the measures that the configuration names
     become rows as well.
 
-    With ``layers="all"`` only the default layer (of an encoder of 24 blocks also the paper's)
-    stands in the main tables. With ``every_measure`` all measures of quality become rows; the
-    scorer has to compute them. ``progress`` is the scorer's own bar. The encoder is loaded here;
+    With ``layers="all"`` only the default layer is in the main tables (with an encoder of 24 blocks
+    also the paper's layers). With ``every_measure`` all measures of quality become rows; the scorer
+    must compute them. ``progress`` shows the scorer's own bar. Loads the encoder;
     EncoderUnavailableError, ValueError as `EstimeScorer`.
     """
-    signature, info = scorer.signature, scorer.encoder.info
+    info = scorer.encoder.info
     config = info.resolve(scorer.config)
-    main = set(config.layer_tuple)
+    main_layers = set(config.layer_tuple)
     if scorer.config.layers == "all":
-        main = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
+        main_layers = {info.layer, *(PAPER_LAYERS if info.blocks == PAPER_BLOCKS else ())}
     names = dict.fromkeys(
         ("alarms", *(HIGHER_IS_BETTER if every_measure else ()), *config.measures)
     )
-    measures = {}
-    for name in names:
-        lower = (
-            HIGHER_IS_BETTER.get(name) is False
-        )  # what has no direction, such as `copied`, stays as it is
-        shown = f"{'(-)' if lower else ''}{'ESTIME' if name == 'alarms' else name}"  # (-)ESTIME-21 is the paper's name
-        for layer in config.layer_tuple:
-            label = (
-                f"{shown}-{layer}" if config.unit == "token" else f"{shown}-{layer} {config.unit}"
-            )
-            column = column_of(name, layer, config.unit)
-            measures[name, layer] = Measure(
-                column,
-                label,
-                REFERENCE_FREE,
-                lower,
-                layer=layer,
-                unit=config.unit,
-                main=layer in main,
-            )
-
-    def compute(data: Summaries, _: Advance) -> Columns:
-        result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
-        return {measure.column: result.values(*key).numpy() for key, measure in measures.items()}
-
+    columns = {
+        _MeasureAtLayer(name, layer): ScoreColumn(
+            name=column_of(name, layer, config.unit),
+            label=_label_of(name, layer, config.unit),
+            section=REFERENCE_FREE,
+            lower_is_better=HIGHER_IS_BETTER.get(name) is False,
+            layer=layer,
+            unit=config.unit,
+            main=layer in main_layers,
+        )
+        for name in names
+        for layer in config.layer_tuple
+    }
+    prepared = Prepared(scorer.signature, _compute(scorer, columns, progress))
     return Block(
-        f"ESTIME by {config.unit}",
-        tuple(measures.values()),
-        lambda: (signature, compute),
-        own_bar=True,
+        f"ESTIME by {config.unit}", tuple(columns.values()), lambda: prepared, own_bar=True
     )
+
+
+class _MeasureAtLayer(NamedTuple):
+    measure: str
+    layer: int
+
+
+def _compute(
+    scorer: EstimeScorer, columns: Mapping[_MeasureAtLayer, ScoreColumn], progress: bool
+) -> Callable[[Summaries, Advance], ColumnValues]:
+    def compute(data: Summaries, _: Advance) -> ColumnValues:
+        result = scorer.score(list(data.summaries), data.source_of_each, progress=progress)
+        return {
+            column.name: result.values(one.measure, one.layer).numpy()
+            for one, column in columns.items()
+        }
+
+    return compute
+
+
+def _label_of(name: str, layer: int, unit: str) -> str:
+    """The label of a measure's row: ``(-)ESTIME-21`` is the paper's for alarms. A measure without a
+    direction, such as ``copied``, is not negated.
+    """
+    negated = "(-)" if HIGHER_IS_BETTER.get(name) is False else ""
+    label = f"{negated}{'ESTIME' if name == 'alarms' else name}-{layer}"
+    return label if unit == "token" else f"{label} {unit}"
 
 
 def column_of(name: str, layer: int, unit: str) -> str:

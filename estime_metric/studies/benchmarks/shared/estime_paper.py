@@ -1,5 +1,5 @@
 """Tables 1, 2 and 3 of the ESTIME paper as printed (Vasilyev & Bohannon 2021, sections 3.1, 3.2,
-4), not measured here.
+4); none was computed by this package.
 
 The preprint prints the same numbers, without ESTIME-21. The paper's spellings of one measure are
 made one.
@@ -7,13 +7,14 @@ made one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 #: The four qualities that the experts judged, in the order of Table 1.
 QUALITIES = ("consistency", "relevance", "coherence", "fluency")
 
 
-class Printed(NamedTuple):
+class RhoAndTau(NamedTuple):
     """Spearman's rho and Kendall's tau-c."""
 
     rho: float
@@ -41,19 +42,40 @@ ROUGE-1         0.137  0.067   0.302  0.220   0.184  0.134   0.080  0.046   0.69
 ROUGE-2         0.129  0.063   0.245  0.177   0.146  0.105   0.063  0.036   0.779  0.600
 ROUGE-3         0.149  0.073   0.251  0.180   0.160  0.116   0.066  0.038   0.888  0.717
 """
-_PRINTED: dict[str, tuple[Printed, ...]] = {}
-for _name, *_cells in map(str.split, _ROWS.strip().splitlines()):
-    _numbers = [float(cell) for cell in _cells]
-    _PRINTED[_name] = tuple(map(Printed, _numbers[::2], _numbers[1::2]))
+
+
+@dataclass(frozen=True)
+class _PaperRow:
+    """A row of the three tables: Table 1 by quality, Table 2, and Table 3 if it has the row."""
+
+    table_1: tuple[RhoAndTau, ...]
+    table_2: RhoAndTau
+    table_3: RhoAndTau | None
+
+
+def _read(rows: str) -> dict[str, _PaperRow]:
+    found = {}
+    for line in rows.strip().splitlines():
+        name, *cells = line.split()
+        numbers = [float(cell) for cell in cells]
+        pairs = [RhoAndTau(rho, tau) for rho, tau in zip(numbers[::2], numbers[1::2], strict=True)]
+        of_qualities, others = pairs[: len(QUALITIES)], pairs[len(QUALITIES) :]
+        found[name] = _PaperRow(
+            table_1=tuple(of_qualities),
+            table_2=others[0],
+            table_3=others[1] if len(others) > 1 else None,
+        )
+    return found
+
+
+_PRINTED = _read(_ROWS)
 #: Row -> a correlation for each of `QUALITIES`, summary level.
-TABLE_1: dict[str, tuple[Printed, ...]] = {name: row[:4] for name, row in _PRINTED.items()}
+TABLE_1 = {name: row.table_1 for name, row in _PRINTED.items()}
 #: Row -> the correlation with consistency, system level.
-TABLE_2: dict[str, Printed] = {name: row[4] for name, row in _PRINTED.items()}
+TABLE_2 = {name: row.table_2 for name, row in _PRINTED.items()}
 #: Row -> the correlation of clean and corrupted summaries with 1 and 0.
-TABLE_3: dict[str, Printed] = {name: row[5] for name, row in _PRINTED.items() if len(row) > 5}
+TABLE_3 = {name: row.table_3 for name, row in _PRINTED.items() if row.table_3 is not None}
 #: Rows of the upper halves of Tables 1 and 2: measures that need no reference summary. The others
 #: need some.
-REFERENCE_FREE, REFERENCE_BASED = (
-    tuple(TABLE_3),
-    tuple(name for name in TABLE_1 if name not in TABLE_3),
-)
+REFERENCE_FREE = tuple(TABLE_3)
+REFERENCE_BASED = tuple(name for name in TABLE_1 if name not in TABLE_3)

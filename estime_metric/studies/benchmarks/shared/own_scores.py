@@ -1,5 +1,7 @@
-"""Scores that were computed elsewhere, beside ours: a row for each summary in any order, a column
-for each measure, as ``estime score -o`` writes them where the input names document and system."""
+"""Scores that were computed elsewhere as blocks of a benchmark: a table with a row per summary in any
+order and a column per measure, as ``estime score -o`` writes them if the input names document and
+system.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,16 @@ from estime_metric.comparison.reading import read_table
 from estime_metric.files import read_meta
 from estime_metric.measures import HIGHER_IS_BETTER
 from estime_metric.studies.benchmarks.shared import estime_paper
-from estime_metric.studies.benchmarks.shared.scoring import OWN, Block, Measure, Summaries
+from estime_metric.studies.benchmarks.shared.blocks import OWN, Block, Prepared, ScoreColumn
+from estime_metric.studies.benchmarks.shared.data import Summaries
 from estime_metric.studies.meta.grid import cell_names
 
-#: Names of the columns of documents and of systems; the first that a table has is taken.
-DOCUMENT, SYSTEM = ("document", "doc_id", "hash", "pair"), ("system", "model_name", "n_errors")
-#: Columns that hold no score: names, what ``estime score`` writes beside its measures, and human
+#: Names of the columns that identify a summary, by the part of its key: the first name that a table
+#: has is taken. ``pair`` and ``n_errors`` are those of subtle errors, ``pair`` and ``version`` those
+#: of BUMP, ``domain`` and ``id`` those of SummEdits.
+DOCUMENT = ("document", "doc_id", "hash", "pair", "domain")
+SYSTEM = ("system", "model_name", "n_errors", "version", "id")
+#: Columns without scores: names, what ``estime score`` writes in addition to its measures, and human
 #: judgements.
 NO_SCORES = {
     *DOCUMENT,
@@ -40,13 +46,13 @@ NO_SCORES = {
     "n_missing",
 }
 
-#: Rows of the paper by their names in lower case: a column of that name stands above that row.
+#: Rows of the paper by their names in lower case: a column of that name is shown above that row.
 _PRINTED = {label.removeprefix("(-)").lower(): label for label in estime_paper.TABLE_1}
 
 
 def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[Block]:
     """A block of measures for each file, CSV, JSON Lines or Parquet, whose names without the ending
-    have to differ. ``lower`` are columns of which less is better, in any of the files; those of
+    have to differ. ``lower`` are columns for which lower is better, in any of the files; those of
     ESTIME are known. Raises OSError for a file that cannot be read, ImportError for Parquet without
     pyarrow, TypeError and ValueError as `own_block`, and where no file has a column of ``lower``.
     """
@@ -68,73 +74,73 @@ def own_blocks(files: Iterable[str | Path], lower: Iterable[str] = ()) -> list[B
 
 
 def own_block(table: pd.DataFrame, name: str = "own", lower: Sequence[str] = ()) -> Block:
-    """Scores of a table as measures of a benchmark; the block's notes name summaries without a
-    score and rows of no summary.
+    """Scores of a table as columns of a benchmark; the block's notes name summaries without a score
+    and rows of no summary.
 
     Args:
-        table: a row for each summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column
-            of numbers for each measure, with NaN for a missing score. Columns of text and those in
-            `NO_SCORES` are no measures.
+        table: a row per summary: its document (`DOCUMENT`), its system (`SYSTEM`) and a column of
+            numbers per measure, with NaN for a missing score. Columns of text and those in
+            `NO_SCORES` are not measures.
         name: follows the measures' names in tables, and precedes the names of their columns.
-        lower: columns of which less is better; those of ESTIME (``alarms``, ``alarms@21``) are
+        lower: columns for which lower is better; those of ESTIME (``alarms``, ``alarms@21``) are
             known.
 
     Raises:
-        TypeError: a column holds both numbers and text.
+        TypeError: a column has both numbers and text.
         ValueError: no column of documents, systems or scores, a summary twice, an infinite score,
             or an unknown ``lower``.
     """
-    keys = _keys(table, name)
-    names = (
-        one
-        for one in table.columns
-        if str(one) not in NO_SCORES and not str(one).startswith("Unnamed:")
-    )
-    columns = {str(column): _numbers(table[column], name) for column in names}
-    scores = pd.DataFrame(
-        {column: values for column, values in columns.items() if values is not None}, index=keys
-    )
-    if not len(scores.columns):
-        raise ValueError(
-            f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
-        )
+    scores = _scores(table, name)
     if unknown := [column for column in lower if column not in scores]:
         raise ValueError(
             f"Expected argument `lower` to name columns of scores in {name!r}, but got {listed(unknown)}."
         )
-    measures = {column: _measure(column, name, column in lower) for column in scores}
+    columns = {column: _column(column, name, column in lower) for column in scores}
 
     def compute(data: Summaries, _: object) -> dict[str, Floats]:
-        if not keys.isin(data.keys).any():
+        if not scores.index.isin(data.keys).any():
             raise ValueError(
-                f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(keys)} rows is one; "
-                f"the first is {keys[0]}, the first summary {data.keys[0]}."
+                f"Expected {name!r} to score summaries of {data.origin}, but none of its {len(scores)} rows is one; "
+                f"the first is {scores.index[0]}, the first summary {tuple(data.keys[0])}."
             )
         found = scores.reindex(pd.MultiIndex.from_tuples(data.keys))
-        return {measure.column: found[column].to_numpy() for column, measure in measures.items()}
+        return {column.name: found[given].to_numpy() for given, column in columns.items()}
 
-    content = repr(
-        [
-            *sorted(
-                zip(scores.index, *(scores[column].tolist() for column in scores), strict=True)
-            ),
-            *scores,
-        ]
-    )
-    stated = list(dict.fromkeys(table["signature"])) if "signature" in table else []
-    parts = [
-        name,
-        f"sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}",
-        *(stated if len(stated) == 1 else []),
-    ]
-    prepared = "|".join(map(str, parts)), compute
-    measured = tuple(measures.values())
     return Block(
         f"Scores of {name}",
-        measured,
-        lambda: prepared,
+        tuple(columns.values()),
+        lambda: Prepared(_signature(table, scores, name), compute),
         notes=lambda data: tuple(_notes(data, scores, name)),
     )
+
+
+def _scores(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The columns of numbers, by the key of each summary."""
+    keys = _keys(table, name)
+    numbers = {
+        str(column): _numbers(table[column], name)
+        for column in table.columns
+        if str(column) not in NO_SCORES and not str(column).startswith("Unnamed:")
+    }
+    known = {column: values for column, values in numbers.items() if values is not None}
+    if not known:
+        raise ValueError(
+            f"Expected {name!r} to have a column of scores, but its columns are {listed(table.columns)}."
+        )
+    return pd.DataFrame(known, index=keys)
+
+
+def _signature(table: pd.DataFrame, scores: pd.DataFrame, name: str) -> str:
+    """The name, a hash of keys and scores that does not depend on the order of the rows, and the
+    one signature that the table states, if there is one.
+    """
+    rows = sorted(scores.itertuples(name=None))
+    content = repr([*rows, *scores])
+    parts = [name, f"sha256:{hashlib.sha256(content.encode()).hexdigest()[:12]}"]
+    stated = list(dict.fromkeys(table["signature"])) if "signature" in table else []
+    if len(stated) == 1:
+        parts.append(str(stated[0]))
+    return "|".join(parts)
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -145,50 +151,55 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _keys(table: pd.DataFrame, name: str) -> pd.MultiIndex:
-    found = []
-    for kind, choices in (("documents", DOCUMENT), ("systems", SYSTEM)):
-        column = next((one for one in choices if one in table), None)
-        if column is None:
-            raise ValueError(
-                f"Expected {name!r} to have a column of {kind} ({', '.join(choices)}), but its columns are "
-                f"{listed(table.columns)}."
-            )
-        cells = table[column]
-        if column == "n_errors" and "n_missing" in table:
-            cells = cells + table["n_missing"]  # the errors that were asked for
-        found.append([str(cell) for cell in cells])
-    keys = pd.MultiIndex.from_arrays(found)
+    systems = _names(table, "systems", SYSTEM, name)
+    if systems.name == "n_errors" and "n_missing" in table:
+        systems = systems + table["n_missing"]  # the errors that were asked for
+    documents = _names(table, "documents", DOCUMENT, name)
+    keys = pd.MultiIndex.from_arrays(
+        [[str(cell) for cell in part] for part in (documents, systems)]
+    )
     if not len(keys):
         raise ValueError(f"Expected {name!r} to have rows, but it has none.")
     if len(twice := keys[keys.duplicated()].unique()):
         raise ValueError(
-            f"Expected {name!r} to hold each summary once, but these occur twice: {listed(twice)}."
+            f"Expected {name!r} to have each summary once, but these occur twice: {listed(twice)}."
         )
     return keys
 
 
+def _names(table: pd.DataFrame, kind: str, choices: Sequence[str], name: str) -> pd.Series:
+    """The first column of ``choices`` that the table has."""
+    column = next((one for one in choices if one in table), None)
+    if column is None:
+        raise ValueError(
+            f"Expected {name!r} to have a column of {kind} ({', '.join(choices)}), but its columns are "
+            f"{listed(table.columns)}."
+        )
+    return table[column]
+
+
 def _numbers(cells: pd.Series, name: str) -> Floats | None:
-    """A column as numbers, ``None`` where it holds text or nothing."""
+    """A column as numbers, ``None`` if it has only text or nothing."""
     values = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
     if np.isnan(values).all():
         return None
     if len(unread := cells[np.isnan(values) & cells.notna().to_numpy()]):
         raise TypeError(
-            f"Expected column {cells.name!r} of {name!r} to hold numbers, but got {unread.iloc[0]!r}."
+            f"Expected column {cells.name!r} of {name!r} to contain numbers, but got {unread.iloc[0]!r}."
         )
     if np.isinf(values).any():
         raise ValueError(
-            f"Expected column {cells.name!r} of {name!r} to be finite, but it holds an infinity."
+            f"Expected column {cells.name!r} of {name!r} to be finite, but it has an infinity."
         )
     return np.asarray(values)
 
 
-def _measure(column: str, name: str, lower: bool) -> Measure:
-    """A column's row in the tables: where the paper prints a row of that name, above that row."""
+def _column(column: str, name: str, lower: bool) -> ScoreColumn:
+    """A column's row in the tables: above the paper's row of that name, if it prints one."""
     lower = lower or not HIGHER_IS_BETTER.get(column.partition("@")[0], True)
     printed = _PRINTED.get(column.lower().replace("_", "-").replace(" ", "-"))
     label = printed or f"{'(-)' if lower else ''}{column}"
-    return Measure(f"{name}:{column}", f"{label} [{name}]", OWN, lower_is_better=lower)
+    return ScoreColumn(f"{name}:{column}", f"{label} [{name}]", OWN, lower_is_better=lower)
 
 
 def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
@@ -206,6 +217,6 @@ def _notes(data: Summaries, scores: pd.DataFrame, name: str) -> Iterator[str]:
     new_document, new_system = ~documents.isin(data.documents), ~systems.isin(data.systems)
     for kind, names in (("documents", documents[new_document]), ("systems", systems[new_system])):
         if len(names):
-            yield f"{name}: unknown {kind}, left out: {listed(names.unique())}."
+            yield f"{name}: unknown {kind}, excluded: {listed(names.unique())}."
     if len(rest := strange[~new_document & ~new_system]):
-        yield f"{name}: rows of no summary, left out: {cell_names(rest)}."
+        yield f"{name}: rows of no summary, excluded: {cell_names(rest)}."

@@ -51,7 +51,7 @@ def by_key(
     for row in rows:
         key = tuple(str(row[field]) for field in fields)
         if key in found:
-            raise ValueError(f"Expected {name} to hold each row once, but {key} occurs twice.")
+            raise ValueError(f"Expected {name} to contain each row once, but {key} occurs twice.")
         found[key] = row
     return found
 

@@ -201,7 +201,7 @@ class SubtleErrors:
     def signature(self) -> str:
         """One line that says how the errors came about; loads the model, which tells its revision."""
         model = (
-            EstimeConfig(model=self._config.model, revision=self._head.revision)
+            EstimeConfig(model=self._config.model, revision=self.head.revision)
             .signature()
             .split("|")[1]
         )
@@ -223,29 +223,29 @@ class SubtleErrors:
         return [self._corrupt(text) for text in bar]
 
     @cached_property
-    def _head(self) -> PredictionHead:
+    def head(self) -> PredictionHead:
+        """The model that makes the errors, loaded at first use."""
         return PredictionHead(self._config)
 
     def _corrupt(self, text: str) -> Corrupted:
-        (units,) = tokenize([text], self._head.tokenizer)
+        (units,) = tokenize([text], self.head.tokenizer)
         tokens = units.tokens.copy()
         corrupted = substitute(text, [], self.n_errors)
         for word in shuffled(whole_words(text, units), text, self.seed):
             if len(corrupted.errors) == self.n_errors:
                 break
             if (found := self._error(text, corrupted, tokens, word)) is not None:
-                error, token = found
                 if self.order == "sequential":
-                    tokens[word.position] = token
-                corrupted = substitute(text, [*corrupted.errors, error], self.n_errors)
+                    tokens[word.position] = found.token
+                corrupted = substitute(text, [*corrupted.errors, found.error], self.n_errors)
         return corrupted
 
     def _error(
         self, text: str, corrupted: Corrupted, tokens: IntArray, word: WholeWord
-    ) -> tuple[SubtleError, int] | None:
-        """The error at a word and its token; ``None`` where no prediction will do."""
-        tokenizer, original = self._head.tokenizer, text[slice(*word.span)]
-        logits = self._head.scores(tokens, word.position)
+    ) -> _Prediction | None:
+        """The best prediction at a word that will do; ``None`` if there is none."""
+        tokenizer, original = self.head.tokenizer, text[slice(*word.span)]
+        logits = self.head.scores(tokens, word.position)
         special = set(tokenizer.all_special_ids)
         earlier = corrupted.errors if self.order == "sequential" else ()
         for rank, token in enumerate(
@@ -256,18 +256,32 @@ class SubtleErrors:
             replacement = tokenizer.decode([token]).strip()
             if not is_word(replacement) or same_word(replacement, original):
                 continue
-            if self._head.ignores_case:
+            if self.head.ignores_case:
                 replacement = with_case_of(replacement, original)
             probability = float(torch.exp(logits[token] - logits.logsumexp(0)))
             error = SubtleError(
-                (0, 0), word.span, original, replacement, rank, probability, len(corrupted.errors)
+                span=(0, 0),  # `substitute` fills it in
+                clean_span=word.span,
+                original=original,
+                replacement=replacement,
+                rank=rank,
+                probability=probability,
+                step=len(corrupted.errors),
             )
             expected = tokens.copy()
             expected[word.position] = token
             (units,) = tokenize([substitute(text, [*earlier, error], 0).text], tokenizer)
             if units.tokens.tolist() == expected.tolist():  # the other tokens are as they were
-                return error, token
+                return _Prediction(error, token)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Prediction:
+    """An error that can be put in, and the token of its word."""
+
+    error: SubtleError
+    token: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +298,7 @@ def whole_words(text: str, units: Units) -> list[WholeWord]:
 
     A word is what `estime_metric.engine.text.words.split_words` finds, with a letter or digit in
     it. It is whole where exactly one token touches it, that token touches nothing else and is not
-    the unknown one. A word that an invisible character joins to its neighbour (zero-width joiner,
+    the unknown one. A word that an invisible character joins to its neighbor (zero-width joiner,
     soft hyphen) is part of one.
     """
     spans, found, low = units.spans.tolist(), [], 0

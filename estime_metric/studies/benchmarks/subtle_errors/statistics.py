@@ -1,30 +1,155 @@
 """What scores and alarms say: clean summaries told from corrupted ones, more alarms with more
 errors, alarms on errors.
 
-Axes: ``d`` pairs, ``n`` resamples of them. Numbers come as `with_ends` gives them, with intervals.
+Axes: ``d`` pairs, ``n`` resamples of them. A number ``NAME`` comes with the ends of its 95%
+interval, ``NAME_low`` and ``NAME_high``, widened to the number if it is outside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from estime_metric.comparison.checks import Floats, finite
 from estime_metric.comparison.paired import approximate_randomization
-from estime_metric.comparison.resampling import interval
 from estime_metric.explanation import Explanation
-from estime_metric.studies.benchmarks.shared.study import drawn_weights
+from estime_metric.studies.benchmarks.shared.estime_block import column_of
+from estime_metric.studies.benchmarks.shared.frames import Frames, drawn_weights, with_interval
+from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.meta.concordance import METHODS, tally
 
 if TYPE_CHECKING:
+    from estime_metric.scorer import EstimeScorer
+    from estime_metric.studies.benchmarks.subtle_errors.data import Versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted
 
-#: Units to each side of an error that count as its neighbourhood.
+#: Units to each side of an error that count as its neighborhood.
 REACHES = (0, 1, 2, 5)
+#: Measures whose rise with the number of errors is shown, and what they are called there.
+SENSITIVE = {
+    "alarms": "alarms",
+    "alarm_rate": "alarm rate",
+    "alarms_alltokens": "alarms, all tokens",
+}
+AGREEMENT, RISE, POSITIONS = "agreement.csv", "rise.csv", "positions.csv"
+
+
+def analyze(
+    scores: Scores[Versions],
+    scorer: EstimeScorer,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: bool = False,
+) -> Frames:
+    """Three tidy tables.
+
+    ``agreement.csv``: what `agree` gives for each number of errors and measure, over the pairs that
+    have that many errors and a score. ``rise.csv``: what `rise` gives for the measures in
+    `SENSITIVE`, over the pairs that have all errors. ``positions.csv``: what `detect` gives.
+    ``scorer`` explains the summaries; of several layers the first one's alarms are located.
+    """
+    layer = located_layer(scorer)
+    return {
+        AGREEMENT: _agreement(scores, resamples, seed),
+        RISE: _rise(scores, layer, scorer.config.unit, resamples, seed),
+        POSITIONS: _positions(scores.data, scorer, resamples, seed, progress),
+    }
+
+
+def located_layer(scorer: EstimeScorer) -> int:
+    """The layer whose alarms are located: the first one."""
+    return scorer.encoder.info.resolve(scorer.config).layer_tuple[0]
+
+
+def _agreement(scores: Scores[Versions], resamples: int, seed: int) -> pd.DataFrame:
+    data = scores.data
+    values = {column.name: _by_pair(data, scores.oriented(column)) for column in scores.known}
+    rows = []
+    for index, number in enumerate(data.numbers, start=1):
+        clean_and_corrupted = {
+            name: CleanAndCorrupted(table[:, 0], table[:, index]) for name, table in values.items()
+        }
+        found = _agree_where_known(clean_and_corrupted, data.complete(number), resamples, seed)
+        for column in scores.known:
+            ids = {"n_errors": number, "column": column.name, "measure": column.label}
+            rows.append({**ids, **found[column.name]})
+    return pd.DataFrame(rows)
+
+
+def _agree_where_known(
+    scores: Mapping[str, CleanAndCorrupted], pairs: list[int], resamples: int, seed: int
+) -> dict[str, dict[str, Any]]:
+    """`agree` over some pairs. A measure that lacks a score for some of them is computed over the
+    others, as is the first measure, with which it is compared.
+    """
+    first = next(iter(scores), None)
+    measures_of = dict[tuple[int, ...], list[str]]()
+    for name, given in scores.items():
+        finite_scores = np.isfinite(given.clean) & np.isfinite(given.corrupted)
+        measures_of.setdefault(tuple(pair for pair in pairs if finite_scores[pair]), []).append(
+            name
+        )
+    found: dict[str, dict[str, Any]] = {}
+    for kept, names in measures_of.items():
+        rows = list(kept)
+        compared = {
+            name: CleanAndCorrupted(
+                np.asarray(scores[name].clean)[rows], np.asarray(scores[name].corrupted)[rows]
+            )
+            for name in dict.fromkeys([first, *names])
+            if name is not None
+        }
+        agreement = agree(compared, Sampler(len(rows), resamples, seed), seed)
+        found |= {name: agreement[name] for name in names}
+    return found
+
+
+def _rise(
+    scores: Scores[Versions], layer: int, unit: str, resamples: int, seed: int
+) -> pd.DataFrame:
+    data = scores.data
+    rows = []
+    for name, label in SENSITIVE.items():
+        if (column := column_of(name, layer, unit)) in scores.values:
+            counts = _by_pair(data, scores.values[column])
+            complete = data.complete(data.numbers[-1])
+            pairs = [pair for pair in complete if np.isfinite(counts[pair]).all()]
+            sampler = Sampler(len(pairs), resamples, seed)
+            levels = rise(counts[pairs], (0, *data.numbers), sampler)
+            rows += [{"measure": label, "pairs": len(pairs), **level} for level in levels]
+    return pd.DataFrame(rows)
+
+
+def _positions(
+    data: Versions, scorer: EstimeScorer, resamples: int, seed: int, progress: bool
+) -> pd.DataFrame:
+    explained = scorer.explain_pairs(
+        list(data.summaries), data.source_of_each, layer=located_layer(scorer), progress=progress
+    )
+    rows = []
+    for index, number in enumerate(data.numbers, start=1):
+        clean = [pair * len(data.systems) for pair in data.complete(number)]
+        found = detect(
+            [data.versions[row + index] for row in clean],
+            [explained[row + index] for row in clean],
+            [explained[row] for row in clean],
+            resamples=resamples,
+            seed=seed,
+        )
+        rows += [{"n_errors": number, "pairs": len(clean), **of_reach} for of_reach in found]
+    return pd.DataFrame(rows)
+
+
+def _by_pair(data: Versions, values: Floats) -> Floats:
+    """Scores of shape (pairs, versions), the clean version first."""
+    return values.reshape(len(data.documents), len(data.systems))
 
 
 class Sampler:
@@ -46,12 +171,12 @@ class Sampler:
         return np.concatenate([[array.sum()], self.weights[1:] @ array])
 
     def mean(self, values: npt.ArrayLike) -> Floats:
-        """Means over the pairs, likewise."""
+        """Means over the pairs, in the same order."""
         return divide(self.sum(values), self.sum(np.ones(np.shape(values))))
 
 
 def divide(numerators: Any, denominators: Any) -> Floats:
-    """Quotients, NaN where there is nothing to divide by."""
+    """Quotients, NaN if there is nothing to divide by."""
     with np.errstate(divide="ignore", invalid="ignore"):
         quotients: Floats = np.where(
             denominators == 0, np.nan, np.asarray(numerators) / denominators
@@ -59,62 +184,61 @@ def divide(numerators: Any, denominators: Any) -> Floats:
     return quotients
 
 
-def with_ends(**values: Floats) -> dict[str, float]:
-    """The first of the values by their name, the ends of the 95% interval of the others as
-    ``NAME_low``, ``NAME_high``.
-
-    The interval is widened to the value where that lies outside: a resample that takes a pair twice
-    ties it with itself, which shifts correlations of a few pairs to one side.
-    """
+def with_intervals(**values: Floats) -> dict[str, float]:
+    """Each of the values by its name, with the ends of its interval, see the module."""
     found: dict[str, float] = {}
-    for name, sampled in values.items():
-        low, high, _ = interval(sampled[1:], 0.95)
-        value = float(sampled[0])
-        found |= {name: value, f"{name}_low": min(low, value), f"{name}_high": max(high, value)}
+    for name, drawn in values.items():
+        found |= with_interval(drawn, name, widened=True)
     return found
 
 
+class CleanAndCorrupted(NamedTuple):
+    """A measure's scores of d clean summaries and of the same with errors, higher is better."""
+
+    clean: npt.ArrayLike
+    corrupted: npt.ArrayLike
+
+
 def agree(
-    scores: Mapping[str, Sequence[npt.ArrayLike]], sampler: Sampler, seed: int = 0
+    scores: Mapping[str, CleanAndCorrupted], sampler: Sampler, seed: int = 0
 ) -> dict[str, dict[str, Any]]:
     """The paper's Table 3 (section 4): does a measure tell clean summaries (1) from the same with
     errors (0)?
 
     Args:
-        scores: measure -> its scores of the clean and of the corrupted summaries, (d,) each, higher
-            is better.
+        scores: measure -> its scores, (d,) of each kind.
         sampler, seed: resamples the ``d`` pairs, the same for all measures; of the paired test.
 
     Returns:
         By measure: ``pairs``; ``spearman`` and ``kendall_c``, the correlation with the labels over
-        all summaries, NaN where all scores are equal; ``behind``, how much lower its Spearman
+        all summaries, NaN if all scores are equal; ``behind``, how much lower its Spearman
         correlation is than the first measure's; ``auc``, the chance that a clean summary scores
         higher than a corrupted one of any pair, ties half; ``preferred``, the same within pairs;
         ``p_value`` of the mean difference within pairs by approximate randomization, two-sided.
 
     Raises:
-        TypeError, ValueError: the scores are no numbers, not finite, or of two lengths.
+        TypeError, ValueError: the scores are not numbers, not finite, or of two lengths.
     """
     found: dict[str, dict[str, Any]] = {}
     first: Floats | None = None
-    for measure, sides in scores.items():
-        clean, corrupted = (finite(f"scores of {measure}", side, 1) for side in sides)
+    for measure, given in scores.items():
+        clean = finite(f"scores of {measure}", given.clean, 1)
+        corrupted = finite(f"scores of {measure}", given.corrupted, 1)
         if not len(clean) == len(corrupted) == sampler.pairs:
             raise ValueError(
-                f"Expected argument `scores` to hold {sampler.pairs} scores of each kind, but {measure!r} has "
+                f"Expected argument `scores` to have {sampler.pairs} scores of each kind, but {measure!r} has "
                 f"{len(clean)} and {len(corrupted)}."
             )
-        labels = np.repeat([1.0, 0.0], sampler.pairs)
         counts = tally(
-            np.concatenate([sampler.weights] * 2, axis=1),
-            np.concatenate([clean, corrupted]),
-            labels,
+            weights=np.concatenate([sampler.weights, sampler.weights], axis=1),
+            scores=np.concatenate([clean, corrupted]),
+            judgements=np.repeat([1.0, 0.0], sampler.pairs),
         )
         spearman = METHODS["spearman"](counts)
         first = spearman if first is None else first
         found[measure] = {
             "pairs": sampler.pairs,
-            **with_ends(
+            **with_intervals(
                 spearman=spearman,
                 kendall_c=METHODS["kendall_c"](counts),
                 behind=first - spearman,
@@ -137,8 +261,8 @@ def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> lis
     one to compare with. Returns for each: ``n_errors``; ``mean`` over the summaries; ``rise``, the
     mean difference to the same summaries with no error; ``step``, that to the next smaller number,
     0 for the smallest; ``more_less_fewer``, the share of summaries above the one without error less
-    the share below, -1 to 1. Raises ValueError where the shape does not fit ``numbers``, or a value
-    is not finite.
+    the share below, -1 to 1. Raises ValueError if the shape does not fit ``numbers``, or a value is
+    not finite.
     """
     table = finite("values", values, 2)
     if table.shape[1] != len(numbers):
@@ -151,7 +275,9 @@ def rise(values: npt.ArrayLike, numbers: Sequence[int], sampler: Sampler) -> lis
     return [
         {
             "n_errors": number,
-            **with_ends(**{name: sampler.mean(kind[:, index]) for name, kind in kinds.items()}),
+            **with_intervals(
+                **{name: sampler.mean(kind[:, index]) for name, kind in kinds.items()}
+            ),
         }
         for index, number in enumerate(numbers)
     ]
@@ -169,23 +295,22 @@ def detect(
     """Do alarms fall on the errors? The paper counts alarms; here their positions are compared with
     the errors'.
 
-    Chance is what as many alarms would do that fell on the checked units of the same summary at
-    random: for the precision the share of its checked units that lie near an error, for the recall
-    the hypergeometric probability that at least one of them lies near it. A lift is a quotient, 1
-    for no better than chance.
+    Chance is what as many alarms would do if they fell on the checked units of the same summary at
+    random: for the precision, the share of its checked units that are near an error; for the
+    recall, the hypergeometric probability that at least one of them is near it. A lift is a
+    quotient, 1 for no better than chance.
 
     Args:
         corrupted: the summaries with their errors.
         explanations, clean: the verdicts on the units of each corrupted summary, and of each clean
             one.
-        reaches: sizes of the neighbourhood, in units of the measure to each side; 0 is the error
-            itself.
+        reaches: sizes of the neighborhood, in units to each side; 0 is the error itself.
         resamples, seed: of the summaries, for the 95% intervals.
 
     Returns:
         For each of ``reaches``: ``reach``, ``errors``, of them the ``checkable``, with at least one
         unit near that occurs in the source and so can raise an alarm, and ``alarms``. Shares with
-        their intervals, NaN where there is nothing to divide by: ``precision`` of the alarms that
+        their intervals, NaN if there is nothing to divide by: ``precision`` of the alarms that
         are near an error; ``recall`` of the checkable errors that have an alarm near,
         ``recall_of_all`` errors; of both ``NAME_by_chance`` and ``NAME_lift``; ``before``, the
         share of the same positions with an alarm near in the clean text; and ``gain``,
@@ -194,90 +319,119 @@ def detect(
     Raises:
         ValueError: the lengths differ, or an explanation is of another text.
     """
-    if not len(corrupted) == len(explanations) == len(clean):
-        raise ValueError(
-            f"Expected arguments `corrupted`, `explanations` and `clean` to be of one length, "
-            f"but got {len(corrupted)}, {len(explanations)} and {len(clean)}."
-        )
-    triples = list(zip(corrupted, explanations, clean, strict=True))
-    for index, (texts, shown, before) in enumerate(triples):
-        for name, text, explained in (
-            ("explanations", texts.text, shown),
-            ("clean", texts.clean, before),
-        ):
-            if explained.prediction != text:
-                raise ValueError(
-                    f"Expected argument `{name}` to be of the same text at index {index}, but it is not."
-                )
+    _check_texts(corrupted, explanations, clean)
     sampler = Sampler(len(corrupted), resamples, seed)
     found = []
     for reach in reaches:
-        columns = (
-            np.array([_count(*triple, reach) for triple in triples], dtype=float).reshape(-1, 8).T
+        counts = pd.DataFrame(
+            [
+                asdict(count_alarms(texts, shown, before, reach))
+                for texts, shown, before in zip(corrupted, explanations, clean, strict=True)
+            ],
+            columns=list(AlarmCounts.__dataclass_fields__),
+            dtype=np.float64,
         )
-        alarms, near, near_by_chance, errors, checkable, seen, seen_by_chance, known = map(
-            sampler.sum, columns
+        sums = {name: sampler.sum(counts[name]) for name in counts}
+        shares = with_intervals(
+            precision=divide(sums["near"], sums["alarms"]),
+            precision_by_chance=divide(sums["near_by_chance"], sums["alarms"]),
+            precision_lift=divide(sums["near"], sums["near_by_chance"]),
+            recall=divide(sums["seen"], sums["checkable"]),
+            recall_by_chance=divide(sums["seen_by_chance"], sums["checkable"]),
+            recall_lift=divide(sums["seen"], sums["seen_by_chance"]),
+            recall_of_all=divide(sums["seen"], sums["errors"]),
+            before=divide(sums["seen_before"], sums["errors"]),
+            gain=divide(sums["seen"] - sums["seen_before"], sums["errors"]),
         )
-        shares = with_ends(
-            precision=divide(near, alarms),
-            precision_by_chance=divide(near_by_chance, alarms),
-            precision_lift=divide(near, near_by_chance),
-            recall=divide(seen, checkable),
-            recall_by_chance=divide(seen_by_chance, checkable),
-            recall_lift=divide(seen, seen_by_chance),
-            recall_of_all=divide(seen, errors),
-            before=divide(known, errors),
-            gain=divide(seen - known, errors),
-        )
-        totals = {
-            "errors": int(errors[0]),
-            "checkable": int(checkable[0]),
-            "alarms": int(alarms[0]),
-        }
+        totals = {name: int(sums[name][0]) for name in ("errors", "checkable", "alarms")}
         found.append({"reach": reach, **totals, **shares})
     return found
 
 
-def _count(
+def _check_texts(
+    corrupted: Sequence[Corrupted],
+    explanations: Sequence[Explanation],
+    clean: Sequence[Explanation],
+) -> None:
+    """Refuses explanations of other texts than the corrupted and the clean summaries."""
+    if not len(corrupted) == len(explanations) == len(clean):
+        raise ValueError(
+            f"Expected arguments `corrupted`, `explanations` and `clean` to have the same length, "
+            f"but got {len(corrupted)}, {len(explanations)} and {len(clean)}."
+        )
+    expected = {
+        "explanations": zip(explanations, (one.text for one in corrupted), strict=True),
+        "clean": zip(clean, (one.clean for one in corrupted), strict=True),
+    }
+    for name, explained_texts in expected.items():
+        for index, (explanation, text) in enumerate(explained_texts):
+            if explanation.prediction != text:
+                raise ValueError(
+                    f"Expected argument `{name}` to be of the same text at index {index}, but it is not."
+                )
+
+
+@dataclass(frozen=True)
+class AlarmCounts:
+    """The alarms of one summary and its errors, for one size of the neighborhood.
+
+    Attributes:
+        alarms: all alarms.
+        near: alarms near an error.
+        near_by_chance: as many alarms at random would be near an error so often.
+        errors: all errors.
+        checkable: errors with a checked unit near.
+        seen: errors with an alarm near.
+        seen_by_chance: as many alarms at random would see so many errors.
+        seen_before: errors with an alarm near in the clean text.
+    """
+
+    alarms: float
+    near: float
+    near_by_chance: float
+    errors: float
+    checkable: float
+    seen: float
+    seen_by_chance: float
+    seen_before: float
+
+
+def count_alarms(
     corrupted: Corrupted, explanation: Explanation, clean: Explanation, reach: int
-) -> tuple[float, ...]:
-    """Of one summary: alarms, those near an error, those expected there; errors, and of them the
-    checkable, those with an alarm near, with how many such expected, and with an alarm near in the
-    clean text."""
-    alarm, before = (
-        [unit.verdict == "alarm" for unit in one.units] for one in (explanation, clean)
-    )
+) -> AlarmCounts:
+    """Counts alarms and errors of one corrupted summary; ``explanation`` is of it, ``clean`` of the
+    summary without errors, ``reach`` the units to each side that are near.
+    """
+    alarm = [unit.verdict == "alarm" for unit in explanation.units]
     checked = [unit.verdict != "absent" for unit in explanation.units]
+    alarm_before = [unit.verdict == "alarm" for unit in clean.units]
     near = [_near(explanation, error.span, reach) for error in corrupted.errors]
-    around, checked_near = (
-        set().union(*near),
-        [sum(checked[index] for index in positions) for positions in near],
-    )
-    return (
-        sum(alarm),
-        sum(alarm[index] for index in around),
-        sum(alarm) * sum(checked[index] for index in around) / max(1, sum(checked)),
-        len(near),
-        sum(number > 0 for number in checked_near),
-        sum(any(alarm[index] for index in positions) for positions in near),
-        sum(chance_of_a_hit(sum(checked), number, sum(alarm)) for number in checked_near),
-        sum(
-            any(before[index] for index in _near(clean, one.clean_span, reach))
-            for one in corrupted.errors
+    near_before = [_near(clean, error.clean_span, reach) for error in corrupted.errors]
+    near_any = set().union(*near)
+    checked_near = [sum(checked[index] for index in positions) for positions in near]
+    alarms, all_checked = sum(alarm), sum(checked)
+    return AlarmCounts(
+        alarms=alarms,
+        near=sum(alarm[index] for index in near_any),
+        near_by_chance=alarms * sum(checked[index] for index in near_any) / max(1, all_checked),
+        errors=len(near),
+        checkable=sum(number > 0 for number in checked_near),
+        seen=sum(any(alarm[index] for index in positions) for positions in near),
+        seen_by_chance=sum(chance_of_a_hit(all_checked, number, alarms) for number in checked_near),
+        seen_before=sum(
+            any(alarm_before[index] for index in positions) for positions in near_before
         ),
     )
 
 
 def chance_of_a_hit(units: int, targets: int, alarms: int) -> float:
-    """Probability that at least one of so many alarms falls on a target, where each unit gets at
-    most one.
-    """
+    """Probability that at least one of the alarms falls on a target, if each unit gets at most one."""
     return 1 - comb(units - targets, alarms) / comb(units, alarms)
 
 
 def _near(explanation: Explanation, span: tuple[int, int], reach: int) -> set[int]:
-    """The units that overlap a span, with those up to ``reach`` units to each side; none where
-    nothing overlaps.
+    """The units that overlap a span, with those up to ``reach`` units to each side; none if nothing
+    overlaps.
     """
     start, stop = span
     hit = [
@@ -285,8 +439,7 @@ def _near(explanation: Explanation, span: tuple[int, int], reach: int) -> set[in
         for index, unit in enumerate(explanation.units)
         if unit.start < stop and unit.end > start
     ]
-    return (
-        set(range(max(0, hit[0] - reach), min(len(explanation.units), hit[-1] + reach + 1)))
-        if hit
-        else set()
-    )
+    if not hit:
+        return set()
+    first, last = min(hit) - reach, max(hit) + reach
+    return set(range(max(0, first), min(len(explanation.units), last + 1)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from estime_metric.comparison.checks import Floats
 from estime_metric.inputs import integer
+from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.records import (
     by_key,
@@ -22,7 +24,6 @@ from estime_metric.studies.benchmarks.shared.records import (
     read_field,
     read_records,
 )
-from estime_metric.studies.benchmarks.shared.scoring import Crossed
 
 #: The Hub's data set and the commit of it that is read.
 HUB_DATASET, HUB_REVISION = "mteb/summeval", "cda12ad7615edc362dbf25a00fdd61d3b1eaf93c"
@@ -131,20 +132,21 @@ def read_folder(folder: Path) -> SummEval:
     It has ``documents.jsonl`` (``doc_id``, ``source``), ``references.jsonl`` (``doc_id``,
     ``references``) and ``summeval.jsonl`` (``doc_id``, ``system``, ``summary`` and the four
     qualities), perhaps ``systems.csv`` (``system``, ``name``). Raises OSError where a file is
-    missing; ValueError names a row that is no such record, and a summary that is missing or occurs
-    twice.
+    missing; ValueError names a row that is not such a record, and a summary that is missing or
+    occurs twice.
     """
-    sources, references = (
-        read_field(folder / DOCUMENTS, "source"),
-        read_field(folder / REFERENCES, "references"),
-    )
-    fields = ("doc_id", "system", "summary", *QUALITIES)
-    cells = by_key(read_records(folder / SUMMARIES, fields), fields[:2], SUMMARIES)
-    documents, systems = (tuple(dict.fromkeys(key[axis] for key in cells)) for axis in (0, 1))
-    check_all(documents, sources, f"{DOCUMENTS} to hold the documents of {SUMMARIES}")
-    check_all(documents, references, f"{REFERENCES} to hold the documents of {SUMMARIES}")
-    keys = [(document, system) for document in documents for system in systems]
-    check_all(keys, cells, f"{SUMMARIES} to hold each document with each system")
+    sources = read_field(folder / DOCUMENTS, "source")
+    references = read_field(folder / REFERENCES, "references")
+    rows = read_records(folder / SUMMARIES, ("doc_id", "system", "summary", *QUALITIES))
+    cells = {
+        SummaryKey(*key): row for key, row in by_key(rows, ("doc_id", "system"), SUMMARIES).items()
+    }
+    documents = tuple(dict.fromkeys(key.document for key in cells))
+    systems = tuple(dict.fromkeys(key.system for key in cells))
+    check_all(documents, sources, f"{DOCUMENTS} to contain the documents of {SUMMARIES}")
+    check_all(documents, references, f"{REFERENCES} to contain the documents of {SUMMARIES}")
+    keys = keys_of(product(documents, systems))
+    check_all(keys, cells, f"{SUMMARIES} to contain each document with each system")
     judged = {
         name: np.array([cells[key][name] for key in keys], dtype=np.float64) for name in QUALITIES
     }

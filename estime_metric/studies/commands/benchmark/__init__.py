@@ -1,4 +1,4 @@
-"""``estime benchmark ...``: experiments of papers and benchmarks on human judgements, one file for
+"""``estime benchmark ...``: the papers' experiments and benchmarks on human judgements, one file for
 each.
 """
 
@@ -7,17 +7,21 @@ from __future__ import annotations
 from estime_metric.cli.console import make_app
 from estime_metric.studies.commands.benchmark import (
     aggrefact,
+    bump,
     coherence,
     frank,
     subtle_errors,
+    summedits,
     summeval,
 )
 
 app = make_app(
-    "benchmark", "The papers' experiments and benchmarks on human judgements, measured again."
+    "benchmark", "Reproduce the papers' experiments and run benchmarks on human judgements."
 )
-app.command(summeval.summeval)
-app.command(frank.frank)
+app.command(bump.bump)
+app.command(summedits.summedits)
 app.command(aggrefact.aggrefact)
+app.command(frank.frank)
+app.command(summeval.summeval)
 app.command(subtle_errors.subtle_errors)
 app.command(coherence.coherence)

@@ -1,5 +1,5 @@
-"""``estime benchmark aggrefact``: consistent summaries told from others, beside published
-detectors; word by word.
+"""``estime benchmark aggrefact``: inconsistent summaries detected, next to published detectors; word
+by word.
 """
 
 from __future__ import annotations
@@ -26,49 +26,53 @@ def aggrefact(
     others: shared.OtherMeasures = shared.OtherMeasures(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
 ) -> int:
-    """Tell consistent summaries from others: AggreFact, Tang et al. 2023.
+    """Detect inconsistent summaries: AggreFact, Tang et al. 2023.
 
-    A threshold is chosen on val for each data set and class of systems, balanced accuracy is that
-    on test, beside five published detectors. With --output there are also areas under the ROC
-    curve, intervals and thresholds. Files of --scores name documents DATASET/ID.
+    For each dataset and system class, chooses a threshold on val and reports the balanced accuracy
+    on test, next to five published detectors. With --output, also writes areas under the ROC curve,
+    intervals and thresholds. Files of --scores name documents DATASET/ID.
 
-    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing
-    was measured.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
+    none was computed.
 
     Args:
-        folder: The authors' repository, Liyan06/AggreFact, or a folder that holds cliff and frank.
-        words: Word by word instead: alarms and absent words beside those that annotators marked.
-        split: Half of CLIFF for --words: val to choose by, test to report.
+        folder: A copy of the authors' repository, Liyan06/AggreFact, or a folder with the folders
+            cliff and frank.
+        words: Evaluate individual words instead of summaries: compare alarms and absent words with
+            the words that annotators marked.
+        split: Split of CLIFF for --words: val for making choices, test for reporting.
     """
     given.make_folder()
     from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
-    from estime_metric.studies.benchmarks.aggrefact import data, study
+    from estime_metric.studies.benchmarks.aggrefact.data import of_split, read, with_spans
+    from estime_metric.studies.benchmarks.aggrefact.study import AggreFactStudy
 
-    found = data.read(folder)
+    data = read(folder)
     if words:
-        half = data.with_spans(data.of_split(found, split))
-        return _words(half, split, EstimeScorer(**measure.given()), given)
+        of_cliff = with_spans(of_split(data, split))
+        return _compare_words(of_cliff, split, EstimeScorer(**measure.given()), given)
     own = others.blocks(measure.device)
     scorer = EstimeScorer(measures=FURTHER_MEASURES, **measure.given())
-    return given.run(
-        study, found, [*study.blocks(scorer, found, progress=not given.quiet), *own], ["aggrefact"]
-    )
+    study = AggreFactStudy(scorer, progress=not given.quiet)
+    return given.run(study, data, [*study.blocks(data), *own], ["aggrefact"])
 
 
-def _words(half: AggreFact, split: str, scorer: EstimeScorer, given: shared.RunOptions) -> int:
+def _compare_words(
+    data: AggreFact, split: str, scorer: EstimeScorer, given: shared.RunOptions
+) -> int:
     from estime_metric.comparison.plots.style import save
     from estime_metric.comparison.tables import write_table
-    from estime_metric.studies.benchmarks.aggrefact import words
+    from estime_metric.studies.benchmarks.aggrefact import plots, tables, words
 
     explained = scorer.explain_pairs(
-        list(half.summaries), half.source_of_each, progress=not given.quiet
+        list(data.summaries), data.source_of_each, progress=not given.quiet
     )
-    judged = words.judged_words(explained, list(half.table["spans"]))
-    found = words.parts(judged, list(half.table["origin"]), list(half.table["label"]))
-    tables = words.tables(found, split, explained[0].signature)
-    shared.print_tables(tables)
+    judged = words.judged_words(explained, list(data.table["spans"]))
+    parts = words.parts(judged, list(data.table["origin"]), list(data.table["label"]))
+    found = tables.make_word_tables(parts, split, explained[0].signature)
+    shared.print_tables(found)
     if given.output is not None:
-        paths = [path for table in tables for path in write_table(table, given.output)]
-        paths += save(words.draw(found), given.output / "words-curve")
+        paths = [path for table in found for path in write_table(table, given.output)]
+        paths += save(plots.draw_words(parts), given.output / "words-curve")
         say(f"written to {given.output}: {', '.join(path.name for path in paths)}")
     return 0

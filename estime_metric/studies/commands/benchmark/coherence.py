@@ -13,24 +13,24 @@ SHOWN = ("table3", "table4")  # tables on the screen; the others are for files
 
 
 def coherence(
-    data: Path, /, *, runs: options.Count = 100, given: shared.RunOptions = shared.RunOptions()
+    folder: Path, /, *, runs: options.Count = 100, given: shared.RunOptions = shared.RunOptions()
 ) -> int:
-    """Recompute the tables of Steen & Markert 2022 beside what the paper printed.
+    """Recompute the tables of Steen & Markert 2022 and print them next to the published values.
 
-    It prints Tables 3 and 4. With --output it also writes the intervals of Table 3, Tables 1 and 5,
+    Prints Tables 3 and 4. With --output, also writes the intervals of Table 3, Tables 1 and 5,
     agreement with length, and plots.
 
     Exit status: 0, done; 1, plots cannot be drawn, the rest is there; 2, the data cannot be read.
 
     Args:
-        data: Folder with summeval/, coherence_scores/ and shuffle/.
+        folder: Folder with summeval/, coherence_scores/ and shuffle/.
         runs: Runs of the confounders with noise; 0 leaves Table 1 out.
     """
     given.make_folder()
-    from estime_metric.studies.benchmarks.coherence.data import read
-    from estime_metric.studies.benchmarks.coherence.study import ToolboxStudy, blocks
+    from estime_metric.studies.benchmarks.coherence_scores.data import read
+    from estime_metric.studies.benchmarks.coherence_scores.study import CoherenceScoresStudy
 
-    found = read(data)
+    data = read(folder)
     written = given.output is not None
-    study = ToolboxStudy(runs=runs if written else 0, intervals=written)
-    return given.run(study, found, blocks(found), SHOWN)
+    study = CoherenceScoresStudy(runs=runs if written else 0, intervals=written)
+    return given.run(study, data, study.blocks(data), SHOWN)

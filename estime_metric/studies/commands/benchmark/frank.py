@@ -1,4 +1,4 @@
-"""``estime benchmark frank``: agreement with human judgements of factuality, beside published
+"""``estime benchmark frank``: agreement with human judgements of factuality, next to published
 metrics.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from estime_metric.cli import options
-from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark import shared
 
 
@@ -23,26 +23,26 @@ def frank(
 ) -> int:
     """Correlate ESTIME and published metrics with judged factuality: FRANK, Pagnoni et al. 2021.
 
-    Printed are partial correlations, the system held constant. With --output there are also plain
+    Prints partial correlations that control for the system. With --output, also writes plain
     correlations, intervals, differences to the best with Williams' test, and the ablation by type
     of error.
 
-    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing
-    was measured.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
+    none was computed.
 
     Args:
-        folder: Folder with documents.jsonl and frank.jsonl, or the authors' repository,
+        folder: Folder with documents.jsonl and frank.jsonl, or a copy of the authors' repository,
             artidoro/frank.
-        split: Half of the benchmark: valid to choose by, test to report.
-        limit: Only the first documents of CNN/DailyMail and of XSum.
+        split: Split of the benchmark: valid for making choices, test for reporting.
+        limit: Use only the first documents of CNN/DailyMail and of XSum.
     """
     given.make_folder()
     from estime_metric.scorer import EstimeScorer  # imports torch and pandas: slow
-    from estime_metric.studies.benchmarks.frank import data, study
+    from estime_metric.studies.benchmarks.frank.data import read
+    from estime_metric.studies.benchmarks.frank.study import FrankStudy
 
-    found = data.read(folder, split, limit)
+    data = read(folder, split, limit)
     own = others.blocks(measure.device)
-    scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), **measure.given())
-    return given.run(
-        study, found, [*study.blocks(scorer, found, progress=not given.quiet), *own], ["frank"]
-    )
+    scorer = EstimeScorer(measures=FURTHER_MEASURES, **measure.given())
+    study = FrankStudy(scorer, progress=not given.quiet)
+    return given.run(study, data, [*study.blocks(data), *own], ["frank"])

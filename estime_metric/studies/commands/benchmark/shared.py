@@ -17,14 +17,14 @@ from estime_metric.cli.console import say, warn
 
 if TYPE_CHECKING:
     from estime_metric.comparison.tables import Table
-    from estime_metric.studies.benchmarks.shared.scoring import Block
+    from estime_metric.studies.benchmarks.shared.blocks import Block
     from estime_metric.studies.benchmarks.shared.study import Study
 
 _OTHERS = Group("Other measures", sort_key=3)
 
 
 def _repeatable(name: str, help: str) -> Parameter:
-    return Parameter(name=name, help=f"{help}; may be repeated.", show_default=False)
+    return Parameter(name=name, help=f"{help}. Can be given several times.", show_default=False)
 
 
 @Parameter(name="*", group=_OTHERS)
@@ -36,11 +36,11 @@ class OwnScores:
         tuple[Path, ...],
         _repeatable(
             "--scores",
-            "CSV, JSON Lines or Parquet with document, system and a column for each measure",
+            "CSV, JSON Lines or Parquet with document, system and a column per measure",
         ),
     ] = ()
     lower: Annotated[
-        tuple[str, ...], _repeatable("--lower", "Column of --scores of which less is better")
+        tuple[str, ...], _repeatable("--lower", "Column in --scores for which lower is better")
     ] = ()
 
     def blocks(self, device: str | None) -> "list[Block]":
@@ -53,7 +53,7 @@ class OwnScores:
 @Parameter(name="*", group=_OTHERS)
 @dataclass(frozen=True, kw_only=True)
 class OtherMeasures(OwnScores):
-    """Measures beside ESTIME."""
+    """Measures in addition to ESTIME."""
 
     blanc: Annotated[
         tuple[str, ...],
@@ -62,7 +62,8 @@ class OtherMeasures(OwnScores):
     blanc_tune: Annotated[
         tuple[str, ...],
         _repeatable(
-            "--blanc-tune", "BLANC-tune, likewise, slow: it tunes the encoder on each summary"
+            "--blanc-tune",
+            "BLANC-tune with this encoder (slow, because it fine-tunes the encoder on each summary)",
         ),
     ] = ()
 
@@ -82,7 +83,7 @@ class OtherMeasures(OwnScores):
 @Parameter(name="*", group=Group("Measure", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
 class EveryMeasure(options.UnitOptions):
-    """The options of the measure, but for the further measures: all of them are measured."""
+    """The options of ESTIME except the further measures: all of them are computed."""
 
     layers: options.Layers = None
 
@@ -90,7 +91,7 @@ class EveryMeasure(options.UnitOptions):
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What becomes of the results."""
+    """Where the results go, and how the intervals are computed."""
 
     output: Annotated[
         Path | None,
@@ -98,7 +99,9 @@ class RunOptions:
     ] = None
     resume: Annotated[
         bool,
-        Parameter(help="Take scores with the same signature from --output instead of measuring."),
+        Parameter(
+            help="Reuse scores with the same signature from --output instead of computing them again."
+        ),
     ] = False
     overwrite: options.Overwrite = False
     resamples: Annotated[
@@ -108,11 +111,13 @@ class RunOptions:
     quiet: options.Quiet = False
 
     def make_folder(self) -> None:
-        """Makes the folder of the output before anything is read, or refuses it."""
+        """Makes the folder of the output before anything is read; ValueError if it may not."""
         if self.resume and self.overwrite:
             raise ValueError("Give --resume or --overwrite, not both.")
         if self.resume and self.output is None:
-            raise ValueError("--resume needs --output, the folder of the earlier scores.")
+            raise ValueError(
+                "Expected --output with --resume: name the folder with the earlier scores."
+            )
         if self.output is not None:
             files.make_folder(self.output, overwrite=self.overwrite or self.resume)
 
@@ -124,8 +129,8 @@ class RunOptions:
         shown: Sequence[str] = (),
         show: "Callable[[Iterable[Table]], None] | None" = None,
     ) -> int:
-        """Runs a study, prints the tables ``shown`` (all where none is named), says what was
-        written and what could not be measured; returns the exit status. ``show`` prints in place of
+        """Runs a study, prints the tables ``shown`` (all if none is named), says what was written
+        and what could not be computed; returns the exit status. ``show`` prints in place of
         `print_tables`."""
         from estime_metric.studies.benchmarks.shared.study import run
 

@@ -1,10 +1,10 @@
-"""``estime benchmark subtle-errors``: section 4 of the paper, measured again."""
+"""``estime benchmark subtle-errors``: section 4 of the paper, computed again."""
 
 from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -12,13 +12,18 @@ from estime_metric import embedded, files
 from estime_metric.cli import options
 from estime_metric.cli.console import say, warn
 from estime_metric.config import EMBEDDED_SMALL_MODEL
-from estime_metric.measures import HIGHER_IS_BETTER
+from estime_metric.measures import FURTHER_MEASURES
 from estime_metric.studies.commands.benchmark import shared
 from estime_metric.studies.commands.corrupt import Errors, Order, parse_numbers
 
+if TYPE_CHECKING:
+    from estime_metric.studies.benchmarks.subtle_errors.data import CleanPairs
+
 PAPER_LAYERS = "21,12,24"  # layers of the paper's encoder; the first one's alarms are located
 PAPER_PAIRS = 2000  # pairs that the paper took from CNN/DailyMail
-CACHE_BYTES = 2_000_000_000  # bytes for the embeddings of sources between the scores and the positions of the alarms
+CACHE_BYTES = (
+    2_000_000_000  # for the embeddings of sources, which scores and positions of alarms need
+)
 
 
 def subtle_errors(
@@ -38,26 +43,26 @@ def subtle_errors(
     others: shared.OwnScores = shared.OwnScores(),
     measure: shared.EveryMeasure = shared.EveryMeasure(),
 ) -> int:
-    """Put subtle errors into clean summaries and see which measures notice: Table 3 of the paper
-    and more.
+    """Insert subtle errors into clean summaries and test which measures detect them (Table 3 of the
+    paper and more).
 
-    Printed as Markdown: correlations with clean = 1 and corrupted = 0 beside the paper's, the rise
-    of alarms with the number of errors, and whether alarms fall on the errors. Of several layers
-    the first one's alarms are located. The files of --scores name each version as pairs.jsonl and
-    scores.csv of --output do, by pair and n_errors.
+    Prints Markdown tables: correlations with clean = 1 and corrupted = 0 next to the paper's, the
+    rise of alarms with the number of errors, and whether alarms fall on the errors. If several
+    layers are given, the positions of alarms are analyzed for the first one. The files of --scores
+    name each version as pairs.jsonl and scores.csv of --output do, by pair and n_errors.
 
-    Exit status: 0, all was measured; 1, some rows are invalid or some measures failed, the rest is
-    there; 2, nothing was measured.
+    Exit status: 0 if all measures were computed; 1 if some rows are invalid or some measures failed
+    (the others are reported); 2 if none was computed.
 
     Args:
         file: JSON Lines, CSV or Parquet with a source and a clean summary in each row, or the
             folder of SummEval, whose documents and first references are taken. (default:
             CNN/DailyMail from the Hub)
-        dataset: Another data set of its layout, on the Hub or local.
-        split: Split of the data set.
-        pairs: Random pairs to take. (default: 2000 of CNN/DailyMail, else all)
-        generator: Model that makes the errors. (default: bert-base-cased, the paper's;
-            embedded-small with an encoder of the package)
+        dataset: Another dataset of its layout, on the Hub or local.
+        split: Split of the dataset.
+        pairs: Number of random pairs. (default: 2000 of CNN/DailyMail, else all)
+        generator: Model that generates the errors. (default: bert-base-cased, as in the paper;
+            embedded-small if --model is a bundled encoder)
         baselines: Compare with measures that need no model.
     """
     if file is not None and dataset is not None:
@@ -75,15 +80,17 @@ def subtle_errors(
     from estime_metric.comparison.tables import to_markdown
     from estime_metric.scorer import EstimeScorer  # imports torch: slow
     from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
-    from estime_metric.studies.benchmarks.subtle_errors.dataset import labelled_rows, make_versions
+    from estime_metric.studies.benchmarks.subtle_errors.data import make_versions
     from estime_metric.studies.benchmarks.subtle_errors.generator import PAPER_GENERATOR
+    from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows
     from estime_metric.studies.benchmarks.subtle_errors.study import SubtleErrorsStudy
 
     own = others.blocks(measure.device)
-    scorer = EstimeScorer(measures=tuple(HIGHER_IS_BETTER), cache=CACHE_BYTES, **config)
+    scorer = EstimeScorer(measures=FURTHER_MEASURES, cache=CACHE_BYTES, **config)
     study = SubtleErrorsStudy(scorer, baselines, progress=not given.quiet)
+    default_generator = EMBEDDED_SMALL_MODEL if measure.model in embedded.PATHS else PAPER_GENERATOR
     maker = SubtleErrors(
-        generator or (EMBEDDED_SMALL_MODEL if measure.model in embedded.PATHS else PAPER_GENERATOR),
+        generator or default_generator,
         n_errors=numbers[-1],
         seed=given.seed,
         order=order,
@@ -102,12 +109,12 @@ def subtle_errors(
         progress=not given.quiet,
     )
     if given.output is not None:
-        rows = labelled_rows(data.sources, data.corrupted, numbers, names)
+        rows = labeled_rows(data.sources, data.corrupted, numbers, names)
         files.write_rows(given.output / "pairs.jsonl", rows)
     status = given.run(
         study,
         data,
-        [*study.blocks(), *own],
+        [*study.blocks(data), *own],
         show=lambda tables: say("\n".join(map(to_markdown, tables))),
     )
     return 1 if found.problems else status
@@ -122,28 +129,48 @@ def _read(
     pairs: int | None,
     seed: int,
 ) -> files.Pairs:
-    """The pairs asked for; ``lines`` counts them from 1 where they come from no file."""
-    from estime_metric.studies.benchmarks.subtle_errors.dataset import (
+    """The pairs asked for."""
+    from estime_metric.studies.benchmarks.subtle_errors.data import (
+        CNN_DAILYMAIL,
+        CNN_DAILYMAIL_EDITION,
         cnn_dailymail,
         summeval_references,
     )
 
-    if file is not None and not file.is_dir():
-        found = files.read_pairs(file, source_column, summary_column)
-    else:
-        if file is not None:
-            sources, summaries, ids = summeval_references(file)
-        elif dataset is not None:
-            sources, summaries, ids = cnn_dailymail(
-                pairs, seed=seed, split=split, path=dataset, edition=None
+    if file is None:
+        default = dataset is None
+        return _as_pairs(
+            cnn_dailymail(
+                (pairs or PAPER_PAIRS) if default else pairs,
+                seed=seed,
+                split=split,
+                path=CNN_DAILYMAIL if dataset is None else dataset,
+                edition=CNN_DAILYMAIL_EDITION if default else None,
             )
-        else:
-            sources, summaries, ids = cnn_dailymail(pairs or PAPER_PAIRS, seed=seed, split=split)
-        found = files.Pairs(
-            list(range(1, len(ids) + 1)), sources, summaries, [{"id": name} for name in ids]
         )
-    if file is not None and pairs is not None and pairs < len(found.lines):
-        chosen = sorted(random.Random(seed).sample(range(len(found.lines)), pairs))
-        for name in ("lines", "sources", "summaries", "others"):
-            setattr(found, name, [getattr(found, name)[index] for index in chosen])
-    return found
+    if file.is_dir():
+        found = _as_pairs(summeval_references(file))
+    else:
+        found = files.read_pairs(file, source_column, summary_column)
+    return found if pairs is None else _drawn(found, pairs, seed)
+
+
+def _as_pairs(found: CleanPairs) -> files.Pairs:
+    """The pairs, with lines counted from 1 and the ids as a further column."""
+    pairs = files.Pairs()
+    rows = zip(found.sources, found.summaries, found.ids, strict=True)
+    for line, (source, summary, name) in enumerate(rows, start=1):
+        pairs.add(line, source, summary, {"id": name})
+    return pairs
+
+
+def _drawn(found: files.Pairs, count: int, seed: int) -> files.Pairs:
+    """``count`` pairs drawn at random, in their order; all if there are fewer."""
+    if count >= len(found.lines):
+        return found
+    drawn = files.Pairs(problems=found.problems)
+    for index in sorted(random.Random(seed).sample(range(len(found.lines)), count)):
+        drawn.add(
+            found.lines[index], found.sources[index], found.summaries[index], found.others[index]
+        )
+    return drawn

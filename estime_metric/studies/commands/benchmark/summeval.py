@@ -1,4 +1,4 @@
-"""``estime benchmark summeval``: Tables 1 and 2 of the paper, measured again."""
+"""``estime benchmark summeval``: Tables 1 and 2 of the paper, computed again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = (
     "own",
     "layers",
 )  # tables on the screen, in order; the others are for files
-NONE = "none"  # what stands for "no BERTScore"
+NONE = "none"  # in place of an encoder: without BERTScore
 
 
 def summeval(
@@ -34,34 +34,36 @@ def summeval(
 ) -> int:
     """Correlate ESTIME and other measures with the experts of SummEval: the paper's Tables 1 and 2.
 
-    --unit token,word measures both units. Rows marked 'here' are measured now, 'paper' are printed
-    there, 'file' come from --scores.
+    --unit token,word computes both units. Rows marked 'here' are computed in this run, 'paper' rows
+    are published values, and 'file' rows come from --scores.
 
-    Exit status: 0, all was measured; 1, some measures could not be, the rest is there; 2, nothing
-    was measured.
+    Exit status: 0 if all measures were computed, 1 if some failed (the others are reported), 2 if
+    none was computed.
 
     Args:
         data: Folder with documents.jsonl, references.jsonl, summeval.jsonl. (default: the Hub)
         dataset: Name on the Hub, or a folder of that layout. (default: mteb/summeval)
-        limit: Only the first documents.
-        references: Several references as one value: mean (gives the paper's ROUGE), max, first.
-        bertscore_model: Encoder of BERTScore, or 'none'. (default: roberta-large, the paper's; with
-            -m embedded that)
-        bertscore_layer: Its layer. (default: 17 of 24 blocks, likewise of others)
+        limit: Use only the first documents.
+        references: How to combine scores over several references: mean (reproduces the paper's
+            ROUGE), max or first.
+        bertscore_model: Encoder for BERTScore, or 'none'. (default: roberta-large, as in the paper;
+            with a bundled encoder, the same one as --model)
+        bertscore_layer: Layer of the BERTScore encoder. (default: 17 of 24 blocks, or the same
+            relative depth in other encoders)
     """
     if data is not None and dataset is not None:
         raise ValueError("Give --data or --dataset, not both.")
     given.make_folder()
     config = measure.given()
-    units = options.parse_names(config.pop("unit", "token")) or ()  # measured one after the other
+    units = options.parse_names(config.pop("unit", "token")) or ()  # computed one after the other
     from estime_metric.studies.benchmarks.shared.bertscore import PAPER_ENCODER
-    from estime_metric.studies.benchmarks.summeval import study  # imports torch and pandas: slow
     from estime_metric.studies.benchmarks.summeval.data import read
+    from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy  # imports torch: slow
 
     found = read(data, dataset, limit)
     if bertscore_model is None:
         bertscore_model = measure.model if measure.model in embedded.PATHS else PAPER_ENCODER
-    blocks = study.all_blocks(
+    study = SummEvalStudy(
         config,
         units,
         combine=references,
@@ -69,4 +71,4 @@ def summeval(
         bert_layer=bertscore_layer,
         progress=not given.quiet,
     )
-    return given.run(study, found, [*blocks, *others.blocks(measure.device)], SHOWN)
+    return given.run(study, found, [*study.blocks(found), *others.blocks(measure.device)], SHOWN)

@@ -1,7 +1,7 @@
 """Pictures of a meta-evaluation, for paper and screen: each function takes data and returns a
 matplotlib ``Figure``.
 
-No pyplot, no style, no window is touched. Sizes fit a page at full width; no colour carries meaning
+No pyplot, no style, no window is touched. Sizes fit a page at full width; no color carries meaning
 alone. All raise TypeError or ValueError for data that are empty, no finite numbers, or do not fit
 the names.
 """

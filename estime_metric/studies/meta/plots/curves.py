@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from estime_metric.comparison.checks import Floats
 from estime_metric.comparison.plots.style import (
-    COLOURS,
-    GREY,
+    COLORS,
+    GRAY,
     MARKERS,
     TICK,
     WIDTH,
@@ -23,8 +22,6 @@ from estime_metric.comparison.plots.style import (
     new_figure,
 )
 from estime_metric.studies.meta.shuffle import LengthCurve
-
-T = TypeVar("T")
 
 
 def plot_layers(
@@ -38,14 +35,15 @@ def plot_layers(
     """Curves over the layers of an encoder (Vasilyev & Bohannon 2021, appendix A), the best layer
     of each ringed. ``curves``: what was judged -> a value for each of the rising ``layers``, thick
     lines, NaN leaves a gap; ``others``: a second set to compare with, thin dashed lines in the same
-    colours (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
+    colors (appendices B to F); ``kinds``: what the thick and the thin lines are; ``statistic``:
     what the values are, for the axis."""
     figure = new_figure(WIDTH, 3.9)
     axes = figure.add_subplot()
     ends = []
-    for (label, given), colour, marker in _styled(curves):
-        heights = _curve(given, label, layers)
-        axes.plot(layers, heights, color=colour, marker=marker, markersize=4, linewidth=2.0)
+    for label, style in _styles(curves).items():
+        heights = _curve(curves[label], label, layers)
+        axes.plot(layers, heights, **style, markersize=4, linewidth=2.0)
+        color = style["color"]
         if not np.isnan(heights).all():
             best = int(np.nanargmax(heights))
             axes.plot(
@@ -54,15 +52,15 @@ def plot_layers(
                 "o",
                 markersize=11,
                 markerfacecolor="none",
-                color=colour,
+                color=color,
             )
             last = int(np.flatnonzero(~np.isnan(heights))[-1])
-            ends.append((float(heights[last]), f"{label} (best: {layers[best]})", colour))
+            ends.append(_End(float(heights[last]), f"{label} (best: {layers[best]})", color))
         if others is not None and label in others:
             axes.plot(
                 layers,
                 _curve(others[label], label, layers),
-                color=colour,
+                color=color,
                 linewidth=0.9,
                 linestyle="--",
             )
@@ -70,8 +68,8 @@ def plot_layers(
     make_grid(axes, "layer", statistic, title)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if others is not None and any(kinds):
-        for kind, width, style in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True):
-            axes.plot([], [], color=GREY, linewidth=width, linestyle=style, label=kind)
+        for kind, width, dashes in zip(kinds, (2.0, 0.9), ("-", "--"), strict=True):
+            axes.plot([], [], color=GRAY, linewidth=width, linestyle=dashes, label=kind)
         axes.legend(fontsize=TICK, frameon=False, loc="lower center")
     return figure
 
@@ -87,61 +85,71 @@ def plot_length_curves(
     figure = new_figure(WIDTH, 3.6)
     axes = figure.add_subplot()
     ends = []
-    for (label, curve), colour, marker in _styled(curves):
-        axes.plot(
-            curve.lengths, curve.means, color=colour, marker=marker, markersize=4, linewidth=1.5
-        )
+    for label, style in _styles(curves).items():
+        curve = curves[label]
+        axes.plot(curve.lengths, curve.means, **style, markersize=4, linewidth=1.5)
         if len(curve.means):
-            ends.append((float(curve.means[-1]), label, colour))
+            ends.append(_End(float(curve.means[-1]), label, style["color"]))
     if chance is not None:
-        axes.axhline(chance, color=GREY, linewidth=0.8, linestyle=":")
+        axes.axhline(chance, color=GRAY, linewidth=0.8, linestyle=":")
     _label_ends(axes, ends)
     make_grid(axes, x_label, y_label, title)
     return figure
 
 
-def _styled(curves: Mapping[str, T]) -> list[tuple[tuple[str, T], str, str]]:
-    """Names and curves, each with a colour and a marker."""
+def _styles(curves: Mapping[str, object]) -> dict[str, dict[str, Any]]:
+    """The color and marker of each curve, by its name."""
     if not curves:
-        raise ValueError("Expected argument `curves` to hold at least one curve, but got none.")
-    return list(
-        zip(curves.items(), itertools.cycle(COLOURS), itertools.cycle(MARKERS), strict=False)
-    )
+        raise ValueError("Expected argument `curves` to contain at least one curve, but got none.")
+    return {
+        label: {
+            "color": COLORS[number % len(COLORS)],
+            "marker": MARKERS[number % len(MARKERS)],
+        }
+        for number, label in enumerate(curves)
+    }
 
 
 def _curve(values: ArrayLike, label: str, layers: Sequence[int]) -> Floats:
     heights = np.asarray(values, dtype=np.float64)
     if heights.shape != (len(layers),):
         raise ValueError(
-            f"Expected argument `curves` to hold {len(layers)} values of {label!r}, one for each layer, "
+            f"Expected argument `curves` to contain {len(layers)} values of {label!r}, one for each layer, "
             f"but got shape {heights.shape}."
         )
     return heights
 
 
-def _label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names of curves beside their ends, spread out where they would overlap; an end is a height,
-    name and colour.
-    """
+class _End(NamedTuple):
+    """The end of a curve: its height, and the curve's label and color."""
+
+    height: float
+    label: str
+    color: str
+
+
+def _label_ends(axes: Axes, ends: Sequence[_End]) -> None:
+    """Names of curves at their ends, spread out where they would overlap."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     step = 0.062 * (high - low)
+    ordered = sorted(ends)
     heights: list[float] = []
-    for height, _, _ in sorted(ends):
-        heights.append(max(height, heights[-1] + step) if heights else height)
+    for end in ordered:
+        heights.append(max(end.height, heights[-1] + step) if heights else end.height)
     ceiling = high
     for number in reversed(range(len(heights))):
         heights[number] = min(heights[number], ceiling)
         ceiling = heights[number] - step
-    for height, (_, label, colour) in zip(heights, sorted(ends), strict=True):
+    for height, end in zip(heights, ordered, strict=True):
         axes.annotate(
-            label,
+            end.label,
             (1.0, height),
             xycoords=("axes fraction", "data"),
             xytext=(5, 0),
             textcoords="offset points",
             fontsize=TICK,
-            color=colour,
+            color=end.color,
             va="center",
             fontweight="bold",
             annotation_clip=False,

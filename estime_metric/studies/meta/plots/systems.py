@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from estime_metric.comparison.checks import alike, check_systems, finite
 from estime_metric.comparison.plots.labels import named_points
 from estime_metric.comparison.plots.style import (
-    COLOURS,
-    GREY,
+    COLORS,
+    GRAY,
     LABEL,
     TICK,
     TITLE,
@@ -28,7 +28,7 @@ _WIDEST = 26  # widest circle of a bias matrix, in points: the key beside the ma
 
 
 def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = None) -> Figure:
-    """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the colour of tau, their
+    """A bias matrix (Steen & Markert 2022, Figures 2 and 3): circles in the color of tau, their
     areas in proportion to the numbers of pairs, a small cross for none.
 
     Consistent pairs are above the diagonal, inverted ones below it: a system which the measure
@@ -38,7 +38,7 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
     """
     size = len(bias.systems)
     if not size:
-        raise ValueError("Expected argument `bias` to hold at least one system, but got none.")
+        raise ValueError("Expected argument `bias` to contain at least one system, but got none.")
     labels = [(names or {}).get(system, system) for system in bias.systems]
     margin, right, top = 0.14 + 0.56 * TICK * max(map(len, labels)) / 72, 1.3, 0.68  # inches
     side = max(WIDTH - margin - right, 2.4)
@@ -56,13 +56,13 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
         cmap="RdBu",
         vmin=-1.0,
         vmax=1.0,
-        edgecolors=GREY,
+        edgecolors=GRAY,
         linewidths=0.4,
     )
     empty = np.argwhere((counts == 0) & ~np.eye(size, dtype=bool))
-    axes.scatter(empty[:, 1], empty[:, 0], marker="x", s=9, linewidths=0.6, color=GREY)
+    axes.scatter(empty[:, 1], empty[:, 0], marker="x", s=9, linewidths=0.6, color=GRAY)
     axes.plot(
-        [-0.5, size - 0.5], [-0.5, size - 0.5], color=GREY, alpha=0.45, linewidth=0.8, zorder=0
+        [-0.5, size - 0.5], [-0.5, size - 0.5], color=GRAY, alpha=0.45, linewidth=0.8, zorder=0
     )
     axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
     axes.set_xticks(range(size), labels, rotation=90, fontsize=TICK)
@@ -88,7 +88,7 @@ def plot_bias(bias: BiasMatrix, measure: str, names: Mapping[str, str] | None = 
         for count in dict.fromkeys((largest, max(largest // 4, 1))):
             area = widest**2 * count / largest
             axes.scatter(
-                [], [], s=area, color="white", edgecolors=GREY, linewidths=0.8, label=f"{count:,}"
+                [], [], s=area, color="white", edgecolors=GRAY, linewidths=0.8, label=f"{count:,}"
             )
         axes.legend(
             title="pairs",
@@ -116,7 +116,9 @@ def plot_intra_system(
     scale. ``values``: measure -> (s,) values, ``intervals``: measure -> (s, 2) lower and upper
     ends, NaN where there is none; ``statistic``: what the values are, for the axis."""
     if not values:
-        raise ValueError("Expected argument `values` to hold at least one measure, but got none.")
+        raise ValueError(
+            "Expected argument `values` to contain at least one measure, but got none."
+        )
     names = check_systems(systems, len(systems))
     figure = new_figure(WIDTH, 1.5 + 1.05 * len(values), title)
     panels = figure.subplots(len(values), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
@@ -124,15 +126,15 @@ def plot_intra_system(
         heights = np.asarray(given, dtype=np.float64)
         if heights.shape != (len(names),):
             raise ValueError(
-                f"Expected argument `values` to hold {len(names)} values of {measure!r}, but got shape {heights.shape}."
+                f"Expected argument `values` to contain {len(names)} values of {measure!r}, but got shape {heights.shape}."
             )
         mean = float(np.nanmean(heights)) if not np.isnan(heights).all() else float("nan")
-        panel.bar(range(len(names)), heights, width=0.72, color=COLOURS[0])
+        panel.bar(range(len(names)), heights, width=0.72, color=COLORS[0])
         if intervals is not None and measure in intervals:
             ends = np.asarray(intervals[measure], dtype=np.float64)
             if ends.shape != (len(names), 2):
                 raise ValueError(
-                    f"Expected argument `intervals` to hold {len(names)} pairs of {measure!r}, but got shape "
+                    f"Expected argument `intervals` to contain {len(names)} pairs of {measure!r}, but got shape "
                     f"{ends.shape}."
                 )
             bars = np.flatnonzero(np.isfinite(ends).all(axis=1))
@@ -141,7 +143,7 @@ def plot_intra_system(
                 bars, middle, half, fmt="none", ecolor="black", elinewidth=1.0, capsize=3
             )
         panel.axhline(0.0, color="black", linewidth=0.8)
-        panel.axhline(mean, color=COLOURS[1], linewidth=1.1, linestyle="--")
+        panel.axhline(mean, color=COLORS[1], linewidth=1.1, linestyle="--")
         panel.set_title(f"{measure}   (mean {mean:.2f})", fontsize=LABEL, loc="left", pad=3)
         make_grid(panel, lines="y")
     panels[-1].set_xlim(-0.6, len(names) - 0.4)
@@ -170,13 +172,13 @@ def plot_scores(
     names = check_systems(systems, x.shape[1])
     if not x.size:
         raise ValueError(
-            f"Expected argument `scores` to hold at least one summary, but got shape {x.shape}."
+            f"Expected argument `scores` to contain at least one summary, but got shape {x.shape}."
         )
     figure = new_figure(WIDTH, 4.2, title or f"{measure} against judged {judgement}")
     every, by_system = figure.subplots(1, 2, width_ratios=(1.0, 1.9))
     means = np.column_stack([y.mean(axis=0), x.mean(axis=0)])
-    every.scatter(y.ravel(), x.ravel(), s=4, color=GREY, linewidths=0, alpha=0.5, rasterized=True)
-    every.scatter(means[:, 0], means[:, 1], s=9, color=COLOURS[1], linewidths=0)
+    every.scatter(y.ravel(), x.ravel(), s=4, color=GRAY, linewidths=0, alpha=0.5, rasterized=True)
+    every.scatter(means[:, 0], means[:, 1], s=9, color=COLORS[1], linewidths=0)
     every.set_title("every summary", fontsize=LABEL, loc="left")
     by_system.set_title("means of the systems", fontsize=LABEL, loc="left")
     make_grid(every, f"{judgement}, judged", f"{measure}, score")
@@ -194,7 +196,7 @@ def plot_lengths(
     names = check_systems(systems, table.shape[1])
     if not table.size:
         raise ValueError(
-            f"Expected argument `lengths` to hold at least one summary, but got shape {table.shape}."
+            f"Expected argument `lengths` to contain at least one summary, but got shape {table.shape}."
         )
     wide = min(columns, len(names))
     high = math.ceil(len(names) / wide)
@@ -202,8 +204,8 @@ def plot_lengths(
     panels = figure.subplots(high, wide, sharex=True, sharey=True, squeeze=False).ravel()
     edges = np.histogram_bin_edges(table, bins=25)
     for panel, name, column in zip(panels, names, table.T, strict=False):
-        panel.hist(column, bins=list(edges), color=COLOURS[5])
-        panel.axvline(column.mean(), color=COLOURS[1], linewidth=1.2)
+        panel.hist(column, bins=list(edges), color=COLORS[5])
+        panel.axvline(column.mean(), color=COLORS[1], linewidth=1.2)
         panel.set_title(name, fontsize=TICK - 0.5, loc="left", pad=2)
         panel.text(
             0.99,
@@ -211,7 +213,7 @@ def plot_lengths(
             f"{column.mean():.0f}",
             transform=panel.transAxes,
             fontsize=TICK,
-            color=COLOURS[1],
+            color=COLORS[1],
             ha="right",
             va="top",
             fontweight="bold",

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from estime_metric.studies.benchmarks.aggrefact.study import DETECTORS, TABLE_8
+from estime_metric.studies.benchmarks.aggrefact.data import Place
+from estime_metric.studies.benchmarks.aggrefact.published import TABLE_8
 from tests.command import write_jsonl
 from tests.families import SENTENCES
 
-#: Consistent and other summaries of the test half of CLIFF, CNN/DailyMail.
+#: The place that the made-up data have.
+PLACE = Place("cnndm", "CLIFF", "recent")
+#: Consistent and other summaries of the test split of CLIFF, CNN/DailyMail.
 COUNTS = {1: 127, 0: 23}
 
 
@@ -40,7 +43,7 @@ def authors(tmp_path: Path) -> Path:
         labels = [label for label, count in counts.items() for _ in range(count)]
         scores = {
             name: [float(label) for label in labels] if cut == "val" else scores_of(printed)
-            for name, printed in zip(DETECTORS, TABLE_8["cnndm", "CLIFF", "recent"][1], strict=True)
+            for name, printed in TABLE_8[PLACE].accuracies.items()
         }
         for index, label in enumerate(labels):
             source = SENTENCES[index % 5]

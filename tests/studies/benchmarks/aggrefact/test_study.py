@@ -12,8 +12,10 @@ import pytest
 
 from estime_metric.comparison.detection import areas, choose_threshold
 from estime_metric.explanation import Evidence, Explanation, UnitVerdict
-from estime_metric.studies.benchmarks.aggrefact import data, study
-from estime_metric.studies.benchmarks.aggrefact.study import DETECTORS, TABLE_8
+from estime_metric.studies.benchmarks.aggrefact import data
+from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
+from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PUBLISHED
+from estime_metric.studies.benchmarks.aggrefact.study import AggreFactStudy
 from estime_metric.studies.benchmarks.aggrefact.words import (
     average_precision,
     judged_words,
@@ -21,20 +23,24 @@ from estime_metric.studies.benchmarks.aggrefact.words import (
     signals,
 )
 from estime_metric.studies.benchmarks.shared.baselines import trivial_block
+from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn, published_block
 from estime_metric.studies.benchmarks.shared.own_scores import own_block
-from estime_metric.studies.benchmarks.shared.scoring import Block
 from estime_metric.studies.benchmarks.shared.study import run
 from estime_metric.studies.training import record, weight
+from tests.studies.benchmarks.aggrefact.conftest import PLACE
 
-PLACE = ("cnndm", "CLIFF", "recent")
+STUDY = AggreFactStudy(scorer=None)  # type: ignore[arg-type]  # its blocks are not used
 VERDICT = {"m": "match", "a": "alarm", "-": "absent"}
 
 
 def blocks_of(found: data.AggreFact) -> list[Block]:
     """All but ESTIME, which needs an encoder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "estime_block", lambda *_, **__: trivial_block())
-        return study.blocks(None, found)[1:]  # type: ignore[arg-type]
+    detectors = {
+        ScoreColumn(f"published:{name}", name, PUBLISHED): found.table[name].to_numpy()
+        for name in found.published
+    }
+    published = [published_block(PUBLISHED, "published", detectors)] if detectors else []
+    return [trivial_block(), *published]
 
 
 def test_both_layouts_hold_the_same(authors: Path, cliff: Path) -> None:
@@ -75,11 +81,11 @@ def test_a_document_that_a_system_summarized_twice_is_numbered(authors: Path) ->
 
 def test_accuracies_of_the_detectors_scores_are_the_printed_ones(authors: Path) -> None:
     found = data.read(authors)
-    result = run(study, found, blocks_of(found), resamples=20)
-    frame = result.frames[study.DETECTION].set_index("measure")
-    for name, printed in zip(DETECTORS, TABLE_8[PLACE][1], strict=True):
+    result = run(STUDY, found, blocks_of(found), resamples=20)
+    frame = result.frames[DETECTION].set_index("measure")
+    for name, printed in TABLE_8[PLACE].accuracies.items():
         assert round(frame.loc[name, "accuracy"], 3) == printed
-        assert frame.loc[name, "low"] < printed < frame.loc[name, "high"]
+        assert frame.loc[name, "accuracy_low"] < printed < frame.loc[name, "accuracy_high"]
     assert any(
         "at most 0.000 from what is printed" in note for note in result.tables["aggrefact"].notes
     )
@@ -90,13 +96,15 @@ def test_without_scores_the_printed_accuracies_stand_there(cliff: Path) -> None:
     own = pd.DataFrame(found.keys, columns=["document", "system"]).assign(
         guess=found.table["label"] * 1.0
     )
-    result = run(study, found, [*blocks_of(found), own_block(own, "mine")], resamples=20)
+    result = run(STUDY, found, [*blocks_of(found), own_block(own, "mine")], resamples=20)
     rows = {
         row[0]: row[1] for section in result.tables["aggrefact"].sections for row in section.rows
     }
-    assert [rows[f"{name}, printed"] for name in DETECTORS] == list(TABLE_8[PLACE][1])
+    assert [rows[f"{name}, printed"] for name in DETECTORS] == list(
+        TABLE_8[PLACE].accuracies.values()
+    )
     assert rows["guess [mine]"] == 1
-    frame = result.frames[study.DETECTION].set_index("measure")
+    frame = result.frames[DETECTION].set_index("measure")
     labels, test = found.table["label"].to_numpy(), found.table["split"] == "test"
     values = -np.array([len(text.split()) for text in found.summaries], dtype=float)
     row = frame.loc["(-)length"]
@@ -115,9 +123,9 @@ def test_means_are_weighted_by_summaries(authors: Path) -> None:
     other = other[(other["cut"] == "val") | (other.index % 2 == 0)]
     pd.concat([table, other]).to_csv(path, index=False)
     found = data.read(authors)
-    result = run(study, found, blocks_of(found), resamples=5)
-    frame = result.frames[study.DETECTION].set_index(["measure", "dataset"])
-    one, two, mean = (frame.loc["DAE", name] for name in ("CLIFF", "FRANK", study.MEAN))
+    result = run(STUDY, found, blocks_of(found), resamples=5)
+    frame = result.frames[DETECTION].set_index(["measure", "dataset"])
+    one, two, mean = (frame.loc["DAE", name] for name in ("CLIFF", "FRANK", MEAN))
     assert (one["summaries"], mean["summaries"]) == (150, 150 + two["summaries"])
     expected = (one["accuracy"] * 150 + two["accuracy"] * two["summaries"]) / mean["summaries"]
     assert mean["accuracy"] == pytest.approx(expected)
@@ -125,7 +133,7 @@ def test_means_are_weighted_by_summaries(authors: Path) -> None:
 
 def test_what_is_no_such_folder_is_refused(authors: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        FileNotFoundError, match=r"to hold aggre_fact_final.csv, or the folders cliff and frank"
+        FileNotFoundError, match=r"to have aggre_fact_final.csv, or the folders cliff and frank"
     ):
         data.read(tmp_path / "nothing")
     path = authors / "data" / "aggre_fact_final.csv"
@@ -180,7 +188,7 @@ def test_an_operating_point_is_the_best_mean_over_cells(authors: Path) -> None:
     assert point["threshold"] == 0.75
     (cell,) = point["balanced_accuracy"].items()
     assert cell[0] == "CLIFF, CNN/DailyMail, recent"
-    assert (cell[1][0], cell[1][3]) == (TABLE_8[PLACE][1][0], 150)
+    assert (cell[1][0], cell[1][3]) == (TABLE_8[PLACE].accuracies["DAE"], 150)
 
 
 def explained(text: str, verdicts: str, margins: list[float]) -> Explanation:

@@ -63,7 +63,7 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
     rows = made_rows()
     with pytest.raises(
         FileNotFoundError,
-        match=r"to hold frank.jsonl and documents.jsonl, or human_annotations.json",
+        match=r"to have frank.jsonl and documents.jsonl, or human_annotations.json",
     ):
         read(tmp_path)
     with pytest.raises(ValueError, match="`split` to be one of valid, test, but got 'train'"):
@@ -77,7 +77,7 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
             ),
             ([{**rows[0], "doc_id": "x"}], "a source for each document, but there is none for x"),
             ([lacking], r"line 1 of frank.jsonl to have 'summary', but it is missing"),
-            ([{**rows[0], "dataset": "xl"}], "data sets cnndm, bbc, but got xl"),
+            ([{**rows[0], "dataset": "xl"}], "datasets cnndm, bbc, but got xl"),
             (
                 [{**rows[0], "factuality": None}],
                 r"`factuality` to be finite, but it is not for \('d0', 'bart'\)",
@@ -95,7 +95,7 @@ def test_a_folder_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
         read(authors)
     (authors / "data" / "benchmark_data.json").unlink()
     with pytest.raises(
-        FileNotFoundError, match=r"hold the texts, benchmark_data.json or articles-wbertscore-json"
+        FileNotFoundError, match=r"have the texts, benchmark_data.json or articles-wbertscore-json"
     ):
         read(authors)
 

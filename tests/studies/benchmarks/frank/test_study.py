@@ -14,7 +14,6 @@ from scipy import stats
 from estime_metric import EstimeScorer
 from estime_metric.comparison.tables import to_csv
 from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
-from estime_metric.studies.benchmarks.frank import study
 from estime_metric.studies.benchmarks.frank.data import ERRORS, Frank, read
 from estime_metric.studies.benchmarks.frank.partial import (
     METHODS,
@@ -22,6 +21,7 @@ from estime_metric.studies.benchmarks.frank.partial import (
     partial_correlation,
     weighted_partial,
 )
+from estime_metric.studies.benchmarks.frank.study import FrankStudy
 from estime_metric.studies.benchmarks.shared.study import Found, run
 from estime_metric.studies.meta.significance import williams
 from tests.studies.benchmarks.frank.conftest import made_rows, write_folder
@@ -142,7 +142,8 @@ def data(out: Path) -> Frank:
 
 @pytest.fixture(scope="module")
 def found(data: Frank, scorer: EstimeScorer, out: Path) -> Found[Frank]:
-    return run(study, data, study.blocks(scorer, data), folder=out, resamples=20)
+    study = FrankStudy(scorer)
+    return run(study, data, study.blocks(data), folder=out, resamples=20)
 
 
 def test_every_measure_stands_beside_the_published_ones(
@@ -175,7 +176,8 @@ def test_a_missing_value_is_left_out_and_said(found: Found[Frank], data: Frank) 
         expected(data, data.metrics["QAGS"], data.factuality, None, "pearson")
     )
     assert any(
-        "left out of that row" in note and "QAGS 3" in note for note in found.tables["frank"].notes
+        "excluded from that row" in note and "QAGS 3" in note
+        for note in found.tables["frank"].notes
     )
     tidy = found.frames["correlations.csv"]
     assert tidy[(tidy["measure"] == "QAGS") & (tidy["part"] == "all")][
@@ -223,7 +225,7 @@ def test_each_is_tested_against_the_best(found: Found[Frank], data: Frank) -> No
     assert group.loc[best, "p_value"] == 1
     assert (group["difference"] >= 0)["published:FactCC"]
     scores = found.scores
-    by_column = {one.column: one for one in scores.measures}
+    by_column = {one.name: one for one in scores.columns}
     first, second = scores.oriented(by_column[best]), data.metrics["FactCC"]
     systems = [system for _, system in data.keys]
     pairs = ((first, data.factuality), (second, data.factuality), (first, second))
@@ -254,14 +256,15 @@ def test_files_hold_all_of_it_and_a_later_run_resumes(
     }
     scores = pd.read_csv(out / "scores.csv")
     assert (len(scores), scores["published:QAGS"].isna().sum()) == (15, 3)
-    monkeypatch.setattr(study, "draw", lambda *_, **__: [])  # the pictures are there
-    again = run(study, data, study.blocks(scorer, data), folder=out, resume=True, resamples=20)
+    monkeypatch.setattr(FrankStudy, "draw", lambda *_, **__: [])  # the pictures are there
+    study = FrankStudy(scorer)
+    again = run(study, data, study.blocks(data), folder=out, resume=True, resamples=20)
     assert again.scores.reused == ["ESTIME by token", "Trivial", "Published metrics"]
     assert to_csv(again.tables["frank"]) == to_csv(found.tables["frank"])
 
 
-def test_nothing_measured_is_no_error(data: Frank, tmp_path: Path) -> None:
-    empty = run(study, data, [], folder=tmp_path, resamples=5)
+def test_nothing_measured_is_no_error(data: Frank, scorer: EstimeScorer, tmp_path: Path) -> None:
+    empty = run(FrankStudy(scorer), data, [], folder=tmp_path, resamples=5)
     assert list(empty.tables) == [
         "frank",
         "frank-plain",

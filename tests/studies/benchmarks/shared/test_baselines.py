@@ -98,8 +98,8 @@ def test_trivial_measures_ignore_case_and_punctuation_and_empty_texts_have_a_val
 def test_bad_arguments_are_named() -> None:
     for references, message in (
         ([["a"]], "`references` to have one entry for each of 2 summaries, but got 1"),
-        ([["a"], []], r"`references` to hold a list of texts at 1, but got \[\]"),
-        (["a", ["b"]], "`references` to hold a list of texts at 0, but got 'a'"),
+        ([["a"], []], r"`references` to contain a list of texts at 1, but got \[\]"),
+        (["a", ["b"]], "`references` to contain a list of texts at 0, but got 'a'"),
     ):
         for measure in (rouge, bleu):
             with pytest.raises(ValueError, match=message):

@@ -13,9 +13,9 @@ import transformers
 
 from estime_metric.studies.benchmarks.shared import blanc
 from estime_metric.studies.benchmarks.shared.blanc import BlancScorer, blanc_block, load_package
-from estime_metric.studies.benchmarks.shared.scoring import measure
-from estime_metric.studies.benchmarks.summeval import study
+from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
 from tests.families import save_encoder
 
 SOURCE = "Jack drove his minivan to the bazaar to purchase milk and honey for his large family. It rained on the way."
@@ -61,17 +61,18 @@ def test_random_numbers_and_transformers_stay_as_they_were(bert_folder: str) -> 
 
 def test_it_is_a_row_of_the_benchmark(data: SummEval, bert_folder: str) -> None:
     block = blanc_block(bert_folder)
-    scores = measure(data, [block])
+    scores = compute_scores(data, [block])
     assert not scores.problems
     (values,) = scores.values.values()
     expected = BlancScorer(bert_folder).score(data.summaries, data.source_of_each)
     assert values.tolist() == expected.tolist()
     assert len(set(values.tolist())) > 1
-    (one,) = block.measures
+    (one,) = block.columns
     assert one.label == "BLANC bert"
-    assert blanc_block("bert-large-uncased").measures[0].label == "BLANC-BLU"
-    assert blanc_block("google/albert-xxlarge-v2").measures[0].label == "BLANC-AXXL"
+    assert blanc_block("bert-large-uncased").columns[0].label == "BLANC-BLU"
+    assert blanc_block("google/albert-xxlarge-v2").columns[0].label == "BLANC-AXXL"
     assert "sentences:" in scores.signatures["BLANC-help bert"]
+    study = SummEvalStudy({})
     table = study.tables(scores, study.analyze(scores, resamples=5))[0]
     assert [
         row[1] for section in table.sections for row in section.rows if row[0] == "BLANC bert"

@@ -15,10 +15,10 @@ from estime_metric import EstimeScorer
 from estime_metric.studies.benchmarks.shared.estime_block import estime_block
 from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
 from estime_metric.studies.benchmarks.shared.own_scores import own_block, own_blocks
-from estime_metric.studies.benchmarks.shared.scoring import measure
+from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.shared.study import run
-from estime_metric.studies.benchmarks.summeval import study
 from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
 from tests.studies.conftest import rows
 
 
@@ -39,12 +39,12 @@ def test_a_file_gives_the_same_scores_in_any_order(
     data: SummEval, table: pd.DataFrame, tmp_path: Path
 ) -> None:
     shuffled = write(table.sample(frac=1, random_state=2), tmp_path / "mine.csv")
-    scores = measure(data, own_blocks([shuffled], ["errors"]))
+    scores = compute_scores(data, own_blocks([shuffled], ["errors"]))
     assert list(scores.values) == ["mine:judge", "mine:errors"]
     for name in ("judge", "errors"):
         assert scores.values[f"mine:{name}"].tolist() == table[name].tolist()
-    assert [one.label for one in scores.measures] == ["judge [mine]", "(-)errors [mine]"]
-    ordered = measure(data, [own_block(table, "mine", ["errors"])])
+    assert [one.label for one in scores.columns] == ["judge [mine]", "(-)errors [mine]"]
+    ordered = compute_scores(data, [own_block(table, "mine", ["errors"])])
     assert scores.signatures == ordered.signatures
     assert not scores.notes
 
@@ -54,7 +54,12 @@ def test_a_row_beside_ours_with_correlations_and_the_difference(
 ) -> None:
     path = write(table.sample(frac=1, random_state=4), tmp_path / "mine.csv")
     scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = run(study, data, [estime_block(scorer), *own_blocks([path], ["errors"])], resamples=20)
+    result = run(
+        SummEvalStudy({}),
+        data,
+        [estime_block(scorer), *own_blocks([path], ["errors"])],
+        resamples=20,
+    )
     (row,) = (row for row in rows(result.tables["table1"]) if row["measure"] == "(-)errors [mine]")
     assert (row["section"], row["from"]) == ("From files", "file")
     judged = data.judgements["fluency"].ravel()
@@ -75,18 +80,20 @@ def test_gaps_and_strangers_are_named_and_the_rest_is_correlated(
     stranger = pd.DataFrame({"document": ["zzz", "d"], "system": ["M2", "M9"], "judge": [1, 2]})
     gaps = pd.concat([table.drop(columns=["errors", "note"]).iloc[1:], stranger])
     gaps["judge"] = gaps["judge"].astype(float).mask(gaps["document"] == "007")
-    scores = measure(data, [own_block(gaps, "mine")])
+    scores = compute_scores(data, [own_block(gaps, "mine")])
     assert scores.notes["Scores of mine"] == (
         "mine: no row for 1 of 12 summaries: (b-doc, M10).",
         "mine: no value of judge for 3 summaries: (007, M10), (007, M2), (007, M0).",
-        "mine: unknown documents, left out: zzz.",
-        "mine: unknown systems, left out: M9.",
+        "mine: unknown documents, excluded: zzz.",
+        "mine: unknown systems, excluded: M9.",
     )
     assert np.isnan(scores.values["mine:judge"]).tolist() == [
         key[0] == "007" or index == 0 for index, key in enumerate(data.keys)
     ]
     scorer = EstimeScorer(model=bert_folder, layers=2)
-    result = run(study, data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5)
+    result = run(
+        SummEvalStudy({}), data, [estime_block(scorer), own_block(gaps, "mine")], resamples=5
+    )
     kept = [index for index, (document, _) in enumerate(data.keys) if document in ("a-doc", "d")]
     (row,) = (row for row in rows(result.tables["table1"]) if row["from"] == "file")
     for quality in QUALITIES:
@@ -111,8 +118,8 @@ def test_what_estime_score_writes_is_read(data: SummEval, bert_folder: str, tmp_
         )
         write_rows(tmp_path / f"layer{layer}.jsonl", score_rows(pairs, result)[::-1])
         blocks.append(tmp_path / f"layer{layer}.jsonl")
-    scores = measure(data, own_blocks(blocks))
-    labels = [one.label for one in scores.measures]
+    scores = compute_scores(data, own_blocks(blocks))
+    labels = [one.label for one in scores.columns]
     assert {"(-)alarms [layer1]", "(-)alarms [layer2]", "soft [layer1]"} <= set(labels)
     assert not {"consistency [layer1]", "tokens [layer1]", "overlap [layer1]"} & set(labels)
     expected = EstimeScorer(model=bert_folder, layers=2).score(pairs.summaries, pairs.sources)
@@ -124,7 +131,7 @@ def test_a_column_named_as_a_row_of_the_paper_stands_above_it(
     data: SummEval, table: pd.DataFrame
 ) -> None:
     renamed = table.rename(columns={"judge": "supert", "errors": "SummaQA F1"})
-    result = run(study, data, [own_block(renamed, "mine")], resamples=5)
+    result = run(SummEvalStudy({}), data, [own_block(renamed, "mine")], resamples=5)
     for name in ("table1", "table2"):
         order = [(row["measure"], row["from"], row["section"]) for row in rows(result.tables[name])]
         for label in ("SUPERT", "SummaQA-F1"):
@@ -140,7 +147,7 @@ def test_tables_that_do_not_fit_are_refused_by_name(
         (
             table.drop(columns="system"),
             [],
-            r"'mine' to have a column of systems \(system, model_name, n_errors\)",
+            r"'mine' to have a column of systems \(system, model_name, n_errors, version, id\)",
         ),
         (
             pd.concat([table, table.iloc[:1]]),
@@ -148,7 +155,11 @@ def test_tables_that_do_not_fit_are_refused_by_name(
             r"each summary once, but these occur twice: \('b-doc', 'M10'\)",
         ),
         (bare, [], "a column of scores, but its columns are document, system, note"),
-        (table.assign(judge=judge), [], "column 'judge' of 'mine' to hold numbers, but got 'n/a'"),
+        (
+            table.assign(judge=judge),
+            [],
+            "column 'judge' of 'mine' to contain numbers, but got 'n/a'",
+        ),
         (table.assign(judge=np.inf), [], "column 'judge' of 'mine' to be finite"),
         (table, ["note"], "`lower` to name columns of scores in 'mine', but got note"),
     ):
@@ -166,7 +177,9 @@ def test_tables_that_do_not_fit_are_refused_by_name(
     )  # names stay as they are written
     with pytest.raises(ValueError, match=r"occur twice: \('007', '1'\)"):
         own_blocks([path])
-    strange = measure(data, [own_block(table.assign(document="x" + table["document"]), "mine")])
+    strange = compute_scores(
+        data, [own_block(table.assign(document="x" + table["document"]), "mine")]
+    )
     assert (
         "to score summaries of made-up, but none of its 12 rows is one"
         in strange.problems["Scores of mine"]

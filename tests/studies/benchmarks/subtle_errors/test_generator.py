@@ -138,17 +138,22 @@ def test_neither_company_nor_order_matters(
     assert corrupt(texts[::-1]) == corrupt(texts)[::-1]
 
 
+@pytest.fixture(scope="module", params=["sequential", "clean"])
+def by_number(request: pytest.FixtureRequest, bert_folder: str) -> dict[int, SubtleErrors]:
+    """Number of errors -> what makes that many, in one of the orders."""
+    return {
+        number: SubtleErrors(bert_folder, n_errors=number, order=request.param)
+        for number in (1, 2, 3)
+    }
+
+
 @settings(QUICK, max_examples=12)
 @given(text=TEXTS, asked=st.integers(1, 3))
 def test_fewer_errors_are_the_first_of_more(
-    corruptors: dict[str, SubtleErrors], text: str, asked: int
+    by_number: dict[int, SubtleErrors], text: str, asked: int
 ) -> None:
-    for order in ("sequential", "clean"):
-        several, few = (
-            SubtleErrors("unused", n_errors=number, order=order) for number in (3, asked)
-        )
-        several._head = few._head = corruptors["bert"]._head
-        assert several([text])[0].first(asked) == few([text])[0]
+    (several,), (few,) = by_number[3]([text]), by_number[asked]([text])
+    assert several.first(asked) == few
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -215,10 +220,10 @@ def test_a_long_text_is_seen_whole(bert_folder: str) -> None:
 
 
 @pytest.mark.parametrize(("length", "position"), [(40, 0), (40, 39), (40, 20), (5, 2), (10, 9)])
-def test_the_window_holds_the_mask_and_its_neighbourhood(
+def test_the_window_holds_the_mask_and_its_neighborhood(
     length: int, position: int, bert_folder: str
 ) -> None:
-    head = SubtleErrors(bert_folder, window=10)._head
+    head = SubtleErrors(bert_folder, window=10).head
     tokenizer = head.tokenizer
     (units,) = tokenize([" ".join(SENTENCES)], tokenizer)
     tokens = units.tokens[:length]
@@ -236,7 +241,7 @@ def test_the_window_holds_the_mask_and_its_neighbourhood(
 
 
 def words_of(text: str, corrupt: SubtleErrors) -> list[str]:
-    (units,) = tokenize([text], corrupt._head.tokenizer)
+    (units,) = tokenize([text], corrupt.head.tokenizer)
     return [text[slice(*word.span)] for word in whole_words(text, units)]
 
 
@@ -285,7 +290,7 @@ def test_capitals_follow_the_original_where_the_tokenizer_ignores_them(bert_fold
 
 def test_a_cased_model_writes_its_own_capitals(encoder_folder: Callable[[str], str]) -> None:
     corrupt = SubtleErrors(encoder_folder("roberta"), n_errors=5)
-    tokenizer = corrupt._head.tokenizer
+    tokenizer = corrupt.head.tokenizer
     for corrupted in corrupt(SENTENCES[:6]):
         for error in corrupted.errors:
             before = corrupted.text[: error.span[0]]

@@ -17,7 +17,13 @@ from scipy import stats
 from estime_metric.explanation import Explanation, UnitVerdict
 from estime_metric.studies.benchmarks.subtle_errors import Corrupted, SubtleError
 from estime_metric.studies.benchmarks.subtle_errors.generator import substitute
-from estime_metric.studies.benchmarks.subtle_errors.statistics import Sampler, agree, detect, rise
+from estime_metric.studies.benchmarks.subtle_errors.statistics import (
+    CleanAndCorrupted,
+    Sampler,
+    agree,
+    detect,
+    rise,
+)
 
 VERDICTS = st.sampled_from(["match", "alarm", "absent"])
 SCORES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=12)
@@ -27,7 +33,7 @@ SCORES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2,
 @given(scores=SCORES)
 def test_each_statistic_is_scipys(scores: list[tuple[int, int]]) -> None:
     clean, corrupted = np.array(scores, dtype=float).T
-    row = agree({"m": (clean, corrupted)}, Sampler(len(scores), 5))["m"]
+    row = agree({"m": CleanAndCorrupted(clean, corrupted)}, Sampler(len(scores), 5))["m"]
     pooled, labels = np.concatenate([clean, corrupted]), [1] * len(clean) + [0] * len(corrupted)
     if len(set(pooled.tolist())) > 1:
         assert row["spearman"] == pytest.approx(stats.spearmanr(pooled, labels).statistic)
@@ -49,7 +55,8 @@ def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
     clean, corrupted = rng.normal(1, 1, 30), rng.normal(0, 1, 30)
     noise = rng.normal(0, 1, 30), rng.normal(0, 1, 30)
     first, second = agree(
-        {"good": (clean, corrupted), "noise": noise}, Sampler(30, 300, seed=7)
+        {"good": CleanAndCorrupted(clean, corrupted), "noise": CleanAndCorrupted(*noise)},
+        Sampler(30, 300, seed=7),
     ).values()
     labels = [1] * 30 + [0] * 30
     drawn = np.random.default_rng(7).integers(30, size=(300, 30))
@@ -76,13 +83,13 @@ def test_intervals_and_differences_are_those_of_resampled_rows() -> None:
 
 def test_the_paired_test_sees_what_the_correlation_does_not_and_no_pairs_give_nan() -> None:
     clean = np.arange(40.0) * 10
-    row = agree({"m": (clean, clean - 1)}, Sampler(40, 10))["m"]
+    row = agree({"m": CleanAndCorrupted(clean, clean - 1)}, Sampler(40, 10))["m"]
     assert row["spearman"] < 0.05
     assert row["preferred"] == 1
     assert row["p_value"] < 0.001
-    none = agree({"m": (clean, clean)}, Sampler(40, 10))["m"]
+    none = agree({"m": CleanAndCorrupted(clean, clean)}, Sampler(40, 10))["m"]
     assert (none["p_value"], none["preferred"], none["auc"]) == (1, 0.5, 0.5)
-    row = agree({"m": ([], [])}, Sampler(0, 10))["m"]
+    row = agree({"m": CleanAndCorrupted([], [])}, Sampler(0, 10))["m"]
     assert (row["pairs"], row["p_value"]) == (0, 1)
     assert np.isnan(
         [row["spearman"], row["kendall_c_low"], row["auc_high"], row["preferred"]]
@@ -93,11 +100,11 @@ def test_bad_scores_are_refused_by_name() -> None:
     with pytest.raises(
         ValueError, match=r"`scores of m` to be finite, but got nan at index \(1,\)"
     ):
-        agree({"m": ([1, float("nan")], [0, 0])}, Sampler(2, 1))
+        agree({"m": CleanAndCorrupted([1, float("nan")], [0, 0])}, Sampler(2, 1))
     with pytest.raises(
-        ValueError, match="`scores` to hold 2 scores of each kind, but 'm' has 2 and 3"
+        ValueError, match="`scores` to have 2 scores of each kind, but 'm' has 2 and 3"
     ):
-        agree({"m": ([1, 2], [0, 0, 0])}, Sampler(2, 1))
+        agree({"m": CleanAndCorrupted([1, 2], [0, 0, 0])}, Sampler(2, 1))
     with pytest.raises(ValueError, match=r"`values` to have 2 columns, but got shape \(1, 3\)"):
         rise([[1, 2, 3]], (0, 1), Sampler(1, 1))
 
@@ -217,5 +224,5 @@ def test_nothing_to_count_gives_nan_and_other_texts_are_refused() -> None:
         detect([corrupted], [clean], [clean])
     with pytest.raises(ValueError, match="`clean` to be of the same text at index 0"):
         detect([corrupted], [own], [own])
-    with pytest.raises(ValueError, match="to be of one length, but got 1, 0 and 1"):
+    with pytest.raises(ValueError, match="to have the same length, but got 1, 0 and 1"):
         detect([corrupted], [], [clean])

@@ -14,14 +14,10 @@ from estime_metric.measures import FURTHER_MEASURES, HIGHER_IS_BETTER
 from estime_metric.studies.benchmarks.shared.baselines import rouge
 from estime_metric.studies.benchmarks.shared.study import Found, run
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
-from estime_metric.studies.benchmarks.subtle_errors.dataset import Versions, make_versions
-from estime_metric.studies.benchmarks.subtle_errors.study import (
-    AGREEMENT,
-    POSITIONS,
-    RISE,
-    SubtleErrorsStudy,
-    rise_table,
-)
+from estime_metric.studies.benchmarks.subtle_errors.data import Versions, make_versions
+from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT, POSITIONS, RISE
+from estime_metric.studies.benchmarks.subtle_errors.study import SubtleErrorsStudy
+from estime_metric.studies.benchmarks.subtle_errors.tables import rise_table
 from tests.families import SENTENCES
 
 SOURCES = [" ".join(SENTENCES[start : start + 4]) for start in range(6)]
@@ -54,7 +50,7 @@ def test_scores_are_the_scorers(found: Found[Versions], scorer: EstimeScorer) ->
     ]
     repeated = [source for source in SOURCES for _ in range(4)]
     result = scorer.score(versions, repeated)
-    by_label = {one.label: found.scores.values[one.column] for one in found.scores.measures}
+    by_label = {one.label: found.scores.values[one.name] for one in found.scores.columns}
     for layer in (2, 3):
         for measure, higher in HIGHER_IS_BETTER.items():
             label = (
@@ -76,7 +72,7 @@ def test_pairs_with_too_few_words_are_left_out_and_said(found: Found[Versions]) 
     ]
     assert set(found.frames[POSITIONS].query("n_errors == 4")["errors"]) == {20}
     notes = found.tables["subtle-errors-table-3"].notes
-    assert "1 pair of 6 left out: too few whole words for 4 errors." in notes
+    assert "1 pair of 6 excluded: too few whole words for 4 errors." in notes
 
 
 def test_rise_and_positions_agree_with_the_scores(found: Found[Versions]) -> None:
@@ -94,8 +90,11 @@ def test_rise_and_positions_agree_with_the_scores(found: Found[Versions]) -> Non
 def test_a_row_is_named_measured_or_printed(found: Found[Versions]) -> None:
     table_3, rise, precision, recall = found.tables.values()
     titles = [section.title for section in table_3.sections]
-    assert titles[:2] == ["Measured: 1 error, 6 pairs", "Measured: 2 errors, 6 pairs"]
-    assert titles[-1].startswith("Printed in the paper, not measured here")
+    assert titles[:2] == [
+        "Computed in this run: 1 error, 6 pairs",
+        "Computed in this run: 2 errors, 6 pairs",
+    ]
+    assert titles[-1].startswith("Printed in the paper, not computed in this run")
     assert table_3.sections[-1].rows[3] == ("(-)ESTIME-21", 0.163, None, 0.188, *[None] * 6)
     assert f"Errors: {found.scores.data.generator}" in table_3.notes
     assert set(found.scores.remarks) <= set(table_3.notes)

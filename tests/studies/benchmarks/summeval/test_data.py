@@ -98,12 +98,12 @@ def test_missing_double_and_bad_rows_are_named(tmp_path: Path) -> None:
     ):
         read_folder(write_folder(tmp_path, rows[:7] + rows[8:]))
     with pytest.raises(
-        ValueError, match=r"hold each row once, but \('b-doc', 'M10'\) occurs twice"
+        ValueError, match=r"contain each row once, but \('b-doc', 'M10'\) occurs twice"
     ):
         read_folder(write_folder(tmp_path, [*rows, rows[0]]))
     rows[11]["doc_id"] = "nowhere"
     with pytest.raises(
-        ValueError, match=r"documents.jsonl to hold the documents .* none for nowhere"
+        ValueError, match=r"documents.jsonl to contain the documents .* none for nowhere"
     ):
         read_folder(write_folder(tmp_path, rows))
     with pytest.raises(ValueError, match=r"line 13 of summeval.jsonl to have 'summary'"):

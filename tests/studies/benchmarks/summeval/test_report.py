@@ -10,28 +10,29 @@ import pytest
 
 from estime_metric.comparison.tables import Table
 from estime_metric.studies.benchmarks.shared import estime_paper as paper
-from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
-from estime_metric.studies.benchmarks.shared.scoring import (
+from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_BASED,
     REFERENCE_FREE,
     TRIVIAL,
-    Measure,
-    Scores,
+    ScoreColumn,
 )
-from estime_metric.studies.benchmarks.shared.study import Frames
-from estime_metric.studies.benchmarks.summeval import study
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.scores import Scores
 from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
 from tests.studies.conftest import rows
 from tests.studies.meta import oracle
 
-MEASURES = (
-    Measure("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),
-    Measure(
+STUDY = SummEvalStudy({})
+COLUMNS = (
+    ScoreColumn("estime_token_5", "(-)ESTIME-5", REFERENCE_FREE, True, layer=5, unit="token"),
+    ScoreColumn(
         "estime_token_6", "(-)ESTIME-6", REFERENCE_FREE, True, layer=6, unit="token", main=False
     ),
-    Measure("rouge_1", "ROUGE-1", REFERENCE_BASED),
-    Measure("gone", "BLEU", REFERENCE_BASED),
-    Measure("length", "(-)length", TRIVIAL, True),
+    ScoreColumn("rouge_1", "ROUGE-1", REFERENCE_BASED),
+    ScoreColumn("gone", "BLEU", REFERENCE_BASED),
+    ScoreColumn("length", "(-)length", TRIVIAL, True),
 )
 
 
@@ -39,26 +40,26 @@ MEASURES = (
 def scores(data: SummEval) -> Scores:
     rng = np.random.default_rng(2)
     values = {
-        one.column: rng.integers(0, 6, len(data)).astype(np.float64)
-        for one in MEASURES
-        if one.column != "gone"
+        one.name: rng.integers(0, 6, len(data)).astype(np.float64)
+        for one in COLUMNS
+        if one.name != "gone"
     }
     return Scores(
         data,
-        MEASURES,
+        COLUMNS,
         values,
-        {"ESTIME": "ESTIME|x"},
-        {"BLEU": "needs pip install 'estime-metric[meta]'."},
+        signatures={"ESTIME": "ESTIME|x"},
+        problems={"BLEU": "needs pip install 'estime-metric[meta]'."},
     )
 
 
 @pytest.fixture
 def found(scores: Scores) -> pd.DataFrame:
-    return study.analyze(scores, resamples=50)["correlations.csv"]
+    return STUDY.analyze(scores, resamples=50)["correlations.csv"]
 
 
 def table(scores: Scores, found: pd.DataFrame, name: str) -> Table:
-    (made,) = (one for one in study.tables(scores, {"correlations.csv": found}) if one.name == name)
+    (made,) = (one for one in STUDY.tables(scores, {"correlations.csv": found}) if one.name == name)
     return made
 
 
@@ -77,8 +78,8 @@ def test_correlations_are_those_of_scipy(scores: Scores, found: pd.DataFrame) ->
 
 
 def test_intervals_come_from_resampled_documents(scores: Scores) -> None:
-    many = study.analyze(scores, resamples=400, seed=3)["correlations.csv"]
-    same = study.analyze(scores, resamples=400, seed=3)["correlations.csv"]
+    many = STUDY.analyze(scores, resamples=400, seed=3)["correlations.csv"]
+    same = STUDY.analyze(scores, resamples=400, seed=3)["correlations.csv"]
     pd.testing.assert_frame_equal(many, same)
     one = many[(many.column == "rouge_1") & (many.quality == "fluency") & (many.level == "summary")]
     one = one[one.method == "pearson"].iloc[0]
@@ -167,13 +168,13 @@ def test_the_layers(scores: Scores, found: pd.DataFrame) -> None:
     assert (
         float(lines[1]["fluency τ"]) == value["estime_token_6", "fluency", "summary", "kendall_c"]
     )
-    scores.measures = MEASURES[:1]
-    assert len(study.tables(scores, {"correlations.csv": found})) == 3
+    scores.columns = COLUMNS[:1]
+    assert len(STUDY.tables(scores, {"correlations.csv": found})) == 3
 
 
 def test_a_constant_measure_has_no_correlation_but_a_row(scores: Scores) -> None:
     scores.values["length"][:] = 7.0
-    found = study.analyze(scores, resamples=5)["correlations.csv"]
+    found = STUDY.analyze(scores, resamples=5)["correlations.csv"]
     assert found[found.column == "length"]["value"].isna().all()
     line = rows(table(scores, found, "table1"))[-1]
     assert (line["measure"], line["fluency ρ"]) == ("(-)length", "")
@@ -184,7 +185,7 @@ def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_t
 ) -> None:
     for named in (True, False):
         nothing = Scores(dataclasses.replace(data, named_systems=named))
-        found = study.analyze(nothing)["correlations.csv"]
+        found = STUDY.analyze(nothing)["correlations.csv"]
         assert len(found) == 0
         assert {row["from"] for row in rows(table(nothing, found, "table1"))} == {"paper"}
         assert (
@@ -196,19 +197,20 @@ def test_nothing_measured_leaves_the_printed_rows_and_unnamed_systems_are_said_t
 def made(data: SummEval, columns: list[tuple[str, int, str]]) -> tuple[Scores, Frames]:
     """Scores of ESTIME at random, for (column, layer, unit)."""
     rng = np.random.default_rng(4)
-    measures = tuple(
-        Measure(column, f"(-)ESTIME-{layer}", REFERENCE_FREE, True, layer=layer, unit=unit)
+    made_columns = tuple(
+        ScoreColumn(column, f"(-)ESTIME-{layer}", REFERENCE_FREE, True, layer=layer, unit=unit)
         for column, layer, unit in columns
     )
-    scores = Scores(data, measures, {one.column: rng.normal(size=len(data)) for one in measures})
-    return scores, study.analyze(scores, resamples=2)
+    values = {one.name: rng.normal(size=len(data)) for one in made_columns}
+    scores = Scores(data, made_columns, values)
+    return scores, STUDY.analyze(scores, resamples=2)
 
 
 @pytest.mark.parametrize("units", [("token",), ("token", "word")])
 def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[str, ...]) -> None:
     columns = [(f"estime_{unit}_{layer}", layer, unit) for unit in units for layer in (3, 1, 2)]
     scores, found = made(data, columns)
-    figures = dict(study.draw(scores, found))
+    figures = dict(STUDY.draw(scores, found))
     assert list(figures) == [
         "scores",
         "bias",
@@ -229,10 +231,10 @@ def test_the_curves_are_the_correlations_by_layer(data: SummEval, units: tuple[s
 
 
 def test_one_layer_has_no_curve_and_nothing_no_picture(data: SummEval) -> None:
-    figures = dict(study.draw(*made(data, [("estime_token_5", 5, "token")])))
+    figures = dict(STUDY.draw(*made(data, [("estime_token_5", 5, "token")])))
     assert list(figures) == ["scores", "bias", "intra_system"]
     nothing = Scores(data)
-    assert not list(study.draw(nothing, study.analyze(nothing)))
+    assert not list(STUDY.draw(nothing, STUDY.analyze(nothing)))
 
 
 def test_the_tables_have_the_same_rows_in_the_same_order() -> None:

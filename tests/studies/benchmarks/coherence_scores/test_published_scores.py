@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from estime_metric.studies.benchmarks.coherence.data import (
+from estime_metric.studies.benchmarks.coherence_scores.data import (
+    CoherenceScores,
     ShuffleScores,
-    Toolbox,
     read,
     read_shuffle_scores,
 )
-from estime_metric.studies.benchmarks.coherence.printed import (
+from estime_metric.studies.benchmarks.coherence_scores.published import (
     LABELS,
     TABLE_1,
     TABLE_3,
     TABLE_4,
     TABLE_5,
 )
-from estime_metric.studies.benchmarks.coherence.study import (
+from estime_metric.studies.benchmarks.coherence_scores.statistics import (
     confounder_statistics,
     gruen_components,
     statistics_of,
@@ -37,7 +37,7 @@ DATA = SUMMEVAL.parent
 
 
 @pytest.fixture(scope="module")
-def data() -> Toolbox:
+def data() -> CoherenceScores:
     if not (DATA / "measures.csv").is_file():
         pytest.skip(
             "the published scores are missing: they are looked for in shared/data beside the repository"
@@ -45,7 +45,7 @@ def data() -> Toolbox:
     return read(DATA)
 
 
-def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: Toolbox) -> None:
+def test_all_sixteen_rows_of_table_4_are_met_as_printed(data: CoherenceScores) -> None:
     # Steen & Markert 2022, Table 4, row "C/D", typed in here from the paper independently of the
     # package's table.
     printed = {
@@ -86,7 +86,7 @@ def test_accuracy_across_texts_agrees_with_a_loop() -> None:
 
 
 @pytest.mark.parametrize("measure", ["human", "bartscore", "entity-graph", "gruen"])
-def test_statistics_of_table_3_agree_with_loops(data: Toolbox, measure: str) -> None:
+def test_statistics_of_table_3_agree_with_loops(data: CoherenceScores, measure: str) -> None:
     assert data.judgements.shape == (100, 16)
     found = statistics_of(data.scores[measure].reshape(100, 16), data.judgements)
     assert list(found) == list(TABLE_3["HUM"])
@@ -102,7 +102,7 @@ def test_statistics_of_table_3_agree_with_loops(data: Toolbox, measure: str) -> 
     assert found == {name: pytest.approx(expected[name], abs=1e-12) for name in found}
 
 
-def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: Toolbox) -> None:
+def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: CoherenceScores) -> None:
     for measure, label in LABELS.items():
         for name, value in statistics_of(
             data.scores[measure].reshape(100, 16), data.judgements
@@ -113,17 +113,15 @@ def test_table_3_on_16_systems_stays_near_the_printed_one_on_17(data: Toolbox) -
             assert abs(value - printed.value) < 0.08
 
 
-def test_table_1_on_16_systems(data: Toolbox) -> None:
+def test_table_1_on_16_systems(data: CoherenceScores) -> None:
     frame = confounder_statistics(data, runs=3).set_index("confounder")
     assert list(frame.index) == list(TABLE_1)
     for name, row in frame.iterrows():
-        values = list(row)
-        for value, printed in zip(values, TABLE_1[name], strict=True):
-            assert math.isnan(value) == math.isnan(printed)
-            assert math.isnan(value) or abs(value - printed) < 0.15
-        assert (
-            math.isnan(values[0]) or abs(values[0]) < 0.05
-        )  # no confounder sees anything within a system
+        for statistic, printed in TABLE_1[name].items():
+            assert math.isnan(row[statistic]) == math.isnan(printed)
+            assert math.isnan(printed) or abs(row[statistic] - printed) < 0.15
+        # No confounder sees anything within a system.
+        assert math.isnan(row["τ_intra"]) or abs(row["τ_intra"]) < 0.05
     assert frame.loc["upper bound", "τ_sys"] == pytest.approx(1.0)
     assert frame.loc["upper bound (r)", "τ_sys"] == pytest.approx(1.0)
     assert frame.loc["architecture (r)", "Acc_pair"] > 0.5 > frame.loc["architecture", "Acc_pair"]
@@ -134,7 +132,7 @@ def test_table_1_on_16_systems(data: Toolbox) -> None:
     assert capitals == ["GPT-2 (zero shot)", "BART", "Pegasus (dynamic mix)"]
 
 
-def test_table_5_on_16_systems(data: Toolbox) -> None:
+def test_table_5_on_16_systems(data: CoherenceScores) -> None:
     found = {
         (one, other): value for one, other, value in gruen_components(data).itertuples(index=False)
     }
@@ -151,7 +149,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     for text, message in (
         (
             "id,label,score\na,1,0.5\na,1,0.5\n",
-            r"mine.csv to hold each row once, but \('a', '1'\) occurs twice",
+            r"mine.csv to contain each row once, but \('a', '1'\) occurs twice",
         ),
         ("id,label,score\na,1,0.5\n", r"labels 0 and 1 of 'a' in 'mine.csv', but got 1"),
         ("id,label\na,1\n", r"line 2 of mine.csv to have 'score'"),

@@ -1,12 +1,12 @@
-"""The comparison of coherence measures of Steen & Markert 2022, computed again from their published
-scores.
+"""The scores of coherence measures that Steen & Markert 2022 published, and the judgements.
 
-Table 4 (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: of their 17 systems
-16 have judgements.
+Table 4 of the paper (shuffle test) can be met to the last digit. Tables 1, 3 and 5 cannot: of their
+17 systems 16 have judgements.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from estime_metric.comparison.checks import Floats
-from estime_metric.studies.benchmarks.coherence.printed import LABELS
-from estime_metric.studies.benchmarks.shared.records import by_key, digest, read_records
-from estime_metric.studies.benchmarks.shared.scoring import Crossed
+from estime_metric.studies.benchmarks.coherence_scores.published import LABELS
+from estime_metric.studies.benchmarks.shared.data import Crossed, SummaryKey, keys_of
+from estime_metric.studies.benchmarks.shared.records import Record, by_key, digest, read_records
 from estime_metric.studies.meta.shuffle import accuracy_by_length_difference, shuffle_accuracy
 
 COMPONENTS = ("cola", "redundancy", "lm", "focus")
@@ -52,8 +52,8 @@ class ShuffleScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Toolbox(Crossed):
-    """The published scores beside the judgements of coherence.
+class CoherenceScores(Crossed):
+    """The published scores, and the judgements of coherence.
 
     Attributes:
         origin: where they come from.
@@ -91,63 +91,81 @@ class Toolbox(Crossed):
         return digest(self.keys, self.summaries, self.judgements.tolist(), scores)
 
 
-def read(folder: Path) -> Toolbox:
+def read(folder: Path) -> CoherenceScores:
     """Reads a folder with ``summeval/``, ``coherence_scores/`` and ``shuffle/``.
 
-    They hold judgements and properties of the systems, scores of each measure on SummEval, and
-    scores on the shuffle test, as ``measures.csv`` beside them lists it. A missing file, column or
-    score, or a cell that stands twice is named (OSError, ValueError).
+    They have judgements and properties of the systems, scores of each measure on SummEval, and
+    scores on the shuffle test. OSError for a missing file, ValueError for a missing column or score
+    and a cell that occurs twice; the message names it.
     """
     scores = folder / "coherence_scores"
     measures = [name for name in LABELS if (scores / f"{name}.csv").is_file()]
     if not measures:
         raise FileNotFoundError(f"Expected scores of measures in {str(scores)!r}, but found none.")
-    fields = ("doc_id", "system", "summary", "coherence")
-    judged = by_key(
-        read_records(folder / "summeval" / "summeval.jsonl", fields), fields[:2], "summeval.jsonl"
+    judged = _cells(
+        folder / "summeval" / "summeval.jsonl", ("doc_id", "system"), ("summary", "coherence")
     )
-    documents, systems = (tuple(dict.fromkeys(key[axis] for key in judged)) for axis in (0, 1))
-    keys = list(product(documents, systems))
+    documents = tuple(dict.fromkeys(key.document for key in judged))
+    systems = tuple(dict.fromkeys(key.system for key in judged))
+    keys = keys_of(product(documents, systems))
     shape = (len(documents), len(systems))
-
-    def column(
-        rows: dict[tuple[str, ...], dict[str, str]], field: str, name: str, side: str = "score"
-    ) -> Floats:
-        if lacking := [key for key in keys if key not in rows]:
-            raise ValueError(
-                f"Expected a {side} of every summary, but {name!r} lacks {len(lacking)}, first {lacking[0]}."
-            )
-        return np.array([float(rows[key][field]) for key in keys])
-
-    def table(name: str, *columns: str) -> dict[tuple[str, ...], dict[str, str]]:
-        return by_key(
-            read_records(scores / f"{name}.csv", ("doc", "system", *columns)),
-            ("doc", "system"),
-            f"{name}.csv",
-        )
-
-    gruen = (scores / "gruen_components.csv").is_file()
-    parts = table("gruen_components", *COMPONENTS) if gruen else {}
-    properties = ("system", "name", "extractive", "pretrained_transformer", "produces_capitals")
-    tested = {name: folder / "shuffle" / f"{name}.csv" for name in LABELS}
-    return Toolbox(
+    judgements = _column(judged, keys, "coherence", "a judgement", "summeval.jsonl")
+    return CoherenceScores(
         origin=folder.name or str(folder),
         documents=documents,
         systems=systems,
-        judgements=column(judged, "coherence", "summeval.jsonl", "judgement").reshape(shape),
         summaries=tuple(judged[key]["summary"] for key in keys),
-        scores={name: column(table(name, "score"), "score", name) for name in measures},
-        shuffle={
-            name: read_shuffle_scores(path) for name, path in tested.items() if path.is_file()
+        judgements=judgements.reshape(shape),
+        scores={name: _read_scores(scores / f"{name}.csv", keys) for name in measures},
+        shuffle=_read_shuffle(folder / "shuffle"),
+        components={
+            name: values.reshape(shape)
+            for name, values in _read_components(scores / "gruen_components.csv", keys).items()
         },
-        components={name: column(parts, name, "gruen").reshape(shape) for name in COMPONENTS}
-        if gruen
-        else {},
-        properties={
-            row["system"]: row
-            for row in read_records(folder / "summeval" / "systems.csv", properties)
-        },
+        properties=_read_properties(folder / "summeval" / "systems.csv"),
     )
+
+
+#: Key of a summary -> its row in a file.
+_Cells = dict[SummaryKey, Record]
+
+
+def _cells(path: Path, names: tuple[str, str], fields: Sequence[str]) -> _Cells:
+    """The rows of a file by the key of their summary, which its columns ``names`` have."""
+    rows = by_key(read_records(path, (*names, *fields)), names, path.name)
+    return {SummaryKey(*key): row for key, row in rows.items()}
+
+
+def _column(cells: _Cells, keys: Sequence[SummaryKey], field: str, what: str, name: str) -> Floats:
+    """A field of each summary as a number."""
+    if lacking := [key for key in keys if key not in cells]:
+        raise ValueError(
+            f"Expected {what} of every summary, but {name!r} lacks {len(lacking)}, first {tuple(lacking[0])}."
+        )
+    return np.array([float(cells[key][field]) for key in keys])
+
+
+def _read_scores(path: Path, keys: Sequence[SummaryKey]) -> Floats:
+    cells = _cells(path, ("doc", "system"), ("score",))
+    return _column(cells, keys, "score", "a score", path.stem)
+
+
+def _read_components(path: Path, keys: Sequence[SummaryKey]) -> dict[str, Floats]:
+    """The components of GRUEN; empty if there is no such file."""
+    if not path.is_file():
+        return {}
+    cells = _cells(path, ("doc", "system"), COMPONENTS)
+    return {name: _column(cells, keys, name, "a score", "gruen") for name in COMPONENTS}
+
+
+def _read_shuffle(folder: Path) -> dict[str, ShuffleScores]:
+    paths = {name: folder / f"{name}.csv" for name in LABELS}
+    return {name: read_shuffle_scores(path) for name, path in paths.items() if path.is_file()}
+
+
+def _read_properties(path: Path) -> dict[str, dict[str, str]]:
+    fields = ("system", "name", "extractive", "pretrained_transformer", "produces_capitals")
+    return {row["system"]: row for row in read_records(path, fields)}
 
 
 def read_shuffle_scores(path: Path) -> ShuffleScores:
@@ -157,7 +175,7 @@ def read_shuffle_scores(path: Path) -> ShuffleScores:
     A text that lacks its original or its shuffled form, or has one twice, is named (ValueError).
     """
     fields = ("id", "label", "score")
-    found = by_key(read_records(path, fields), fields[:2], path.name)
+    found = by_key(read_records(path, fields), ("id", "label"), path.name)
     labels: dict[str, list[str]] = {}
     for name, label in found:
         labels.setdefault(name, []).append(label)
@@ -167,8 +185,8 @@ def read_shuffle_scores(path: Path) -> ShuffleScores:
             raise ValueError(
                 f"Expected labels 0 and 1 of {name!r} in {path.name!r}, but got {got}."
             )
-    originals, shuffled = (
-        np.array([float(found[name, label]["score"]) for name in labels], dtype=np.float64)
-        for label in ("1", "0")
-    )
-    return ShuffleScores(tuple(labels), originals, shuffled)
+
+    def column(label: str) -> Floats:
+        return np.array([float(found[name, label]["score"]) for name in labels], dtype=np.float64)
+
+    return ShuffleScores(ids=tuple(labels), originals=column("1"), shuffled=column("0"))

@@ -12,16 +12,16 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.studies.benchmarks.shared import baselines
 from estime_metric.studies.benchmarks.shared.bertscore import BertScorer
-from estime_metric.studies.benchmarks.shared.estime_block import estime_block
-from estime_metric.studies.benchmarks.shared.scoring import (
+from estime_metric.studies.benchmarks.shared.blocks import (
     REFERENCE_FREE,
     Block,
-    Measure,
     Prepared,
-    measure,
+    ScoreColumn,
 )
+from estime_metric.studies.benchmarks.shared.estime_block import estime_block
+from estime_metric.studies.benchmarks.shared.scores import compute_scores
 from estime_metric.studies.benchmarks.summeval.data import SummEval
-from estime_metric.studies.benchmarks.summeval.study import baseline_blocks
+from estime_metric.studies.benchmarks.summeval.study import SummEvalStudy
 from tests.command import csv_rows
 from tests.families import BLOCKS
 
@@ -33,16 +33,15 @@ def counted(name: str, calls: list[str], signature: str = "s1", values: float = 
         calls.append(name)
         return {name: np.arange(len(data)) * values / 3}
 
-    return Block(
-        name, (Measure(name, name, REFERENCE_FREE),), lambda: (f"{name}|{signature}", compute)
-    )
+    column = ScoreColumn(name, name, REFERENCE_FREE)
+    return Block(name, (column,), lambda: Prepared(f"{name}|{signature}", compute))
 
 
 def broken(name: str, error: BaseException) -> Block:
     def prepare() -> Prepared:
         raise error
 
-    return Block(name, (Measure(name, name, REFERENCE_FREE),), prepare)
+    return Block(name, (ScoreColumn(name, name, REFERENCE_FREE),), prepare)
 
 
 def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: str) -> None:
@@ -51,9 +50,9 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
     blocks = [
         estime_block(scorer),
         estime_block(words),
-        *baseline_blocks(bert_model=bert_folder, combine="max"),
+        *SummEvalStudy({}, bert_model=bert_folder, combine="max").baseline_blocks(),
     ]
-    scores = measure(data, blocks)
+    scores = compute_scores(data, blocks)
     assert not scores.problems
     summaries, sources, references = (
         list(data.summaries),
@@ -79,7 +78,7 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
     assert set(expected) <= set(scores.values)
     for column, values in expected.items():
         assert scores.values[column] == pytest.approx(values, abs=1e-6), column
-    labels = {one.column: one.label for one in scores.measures}
+    labels = {one.name: one.label for one in scores.columns}
     columns = ("estime_token_3", "estime_word_2", "soft_token_1", "alarm_rate_token_1")
     assert [labels[name] for name in columns] == [
         "(-)ESTIME-3",
@@ -88,18 +87,18 @@ def test_every_block_gives_what_its_function_gives(data: SummEval, bert_folder: 
         "(-)alarm_rate-1",
     ]
     table = scores.to_pandas()  # nothing is negated there
-    for one in scores.measures:
+    for one in scores.columns:
         assert one.lower_is_better == one.label.startswith("(-)")
         sign = -1 if one.lower_is_better else 1
-        assert table[one.column].tolist() == (sign * scores.oriented(one)).tolist()
+        assert table[one.name].tolist() == (sign * scores.oriented(one)).tolist()
 
 
 def test_all_layers_stand_in_the_table_of_layers_alone(bert_folder: str) -> None:
     block = estime_block(EstimeScorer(model=bert_folder, layers="all"))
-    assert [one.layer for one in block.measures] == list(range(BLOCKS + 1))
-    assert [one.layer for one in block.measures if one.main] == [round(21 / 24 * BLOCKS)]
+    assert [one.layer for one in block.columns] == list(range(BLOCKS + 1))
+    assert [one.layer for one in block.columns if one.main] == [round(21 / 24 * BLOCKS)]
     asked = estime_block(EstimeScorer(model=bert_folder, layers=(1, 2)))
-    assert all(one.main for one in asked.measures)
+    assert all(one.main for one in asked.columns)
 
 
 @pytest.mark.parametrize(
@@ -113,17 +112,17 @@ def test_all_layers_stand_in_the_table_of_layers_alone(bert_folder: str) -> None
 def test_what_cannot_be_computed_is_noted_and_the_rest_computed(
     data: SummEval, error: Exception, noted: str
 ) -> None:
-    scores = measure(data, [broken("a", error), counted("b", [])])
+    scores = compute_scores(data, [broken("a", error), counted("b", [])])
     assert list(scores.values) == ["b"]
     assert scores.problems == {"a": noted}
-    assert [one.column for one in scores.measures] == ["a", "b"]
+    assert [one.name for one in scores.columns] == ["a", "b"]
     assert scores.values["b"] == pytest.approx([row * 0.1 / 3 for row in range(len(data))])
     assert "a" not in scores.to_pandas().columns
 
 
 def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
-    first = measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    first = compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
     table = csv_rows(tmp_path / "scores.csv")
     assert list(table[0]) == ["document", "system", "a", "b"]
     assert [row["document"] for row in table] == [document for document, _ in data.keys]
@@ -131,13 +130,13 @@ def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: 
     run = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
     assert run["signatures"] == {"a": "a|s1", "b": "b|s1"}
     assert run["measures"]["a"] == {"label": "a", "lower_is_better": False}
-    assert (run["documents"], run["systems"], run["digest"]) == (4, 3, data.digest)
+    assert (run["summaries"], run["digest"]) == (12, data.digest)
 
-    again = measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    again = compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
     assert calls == ["a", "b", "a", "b"]
     assert not again.reused
 
-    resumed = measure(
+    resumed = compute_scores(
         data,
         [counted("b", calls), counted("a", calls, "s2"), counted("c", calls)],
         folder=tmp_path,
@@ -157,23 +156,29 @@ def test_scores_are_kept_and_taken_up_only_when_asked(data: SummEval, tmp_path: 
 
 def test_an_interrupted_run_loses_nothing(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
-    measure(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
+    compute_scores(data, [counted("a", calls), counted("b", calls)], folder=tmp_path)
     blocks = [counted("a", calls, "s2"), broken("c", KeyboardInterrupt()), counted("b", calls)]
     with pytest.raises(KeyboardInterrupt):
-        measure(data, blocks, folder=tmp_path, resume=True)
-    measure(data, [counted("a", calls, "s2"), counted("b", calls)], folder=tmp_path, resume=True)
+        compute_scores(data, blocks, folder=tmp_path, resume=True)
+    compute_scores(
+        data, [counted("a", calls, "s2"), counted("b", calls)], folder=tmp_path, resume=True
+    )
     assert calls == ["a", "b", "a"]
 
 
 def test_scores_of_other_data_are_not_taken_up(data: SummEval, tmp_path: Path) -> None:
     calls: list[str] = []
-    assert not measure(
+    assert not compute_scores(
         data, [counted("a", calls)], folder=tmp_path, resume=True
     ).reused  # an empty folder
-    with pytest.raises(ValueError, match=r"to hold scores of this data .* but they are of made-up"):
-        measure(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
-    with pytest.raises(ValueError, match="`folder` to be set where `resume` is"):
-        measure(data, [counted("a", calls)], resume=True)
+    with pytest.raises(
+        ValueError, match=r"to contain scores of this data .* but they are of made-up"
+    ):
+        compute_scores(data.head(2), [counted("a", calls)], folder=tmp_path, resume=True)
+    with pytest.raises(ValueError, match="`folder` to be set if `resume` is set"):
+        compute_scores(data, [counted("a", calls)], resume=True)
     (tmp_path / "run.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(ValueError, match="to hold the scores of an earlier run, but got KeyError"):
-        measure(data, [counted("a", calls)], folder=tmp_path, resume=True)
+    with pytest.raises(
+        ValueError, match="to contain the scores of an earlier run, but got KeyError"
+    ):
+        compute_scores(data, [counted("a", calls)], folder=tmp_path, resume=True)

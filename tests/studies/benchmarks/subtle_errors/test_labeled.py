@@ -1,4 +1,4 @@
-"""Labelled pairs: rows, data sets, and where the clean pairs come from."""
+"""Labeled pairs: rows, data sets, and where the clean pairs come from."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from estime_metric import EstimeScorer
 from estime_metric.integrations.evaluate import Estime
 from estime_metric.studies.benchmarks.subtle_errors import SubtleErrors
-from estime_metric.studies.benchmarks.subtle_errors.dataset import (
+from estime_metric.studies.benchmarks.subtle_errors.data import (
+    CleanPairs,
     cnn_dailymail,
-    labelled_rows,
     summeval_references,
-    to_dataset,
 )
+from estime_metric.studies.benchmarks.subtle_errors.labeled import labeled_rows, to_dataset
 from tests.conftest import SUMMEVAL
 from tests.families import SENTENCES
 
@@ -27,7 +27,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rows_of(folder: str, n_errors: tuple[int, ...] | None = (1, 3)) -> list[dict]:
     corrupted = SubtleErrors(folder, n_errors=3)([SENTENCES[0], "the.", "", SENTENCES[1]])
-    return labelled_rows(["source one", "two", "three", "source four"], corrupted, n_errors)
+    return labeled_rows(["source one", "two", "three", "source four"], corrupted, n_errors)
 
 
 def test_each_pair_gives_a_clean_row_and_one_for_each_number(bert_folder: str) -> None:
@@ -68,10 +68,10 @@ def test_by_default_all_errors_are_taken(bert_folder: str) -> None:
     assert [row["n_errors"] for row in rows_of(bert_folder, None)] == [0, 3, 0, 1, 0, 0, 3]
     corrupted = SubtleErrors(bert_folder)(SENTENCES[:2])
     with pytest.raises(ValueError, match="to be of one length, but got 1, 2 and 1"):
-        labelled_rows(["one"], corrupted)
+        labeled_rows(["one"], corrupted)
     with pytest.raises(ValueError, match=r"`n_errors` to lie within 0..3, but got 4"):
-        labelled_rows(["one", "two"], corrupted, [4])
-    assert labelled_rows([], []) == []
+        labeled_rows(["one", "two"], corrupted, [4])
+    assert labeled_rows([], []) == []
 
 
 @pytest.mark.filterwarnings(
@@ -117,13 +117,15 @@ def local_cnn_dailymail(tmp_path: Path) -> str:
 
 
 def test_cnn_dailymail_gives_a_random_selection(local_cnn_dailymail: str) -> None:
-    articles, highlights, ids = cnn_dailymail(4, path=local_cnn_dailymail)
-    assert len(set(ids)) == 4
-    assert articles == [f"Article {name[4:]} of test." for name in ids]
-    assert highlights == [f"Highlight {name[4:]} .\nSecond line ." for name in ids]
-    assert cnn_dailymail(4, path=local_cnn_dailymail)[2] == ids
-    assert any(cnn_dailymail(4, path=local_cnn_dailymail, seed=seed)[2] != ids for seed in (1, 2))
-    assert cnn_dailymail(None, path=local_cnn_dailymail, split="train")[2] == ["train0", "train1"]
+    found = cnn_dailymail(4, path=local_cnn_dailymail)
+    assert len(set(found.ids)) == 4
+    assert found.sources == [f"Article {name[4:]} of test." for name in found.ids]
+    assert found.summaries == [f"Highlight {name[4:]} .\nSecond line ." for name in found.ids]
+    assert cnn_dailymail(4, path=local_cnn_dailymail) == found
+    others = [cnn_dailymail(4, path=local_cnn_dailymail, seed=seed) for seed in (1, 2)]
+    assert any(other.ids != found.ids for other in others)
+    whole = cnn_dailymail(None, path=local_cnn_dailymail, split="train")
+    assert whole.ids == ["train0", "train1"]
     with pytest.raises(ValueError, match=r"`pairs` to lie within 0..6, but got 7"):
         cnn_dailymail(7, path=local_cnn_dailymail)
 
@@ -136,7 +138,7 @@ def test_a_dataset_of_another_layout_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match="article, summary, but got 'highlights'"):
         cnn_dailymail(None, path=str(folder), edition=None)
-    with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or give pairs of your own"):
+    with pytest.raises(OSError, match=r"nothing' cannot be loaded: .* or pass your own pairs"):
         cnn_dailymail(path=str(tmp_path / "nothing"))
 
 
@@ -148,7 +150,7 @@ def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
     references.write_text(
         '{"doc_id": "a", "references": ["a1", "a2"]}\n{"doc_id": "b", "references": ["b1"]}\n'
     )
-    assert summeval_references(tmp_path) == (["B", "A"], ["b1", "a1"], ["b", "a"])
+    assert summeval_references(tmp_path) == CleanPairs(["B", "A"], ["b1", "a1"], ["b", "a"])
     references.write_text(
         '{"doc_id": "a", "references": ["a1"]}\n{"doc_id": "b", "references": []}\n'
     )
@@ -163,6 +165,6 @@ def test_summeval_gives_documents_and_first_references(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="SummEval is missing")
 def test_summeval_itself() -> None:
-    sources, summaries, ids = summeval_references(SUMMEVAL)
-    assert len(sources) == len(summaries) == len(set(ids)) == 100
-    assert summaries[0].startswith("V. Stiviano must pay back $ 2.6 million")
+    found = summeval_references(SUMMEVAL)
+    assert len(found.sources) == len(found.summaries) == len(set(found.ids)) == 100
+    assert found.summaries[0].startswith("V. Stiviano must pay back $ 2.6 million")

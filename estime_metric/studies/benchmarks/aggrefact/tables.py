@@ -1,0 +1,185 @@
+"""AggreFact's tables for readers: accuracies, areas, all cells, and flagged words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.comparison.tables import Cell, Column, Section, Table, interval
+from estime_metric.studies.benchmarks.aggrefact.data import ORIGINS, AggreFact, Place
+from estime_metric.studies.benchmarks.aggrefact.published import DETECTORS, TABLE_8
+from estime_metric.studies.benchmarks.aggrefact.statistics import DETECTION, MEAN, PLACE, PUBLISHED
+from estime_metric.studies.benchmarks.aggrefact.words import signals
+from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.tables import (
+    ShownColumn,
+    TablePart,
+    measure_table,
+    section_titles,
+)
+
+#: Section -> its title in the tables, in order.
+SECTIONS = section_titles(PUBLISHED)
+#: With more cells than this only their means get a column.
+WIDE = 8
+#: Where ranges of margins begin, as shares of the best similarity.
+MARGINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
+_SIGNALS = ("flagged", "precision", "recall", "f1", "lift", "average_precision")
+
+
+def make_tables(scores: Scores[AggreFact], frames: Frames) -> list[Table]:
+    """``aggrefact`` (balanced accuracies), ``aggrefact-area``, ``aggrefact-cells`` (intervals,
+    thresholds).
+    """
+    found = frames[DETECTION]
+    notes = _notes(scores, found)
+    return [
+        _by_cell(
+            found,
+            "accuracy",
+            "aggrefact",
+            "AggreFact: balanced accuracy on test, thresholds chosen on val.",
+            notes,
+        ),
+        _by_cell(
+            found,
+            "area",
+            "aggrefact-area",
+            "AggreFact: area under the ROC curve on test.",
+            notes,
+        ),
+        _cells(found, notes),
+    ]
+
+
+def _by_cell(
+    found: pd.DataFrame, value: str, name: str, title: str, notes: tuple[str, ...]
+) -> Table:
+    """A row per measure, a column per cell; if there are too many cells, per mean."""
+    counts = found.groupby(PLACE, sort=False)["summaries"].max()
+    places = [Place(*place) for place in counts.index]
+    if len(places) > WIDE:
+        places = [place for place in places if place.dataset == MEAN]
+    shown = [
+        ShownColumn(
+            Column(f"{place.dataset} {place.group} ({counts[place]})", ORIGINS[place.origin]),
+            place,
+            value,
+        )
+        for place in places
+    ]
+    known = found[found[value].notna()].drop_duplicates("column")
+    rows = lookup(found, "column", *PLACE)
+    parts = []
+    for section, heading in SECTIONS.items():
+        of_section = known[known["section"] == section]
+        labels = dict(zip(of_section["column"], of_section["measure"], strict=True))
+        parts.append(TablePart(heading, rows, labels))
+    return measure_table(name, title, shown, parts, notes)
+
+
+def _cells(found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+    """A section per cell, with thresholds and intervals."""
+    columns = [
+        Column("measure", text=True),
+        Column("threshold", decimals=4),
+        Column("accuracy"),
+        Column("95% interval", "accuracy", text=True),
+        Column("area"),
+        Column("95% interval", "area", text=True),
+    ]
+    sections = []
+    for place, of_cell in found.groupby(PLACE, sort=False):
+        rows = [
+            (
+                row.measure,
+                row.threshold,
+                row.accuracy,
+                interval(row.accuracy_low, row.accuracy_high),
+                row.area,
+                interval(row.area_low, row.area_high),
+            )
+            for row in of_cell.itertuples()
+        ]
+        title = f"{Place(*place).name}: {of_cell['summaries'].max()} summaries"
+        sections.append(Section(title, rows))
+    title = "AggreFact: all that was found in each cell."
+    return Table("aggrefact-cells", title, columns, sections, notes)
+
+
+def _notes(scores: Scores[AggreFact], found: pd.DataFrame) -> tuple[str, ...]:
+    left_out = scores.data.left_out
+    return (
+        f"Data: {scores.data.origin}, {len(scores.data)} summaries. Classes of systems: Tang et al. (2023). In "
+        "brackets: summaries in the test split, by which means are weighted. (-): negated, higher is better. "
+        "Intervals: bootstrap over documents, with the threshold kept.",
+        *([f"Excluded, since they have no class or split: {left_out}."] if left_out else []),
+        *scores.gaps,
+        _about_published(found),
+        *scores.remarks,
+    )
+
+
+def _about_published(found: pd.DataFrame) -> str:
+    """How far accuracies of the detectors' scores are from the printed ones."""
+    apart = [
+        abs(row.accuracy - TABLE_8[place].accuracies[row.measure])
+        for row in found[found["column"].str.startswith("published:")].itertuples()
+        if row.measure in DETECTORS
+        and (place := Place(row.origin, row.dataset, row.group)) in TABLE_8
+    ]
+    if apart:
+        return f"Published detectors: from their scores in the data, at most {max(apart):.3f} from what is printed."
+    return "Published detectors: accuracies as printed (Tang et al. 2023, table 8), a threshold for each cell."
+
+
+def make_word_tables(parts: Mapping[str, pd.DataFrame], split: str, signature: str) -> list[Table]:
+    """``words``: what is flagged next to what is marked; ``words-margins``: alarms by the size of
+    their margin.
+
+    Args:
+        parts: see `words.parts`.
+        split: of CLIFF, for the notes.
+        signature: of the explanations, for the notes.
+    """
+    notes = (
+        f"CLIFF, {split}; words, including punctuation, compared with those that annotators marked as errors. Lift: "
+        "precision divided by the share of marked words among those that could be flagged; alarms: those that the "
+        "source has.",
+        signature,
+    )
+    return [_signal_table(parts, notes), _margin_table(parts, notes)]
+
+
+def _signal_table(parts: Mapping[str, pd.DataFrame], notes: Sequence[str]) -> Table:
+    columns = [
+        Column("flagged words", text=True),
+        *(Column(name.replace("_", " ")) for name in _SIGNALS),
+    ]
+    sections = []
+    for part, words in parts.items():
+        rows: list[tuple[Cell, ...]] = [
+            (flag, *(values[name] for name in _SIGNALS)) for flag, values in signals(words).items()
+        ]
+        title = f"{part}: {len(words)} words, {words['marked'].mean():.1%} marked"
+        sections.append(Section(title, rows))
+    title = "Word by word: alarms and absent words compared with marked words."
+    return Table("words", title, columns, sections, notes)
+
+
+def _margin_table(parts: Mapping[str, pd.DataFrame], notes: Sequence[str]) -> Table:
+    ranges = [f"{least:.0%} to {end:.0%}" for least, end in pairwise(MARGINS)]
+    ranges.append(f"from {MARGINS[-1]:.0%}")
+    rows: list[tuple[Cell, ...]] = []
+    for part, words in parts.items():
+        alarms = words[words["verdict"] == "alarm"]
+        of_range = pd.cut(alarms["margin"].abs(), [*MARGINS, np.inf], right=False)
+        rows.append((part, *alarms["marked"].groupby(of_range, observed=False).mean()))
+    columns = [Column("alarms with a margin of", text=True), *map(Column, ranges)]
+    about = ("A margin is a share of the best similarity.", *notes)
+    title = "Share of alarms that are marked, by margin."
+    return Table("words-margins", title, columns, [Section("", rows)], about)

@@ -1,0 +1,62 @@
+"""BUMP's plots: the consistency of every measure, and of the best ones by type of error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from estime_metric.studies.benchmarks.bump.data import Bump
+from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, PUBLISHED
+from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
+from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.plots import (
+    MARKERS_EXPLAINED,
+    Panel,
+    gray_markers,
+    plot_groups,
+    plot_intervals,
+)
+from estime_metric.studies.benchmarks.shared.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Chance, in per cent.
+MIDDLE = 50
+#: Measures of each kind in the plot by type of error.
+SHOWN = 3
+
+
+def draw(scores: Scores[Bump], frames: Frames) -> Iterator[tuple[str, Figure]]:
+    """``consistency``: consistency and area of every measure with their intervals, the most
+    consistent first. ``types``: consistency by type of error, of the best measures that were
+    computed and the best published ones.
+    """
+    found = frames[CONSISTENCY]
+    overall = found[found["error"] == ALL].dropna(subset="consistency")
+    overall = overall.sort_values("consistency", ascending=False, kind="stable")
+    if not len(overall):
+        return
+    overall = overall.assign(gray=gray_markers(overall["section"], PUBLISHED))
+    panels = [
+        Panel(title, _values(overall, value).set_index("measure"))
+        for title, value in (("consistency", "consistency"), ("area under the ROC curve", "area"))
+    ]
+    caption = f"per cent, 95% intervals; {MARKERS_EXPLAINED}"
+    yield "consistency", plot_intervals(panels, MIDDLE, caption, wider=1.5)
+    published = overall["section"] == PUBLISHED
+    trivial = overall["section"] == TRIVIAL
+    best = pd.concat([overall[~published & ~trivial].head(SHOWN), overall[published].head(SHOWN)])
+    rows_of = {
+        row.measure: _values(found[found["column"] == row.column], "consistency").set_index("error")
+        for row in best.itertuples()
+    }
+    types = {name: str(error) for name, error in scores.data.error_types.items()}
+    yield "types", plot_groups(rows_of, types, "consistency, per cent", MIDDLE)
+
+
+def _values(rows: pd.DataFrame, value: str) -> pd.DataFrame:
+    """The rows with a value and its interval as ``value``, ``low`` and ``high``."""
+    return rows.assign(value=rows[value], low=rows[f"{value}_low"], high=rows[f"{value}_high"])

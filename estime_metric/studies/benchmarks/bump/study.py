@@ -1,0 +1,61 @@
+"""BUMP, from its measures to its plots, as `estime_metric.studies.benchmarks.shared.study.run` takes
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from estime_metric.comparison.tables import Table
+from estime_metric.scorer import EstimeScorer
+from estime_metric.studies.benchmarks.bump import plots, statistics, tables
+from estime_metric.studies.benchmarks.bump.data import Bump
+from estime_metric.studies.benchmarks.shared.baselines import trivial_block
+from estime_metric.studies.benchmarks.shared.blocks import Block, ScoreColumn, published_block
+from estime_metric.studies.benchmarks.shared.estime_block import estime_block
+from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.scores import Scores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class BumpStudy:
+    """The study of BUMP.
+
+    Attributes:
+        scorer: must compute all of `FURTHER_MEASURES`.
+        progress: whether the scorer shows its own bar.
+    """
+
+    scorer: EstimeScorer
+    progress: bool = False
+
+    def blocks(self, data: Bump) -> list[Block]:
+        """ESTIME with every measure, trivial baselines, and the published measures of the data."""
+        published = {
+            ScoreColumn(f"published:{name}", name, statistics.PUBLISHED): values
+            for name, values in data.published.items()
+        }
+        return [
+            estime_block(self.scorer, every_measure=True, progress=self.progress),
+            trivial_block(),
+            published_block("Published measures", f"BUMP|{data.digest}", published),
+        ]
+
+    def analyze(self, scores: Scores[Bump], *, resamples: int = 1000, seed: int = 0) -> Frames:
+        """See `statistics.analyze`."""
+        return statistics.analyze(scores, resamples=resamples, seed=seed)
+
+    def tables(self, scores: Scores[Bump], frames: Frames) -> list[Table]:
+        """See `tables.make_tables`."""
+        return tables.make_tables(scores, frames)
+
+    def draw(
+        self, scores: Scores[Bump], frames: Frames, *, seed: int = 0
+    ) -> Iterator[tuple[str, Figure]]:
+        """See `plots.draw`."""
+        return plots.draw(scores, frames)

@@ -1,0 +1,129 @@
+"""BUMP's tables for readers: consistency, ties and areas, by type of error, and the paired tests."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from estime_metric.comparison.tables import Column, Section, Table, interval, p_value
+from estime_metric.studies.benchmarks.bump.data import Bump, ErrorType
+from estime_metric.studies.benchmarks.bump.statistics import ALL, CONSISTENCY, PUBLISHED, TESTS
+from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.tables import (
+    ShownColumn,
+    TablePart,
+    by_section,
+    interval_column,
+    measure_table,
+    section_titles,
+)
+
+#: Section -> its title in the tables, in order.
+SECTIONS = section_titles(PUBLISHED)
+
+
+def make_tables(scores: Scores[Bump], frames: Frames) -> list[Table]:
+    """``bump`` (consistency, ties and area over all pairs), ``bump-types`` and ``bump-types-area``
+    (by type of error), ``bump-tests`` (against the nearest published measure).
+    """
+    data, notes = scores.data, _notes(scores)
+    rows = lookup(frames[CONSISTENCY], "column", "error")
+    parts = by_section(scores, SECTIONS, rows)
+    about = f"{data.origin}, {len(data.documents)} pairs of {len(set(data.articles))} articles"
+    overall = [
+        ShownColumn(Column("value", "consistency", 1), (ALL,), "consistency"),
+        interval_column(ALL, group="consistency", of="consistency", decimals=1),
+        ShownColumn(Column("ties"), (ALL,), "ties"),
+        ShownColumn(Column("value", "area", 1), (ALL,), "area"),
+        interval_column(ALL, group="area", of="area", decimals=1),
+    ]
+    return [
+        measure_table(
+            "bump",
+            f"BUMP: consistency and area under the ROC curve; {about}.",
+            overall,
+            parts,
+            notes,
+        ),
+        _by_type(
+            scores,
+            parts,
+            "bump-types",
+            "consistency",
+            f"BUMP: consistency by type of error; {about}.",
+        ),
+        _by_type(
+            scores,
+            parts,
+            "bump-types-area",
+            "area",
+            f"BUMP: area under the ROC curve by type of error; {about}.",
+        ),
+        _tests(scores, frames[TESTS], notes),
+    ]
+
+
+def _by_type(
+    scores: Scores[Bump], parts: list[TablePart], name: str, value: str, title: str
+) -> Table:
+    data = scores.data
+    counts = pd.Series(data.errors).value_counts()
+    shown = [
+        ShownColumn(_heading(error_type, int(counts[error])), (error,), value)
+        for error, error_type in data.error_types.items()
+    ]
+    return measure_table(name, title, shown, parts, _notes(scores))
+
+
+def _heading(error: ErrorType, pairs: int) -> Column:
+    """The column of a type of error; the two kinds of one error have a heading in common."""
+    if error.kind:
+        return Column(f"{error.kind} ({pairs})", error.what, decimals=1)
+    return Column(f"{error.what} ({pairs})", decimals=1)
+
+
+def _tests(scores: Scores[Bump], found: pd.DataFrame, notes: tuple[str, ...]) -> Table:
+    labels = {column.name: column.label for column in scores.columns}
+    nearest = found[found["nearest"].astype(bool)].drop_duplicates("column")
+    rows = [
+        (
+            labels[row.column],
+            labels[row.other],
+            row.difference,
+            interval(row.difference_low, row.difference_high, 1),
+            p_value(row.p_bootstrap),
+            row.only_first,
+            row.only_second,
+            p_value(row.p_mcnemar),
+        )
+        for row in nearest.itertuples()
+    ]
+    columns = [
+        Column("measure", text=True),
+        Column("nearest published", text=True),
+        Column("difference", "consistency", 1),
+        Column("95% interval", "consistency", text=True),
+        Column("p, bootstrap", decimals=4),
+        Column("won alone", "pairs"),
+        Column("lost alone", "pairs"),
+        Column("p, McNemar", decimals=4),
+    ]
+    about = (
+        "Difference: the consistency of the measure minus that of the published measure closest to it, in points. "
+        "p, bootstrap: two-sided paired bootstrap over articles, which keeps the pairs of an article together. "
+        "Won alone, lost alone: pairs in which only this measure, or only the published one, prefers the reference; "
+        "McNemar's exact test, two-sided, takes them as independent. The p-values are not corrected for the number of tests."
+    )
+    title = f"BUMP: paired tests of each measure against the nearest published one; {scores.data.origin}."
+    return Table("bump-tests", title, columns, [Section("", rows)], (about, *notes))
+
+
+def _notes(scores: Scores[Bump]) -> tuple[str, ...]:
+    return (
+        "In per cent. Consistency: the share of pairs in which the reference has the better score, strictly; a tie is "
+        "a miss. Area: references against edited summaries of all pairs; 50 is chance. (-): the score is negated, so "
+        "that higher is better in every row. Intervals: percentiles of a bootstrap over articles; those of the area are "
+        "slightly too high, since a resample compares copies of an article with each other.",
+        *scores.gaps,
+        *scores.remarks,
+    )

@@ -1,0 +1,174 @@
+"""What is computed of the published scores: the statistics of Tables 1, 3, 4 and 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.comparison.checks import Floats
+from estime_metric.studies.benchmarks.coherence_scores.data import CoherenceScores
+from estime_metric.studies.benchmarks.coherence_scores.published import LABELS, TABLE_5
+from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.frames import Frames, each_column
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.meta import bootstrap, correlate
+from estime_metric.studies.meta.confounders import break_ties, from_property, system_upper_bound
+from estime_metric.studies.meta.correlations import weighted
+from estime_metric.studies.meta.lengths import correlation_with_length, count_lengths
+
+
+class Statistic(NamedTuple):
+    """Level and method of `estime_metric.studies.meta.correlate`."""
+
+    level: str
+    method: str
+
+
+#: The paper's names of its statistics (section 4), see `published.STATISTICS`.
+STATISTICS = {
+    "τ_intra": Statistic("intra_system", "kendall_b"),
+    "τ_pair": Statistic("pairwise", "kendall_b"),
+    "τ_sum": Statistic("summary", "kendall_b"),
+    "τ_sys": Statistic("system", "kendall_b"),
+    "Acc_pair": Statistic("pairwise", "accuracy"),
+}
+AGREEMENT = "agreement.csv"
+SHUFFLE = "shuffle.csv"
+CONFOUNDERS = "confounders.csv"
+COMPONENTS = "components.csv"
+WITH_LENGTH = "agreement-with-length.csv"
+
+
+def analyze(
+    scores: Scores[CoherenceScores], *, runs: int = 100, resamples: int = 1000, seed: int = 0
+) -> Frames:
+    """Tidy tables of what Tables 1, 3, 4 and 5 show, and of agreement with length.
+
+    ``runs``: over which the confounders with noise are averaged; 0 leaves Table 1 out.
+    ``resamples``: of documents and systems, for the 95% intervals of Table 3; 0 for none.
+    """
+    data = scores.data
+    frames = {
+        AGREEMENT: each_column(
+            scores,
+            lambda column: _agreement(scores, column, resamples, seed),
+            ["statistic", "value", "low", "high"],
+        ),
+        SHUFFLE: _shuffle(data),
+        WITH_LENGTH: _agreement_with_length(scores),
+    }
+    if data.components:
+        frames[COMPONENTS] = gruen_components(data)
+    if runs:
+        frames[CONFOUNDERS] = confounder_statistics(data, runs, seed)
+    return frames
+
+
+def statistics_of(scores: Floats, judgements: Floats) -> dict[str, float]:
+    """The five statistics of Table 3, by the paper's names; NaN if one is undefined."""
+    found = {}
+    for name, statistic in STATISTICS.items():
+        values = weighted(scores, judgements, statistic.level, [statistic.method])
+        found[name] = float(values[statistic.method][0])
+    return found
+
+
+def texts_by_document(data: CoherenceScores) -> list[list[str]]:
+    """The summaries, a row for each document and a column for each system."""
+    width = len(data.systems)
+    return [
+        list(data.summaries[first : first + width])
+        for first in range(0, len(data.summaries), width)
+    ]
+
+
+def _agreement(
+    scores: Scores[CoherenceScores], column: ScoreColumn, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Table 3's row of a measure; documents and systems resampled."""
+    grid = scores.grid(column, scores.data.judgements, "coherence")
+    intervals: dict[Statistic, tuple[float, float]] = {}
+    for level in dict.fromkeys(one.level for one in STATISTICS.values()) if resamples else ():
+        methods = [one.method for one in STATISTICS.values() if one.level == level]
+        found = bootstrap(grid, levels=[level], methods=methods, n=resamples, seed=seed)
+        for row in found.itertuples():
+            intervals[Statistic(level, row.method)] = (row.low, row.high)
+    rows = []
+    for name, value in statistics_of(grid.scores, grid.judgements).items():
+        low, high = intervals.get(STATISTICS[name], (np.nan, np.nan))
+        rows.append({"statistic": name, "value": value, "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def _shuffle(data: CoherenceScores) -> pd.DataFrame:
+    """Table 4: ``measure``, ``accuracy``, and ``across`` different texts (section 7.4)."""
+    rows = [
+        {"measure": LABELS[name], "accuracy": one.accuracy, "across": one.accuracy_across}
+        for name, one in data.shuffle.items()
+    ]
+    return pd.DataFrame(rows, columns=["measure", "accuracy", "across"])
+
+
+def _agreement_with_length(scores: Scores[CoherenceScores]) -> pd.DataFrame:
+    """The correlation of judgements and of each measure with the number of characters, by level."""
+    data = scores.data
+    lengths = count_lengths(texts_by_document(data))
+    tables: Mapping[str, Floats] = {
+        "judged coherence": data.judgements,
+        **{column.label: scores.oriented(column).reshape(lengths.shape) for column in scores.known},
+    }
+    return pd.DataFrame(
+        [
+            {"measure": name, **correlation_with_length(table, lengths)}
+            for name, table in tables.items()
+        ]
+    )
+
+
+def confounder_statistics(data: CoherenceScores, runs: int = 100, seed: int = 0) -> pd.DataFrame:
+    """Table 1: the statistics of each pseudo-measure; NAME + " (r)" with ties broken at random,
+    mean over runs.
+
+    Without noise ``τ_intra`` is NaN. Capitalization is the property of the system, since the first
+    letter of each sentence of these texts has been capitalized; the paper counts capitals.
+    """
+    pseudo_measures = {
+        "capitalization": _property(data, "produces_capitals"),
+        "architecture": _property(data, "pretrained_transformer"),
+        "upper bound": system_upper_bound(data.judgements),
+    }
+    rows = {}
+    for name, values in pseudo_measures.items():
+        rows[name] = pd.Series(statistics_of(values, data.judgements))
+        noisy = [
+            statistics_of(break_ties(values, seed + run), data.judgements) for run in range(runs)
+        ]
+        rows[f"{name} (r)"] = pd.DataFrame(noisy).mean(skipna=False)
+    return pd.DataFrame(rows).T.rename_axis("confounder").reset_index()
+
+
+def _property(data: CoherenceScores, name: str) -> Floats:
+    """A property of the systems (0 or 1) as a measure."""
+    values = [int(data.properties[system][name]) for system in data.systems]
+    return from_property(values, len(data.documents))
+
+
+def gruen_components(data: CoherenceScores) -> pd.DataFrame:
+    """Table 5: system-level tau-b with coherence of GRUEN's components (both names equal) and of
+    each sum of two.
+
+    They are taken as they enter GRUEN: ``cola / 8``, ``exp(-lm / 2) / 8`` (``lm`` is a loss),
+    penalties as they are.
+    """
+    components = dict(data.components)
+    components["cola"] = components["cola"] / 8
+    components["lm"] = np.exp(-components["lm"] / 2) / 8
+    rows = []
+    for one, other in TABLE_5:
+        table = components[one] if one == other else components[one] + components[other]
+        value = correlate(table, data.judgements, level="system", method="kendall_b")
+        rows.append({"component": one, "other": other, "value": value})
+    return pd.DataFrame(rows)

@@ -1,0 +1,160 @@
+"""Tables 1, 3, 4 and 5 of Steen & Markert 2022, computed and as published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from estime_metric.comparison.tables import Cell, Column, Section, Table, interval
+from estime_metric.studies.benchmarks.coherence_scores.published import (
+    STATISTICS,
+    TABLE_1,
+    TABLE_3,
+    TABLE_4,
+    TABLE_5,
+)
+from estime_metric.studies.benchmarks.coherence_scores.statistics import (
+    AGREEMENT,
+    COMPONENTS,
+    CONFOUNDERS,
+    SHUFFLE,
+    WITH_LENGTH,
+)
+from estime_metric.studies.benchmarks.shared.frames import Frames, lookup
+from estime_metric.studies.meta import LEVELS
+
+HERE, PAPER = "here", "paper"
+_SYSTEMS = (
+    "here: computed from the published scores on the 16 systems whose judgements are available; "
+    "paper: as printed, on 17 systems. They cannot be equal digit for digit."
+)
+
+
+def make_tables(frames: Frames) -> list[Table]:
+    """``table3``, ``table4``, ``table3-intervals``, ``lengths``; ``table5`` and ``table1`` if they
+    were computed.
+    """
+    made = [
+        table_3(frames[AGREEMENT]),
+        table_4(frames[SHUFFLE]),
+        table_3_intervals(frames[AGREEMENT]),
+        lengths(frames[WITH_LENGTH]),
+    ]
+    if COMPONENTS in frames:
+        made.append(table_5(frames[COMPONENTS]))
+    if CONFOUNDERS in frames:
+        made.append(table_1(frames[CONFOUNDERS]))
+    return made
+
+
+def table_3(frame: pd.DataFrame) -> Table:
+    """Table 3: one row for each measure, here and in the paper."""
+    here = lookup(frame, "measure", "statistic")
+    rows = []
+    for label in dict.fromkeys(frame["measure"]):
+        row: list[Cell] = [label]
+        for statistic in STATISTICS:
+            row += [here[label, statistic].value, TABLE_3[label][statistic].value]
+        rows.append(tuple(row))
+    title = "Table 3 of Steen & Markert 2022: agreement of coherence measures with judged coherence, Kendall's τ-b."
+    return _table("table3", title, _here_and_paper("measure", STATISTICS), rows, _SYSTEMS)
+
+
+def table_3_intervals(frame: pd.DataFrame) -> Table:
+    """The intervals of Table 3, here and in the paper."""
+    here = lookup(frame, "measure", "statistic")
+    rows = []
+    for label in dict.fromkeys(frame["measure"]):
+        row: list[Cell] = [label]
+        for statistic in STATISTICS:
+            for value in (here[label, statistic], TABLE_3[label][statistic]):
+                row.append(interval(value.low, value.high))
+        rows.append(tuple(row))
+    title = "Table 3 of Steen & Markert 2022: 95% intervals, documents and systems resampled."
+    columns = [
+        Column(one.name, one.group, text=True) for one in _here_and_paper("measure", STATISTICS)
+    ]
+    return _table("table3-intervals", title, columns, rows, _SYSTEMS)
+
+
+def table_4(frame: pd.DataFrame) -> Table:
+    """Table 4: accuracy on the shuffle test, here and in the paper, whether the printed digits are
+    met, and how much of it is left between different texts.
+    """
+    columns = [
+        Column("measure", text=True),
+        Column(HERE),
+        Column(PAPER),
+        Column("met", text=True),
+        Column("across"),
+    ]
+    rows = []
+    for row in frame.itertuples():
+        printed = TABLE_4[row.measure]
+        met = "yes" if f"{row.accuracy:.3f}" == f"{printed:.3f}" else "no"
+        rows.append((row.measure, row.accuracy, printed, met, row.across))
+    title = "Table 4 of Steen & Markert 2022: shuffle accuracy on 1,000 reference summaries of CNN/DailyMail."
+    notes = (
+        "here: computed from the published scores, a tie counts one half; paper: as printed; 0.5 by chance.",
+        "across, computed here, not printed: each original against the shuffled form of each other text (section 7.4).",
+    )
+    return _table("table4", title, columns, rows, *notes)
+
+
+def table_1(frame: pd.DataFrame) -> Table:
+    """Table 1: confounders and upper bound, here and in the paper."""
+    rows = []
+    for found in frame.to_dict("records"):
+        row: list[Cell] = [found["confounder"]]
+        for statistic in STATISTICS:
+            row += [found[statistic], TABLE_1[found["confounder"]][statistic]]
+        rows.append(tuple(row))
+    title = "Table 1 of Steen & Markert 2022: what knowing the system alone gets; (r): ties broken at random."
+    note = "Capitalization: here whether the system writes capitals, in the paper their number in each summary."
+    columns = _here_and_paper("pseudo-measure", STATISTICS)
+    return _table("table1", title, columns, rows, _SYSTEMS, note)
+
+
+def table_5(frame: pd.DataFrame) -> Table:
+    """Table 5: components of GRUEN, here and in the paper."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            row.component,
+            "alone" if row.component == row.other else row.other,
+            row.value,
+            TABLE_5[row.component, row.other],
+        )
+        for row in frame.itertuples()
+    ]
+    title = "Table 5 of Steen & Markert 2022: system-level agreement of GRUEN's components and of their sums."
+    columns = [Column("component", text=True), *_here_and_paper("with", ["τ_sys"])]
+    return _table("table5", title, columns, rows, _SYSTEMS)
+
+
+def lengths(frame: pd.DataFrame) -> Table:
+    """Agreement with the length of the summaries, by level."""
+    columns = [Column("measure", text=True), *(Column(level, decimals=2) for level in LEVELS)]
+    rows: list[tuple[Cell, ...]] = [
+        (row["measure"], *(row[level] for level in LEVELS)) for row in frame.to_dict("records")
+    ]
+    title = "Agreement with the number of characters of a summary, Kendall's τ-b, 16 systems."
+    return _table("lengths", title, columns, rows)
+
+
+def _table(
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    rows: Sequence[tuple[Cell, ...]],
+    *notes: str,
+) -> Table:
+    return Table(name, title, columns, [Section("", rows)], notes)
+
+
+def _here_and_paper(first: str, statistics: Iterable[str]) -> list[Column]:
+    """A column of text, then ours and the paper's of each statistic."""
+    columns = [Column(first, text=True)]
+    for statistic in statistics:
+        columns += [Column(HERE, statistic, decimals=2), Column(PAPER, statistic, decimals=2)]
+    return columns

@@ -1,0 +1,67 @@
+"""FRANK's plots: partial correlations of all measures, and the ablation of the best ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from estime_metric.studies.benchmarks.frank.data import ERRORS
+from estime_metric.studies.benchmarks.frank.statistics import (
+    ABLATION,
+    CORRELATIONS,
+    PARTS,
+    PUBLISHED,
+    part_name,
+)
+from estime_metric.studies.benchmarks.shared.blocks import TRIVIAL
+from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.plots import (
+    MARKERS_EXPLAINED,
+    Panel,
+    gray_markers,
+    plot_groups,
+    plot_intervals,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Measures of each kind in the plot of the ablation: computed or from files, and published.
+SHOWN = 3
+
+
+def draw(frames: Frames) -> Iterator[tuple[str, Figure]]:
+    """``correlations``: partial Pearson correlations of all measures with their intervals, best
+    first, for each part of the data. ``ablation``: over all summaries, of the best measures that
+    were computed and the best published ones.
+    """
+    found = frames[CORRELATIONS]
+    rows = found[(found["kind"] == "partial") & (found["method"] == "pearson")]
+    rows = rows.sort_values("value", ascending=False, kind="stable", na_position="last")
+    rows = rows.assign(gray=gray_markers(rows["section"], PUBLISHED))
+    known = rows[rows["part"] == "all"].dropna(subset="value")
+    if not len(known):
+        return
+    panels = []
+    for part in PARTS:
+        of_part = rows[rows["part"] == part].set_index("column").loc[known["column"]]
+        panels.append(Panel(part_name(part), of_part.set_index("measure")))
+    caption = f"partial r with factuality, 95% intervals; {MARKERS_EXPLAINED}"
+    yield "correlations", plot_intervals(panels, 0, caption, wider=1.5)
+    yield "ablation", _ablation(frames[ABLATION], known)
+
+
+def _ablation(found: pd.DataFrame, ranked: pd.DataFrame) -> Figure:
+    """The ablation of the first measures of each kind in ``ranked``."""
+    rows = found[found["part"] == "all"]
+    errors = {error: ERRORS.get(error, error) for error in dict.fromkeys(rows["error"])}
+    published = ranked["section"] == PUBLISHED
+    trivial = ranked["section"] == TRIVIAL
+    best = pd.concat([ranked[~published & ~trivial].head(SHOWN), ranked[published].head(SHOWN)])
+    rows_of = {
+        one.measure: rows[rows["column"] == one.column].set_index("error")
+        for one in best.itertuples()
+    }
+    return plot_groups(rows_of, errors, "partial r minus the one with the type flipped", 0)

@@ -1,0 +1,79 @@
+"""Columns of scores, and blocks of them that are computed together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from estime_metric.comparison.checks import Floats
+
+#: Sections of the tables, in order; the last has scores that were read from files.
+REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN = (
+    "Reference-free",
+    "Reference-based",
+    "Trivial",
+    "From files",
+)
+SECTIONS = (REFERENCE_FREE, REFERENCE_BASED, TRIVIAL, OWN)
+
+#: Name of a column -> its scores, float64 of shape (summaries,).
+ColumnValues = Mapping[str, Floats]
+#: Called with the number of summaries scored since the last call.
+Advance = Callable[[int], object]
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """A column of scores, and its row in the tables.
+
+    Attributes:
+        name: identifies the column, also in files.
+        label: what the row is called in tables, with ``(-)`` in front if ``lower_is_better``.
+        section: one of `SECTIONS`, or the study's own.
+        lower_is_better: whether the scores are negated before anything is computed from them.
+        layer, unit: those of a measure of ESTIME, else ``None``.
+        main: whether the row is in the main tables; if not, it is in the table of layers alone.
+    """
+
+    name: str
+    label: str
+    section: str
+    lower_is_better: bool = False
+    layer: int | None = None
+    unit: str | None = None
+    main: bool = True
+
+
+class Prepared(NamedTuple):
+    """A block that is ready to compute: its ``signature`` (equal signatures, equal scores), and
+    ``compute``: data and `Advance` -> the scores of each of the block's columns.
+    """
+
+    signature: str
+    compute: Callable[[Any, Advance], ColumnValues]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns of scores that are computed together.
+
+    Attributes:
+        name: for the screen.
+        columns: what is computed.
+        prepare: loads what the scores need.
+        own_bar: whether ``compute`` shows its progress itself.
+        notes: data -> sentences that belong below the tables.
+    """
+
+    name: str
+    columns: tuple[ScoreColumn, ...]
+    prepare: Callable[[], Prepared]
+    own_bar: bool = False
+    notes: Callable[[Any], tuple[str, ...]] = lambda _: ()
+
+
+def published_block(name: str, signature: str, scores: Mapping[ScoreColumn, Floats]) -> Block:
+    """A block of scores that come with the data: column -> its scores."""
+    values = {column.name: of_column for column, of_column in scores.items()}
+    return Block(name, tuple(scores), lambda: Prepared(signature, lambda *_: values))

@@ -1,0 +1,94 @@
+"""Tidy tables: a row per column of scores and statistic, with intervals from resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from estime_metric.comparison.checks import Floats
+from estime_metric.comparison.resampling import draw_items, interval
+from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.scores import Scores
+
+#: Tidy tables by the name of their CSV file.
+Frames = dict[str, pd.DataFrame]
+#: What identifies a measure's rows in a tidy table: name, label and section of its `ScoreColumn`.
+IDS = ["column", "measure", "section"]
+#: The rows of a tidy table by the values of some of its columns.
+RowsByKey = Mapping[tuple[Any, ...], Any]
+CONFIDENCE = 0.95
+
+
+def ids_of(column: ScoreColumn) -> dict[str, str]:
+    """The cells of `IDS`."""
+    return {"column": column.name, "measure": column.label, "section": column.section}
+
+
+def each_column(
+    scores: Scores[Any], frame: Callable[[ScoreColumn], pd.DataFrame], names: Sequence[str]
+) -> pd.DataFrame:
+    """A tidy table: ``frame`` of every computed column, one below the other, with `IDS` in front;
+    ``names`` are the columns of these frames.
+    """
+    frames = []
+    for column in scores.analyzed():
+        if len(found := frame(column)):
+            frames.append(found.assign(**ids_of(column)))
+    order = [*IDS, *names]
+    return pd.concat(frames, ignore_index=True)[order] if frames else pd.DataFrame(columns=order)
+
+
+def lookup(frame: pd.DataFrame, *names: str) -> RowsByKey:
+    """The rows of a tidy table by some of its columns."""
+    return {tuple(getattr(row, name) for name in names): row for row in frame.itertuples()}
+
+
+class Resamples:
+    """Bootstrap samples of groups of summaries, for example of the documents, the same ones for
+    everything that is computed with them.
+
+    Args:
+        group_of_each: the group of each summary; whole groups are drawn with replacement.
+        resamples, seed: how many, and of the random numbers.
+    """
+
+    def __init__(self, group_of_each: Sequence[str], resamples: int, seed: int) -> None:
+        codes, groups = pd.factorize(np.array(group_of_each, dtype=object))
+        self._group_of_each = codes
+        self._weights = drawn_weights(len(groups), resamples, seed)
+
+    def weights(self, rows: npt.NDArray[np.int64]) -> Floats:
+        """How often the sample itself, then each resample takes each of k summaries, given by their
+        indices; float64 of shape (1 + resamples, k).
+        """
+        return self._weights[:, self._group_of_each[rows]]
+
+
+def drawn_weights(items: int, resamples: int, seed: int) -> Floats:
+    """How often the sample itself, then each resample takes each item; float64 of shape (1 +
+    resamples, items).
+    """
+    if not items:
+        return np.zeros((1 + resamples, 0))
+    return np.concatenate([np.ones((1, items)), draw_items(items, resamples, seed)])
+
+
+def with_interval(drawn: Floats, name: str = "", *, widened: bool = False) -> dict[str, float]:
+    """The value of the sample, the first of ``drawn``, and the ends of the 95% interval of the
+    resamples, the others: ``value``, ``low`` and ``high``; with a name ``NAME``, ``NAME_low`` and
+    ``NAME_high``.
+
+    With ``widened`` the interval is widened to the value if that is outside: a resample that takes
+    a pair twice ties it with itself, which shifts correlations of a few pairs to one side.
+    """
+    value = float(drawn[0])
+    around = interval(drawn[1:], CONFIDENCE)
+    low, high = around.low, around.high
+    if widened:
+        low, high = min(low, value), max(high, value)
+    prefix = f"{name}_" if name else ""
+    return {name or "value": value, f"{prefix}low": low, f"{prefix}high": high}

@@ -1,0 +1,223 @@
+"""Blocks of columns -> the scores of every summary, kept in a folder from which an interrupted run
+can be resumed.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from estime_metric import files
+from estime_metric._version import __version__
+from estime_metric.comparison.checks import Floats
+from estime_metric.studies.benchmarks.shared.blocks import (
+    Advance,
+    Block,
+    ColumnValues,
+    ScoreColumn,
+)
+from estime_metric.studies.benchmarks.shared.data import Data, Summaries
+from estime_metric.studies.meta.grid import Grid
+
+SCORES, RUN = "scores.csv", "run.json"
+
+
+@dataclass
+class Scores(Generic[Data]):
+    """The scores of every column that could be computed.
+
+    Attributes:
+        data: the summaries.
+        columns: all columns that were asked for.
+        values: name of a column -> float64 of shape (summaries,).
+        signatures, problems, notes: by block: how its scores came about, why it could not be
+            computed, and what a reader has to know of it.
+        reused: the blocks whose scores come from an earlier run.
+        progress: whether `analyzed` shows a bar.
+    """
+
+    data: Data
+    columns: tuple[ScoreColumn, ...] = ()
+    values: dict[str, Floats] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    reused: list[str] = field(default_factory=list)
+    progress: bool = False
+
+    @property
+    def known(self) -> list[ScoreColumn]:
+        """The columns that were computed."""
+        return [column for column in self.columns if column.name in self.values]
+
+    def analyzed(self) -> Iterator[ScoreColumn]:
+        """The columns that were computed, with a bar on stderr if there is ``progress`` to show."""
+        return iter(tqdm(self.known, desc="intervals", unit="measure", disable=not self.progress))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Lines for below the tables: signatures, what has to be known of some scores, and what
+        failed.
+        """
+        return (
+            *(f"{name}: {signature}" for name, signature in self.signatures.items()),
+            *(note for notes in self.notes.values() for note in notes),
+            *(f"{name}: failed. {reason}" for name, reason in self.problems.items()),
+        )
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """A line for below the tables if summaries lack scores."""
+        missing = {one.label: int(np.isnan(self.values[one.name]).sum()) for one in self.known}
+        gaps = ", ".join(f"{label} {number}" for label, number in missing.items() if number)
+        return (f"Summaries without a score, excluded from that row: {gaps}.",) if gaps else ()
+
+    def oriented(self, column: ScoreColumn) -> Floats:
+        """The scores of each summary, higher is better; float64 of shape (summaries,)."""
+        values = self.values[column.name]
+        return 0.0 - values if column.lower_is_better else values  # no minus zero
+
+    def grid(
+        self, column: ScoreColumn, judgements: Floats, judged: str, among: Floats | None = None
+    ) -> Grid:
+        """Scores and ``judgements``, (documents, systems), of `Crossed` data, for the documents with
+        a score of every system. If ``among`` is given, further scores, these documents have one of
+        those for every system as well.
+        """
+        values = self.oriented(column).reshape(judgements.shape)
+        known = np.isfinite(values).all(axis=1)
+        if among is not None:
+            known &= np.isfinite(among.reshape(judgements.shape)).all(axis=1)
+        documents = tuple(self.data.documents[index] for index in np.flatnonzero(known))
+        return Grid(
+            documents, self.data.systems, values[known], judgements[known], column.label, judged
+        )
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A tidy table: the key of each summary, and a column for each computed one, nothing
+        negated.
+        """
+        names = pd.DataFrame(self.data.keys, columns=list(self.data.key_names))
+        return names.assign(**{column.name: self.values[column.name] for column in self.known})
+
+    def save(self, folder: Path) -> None:
+        """Writes ``scores.csv`` and ``run.json``, which says what they are."""
+        folder.mkdir(parents=True, exist_ok=True)
+        measures = {
+            one.name: {"label": one.label, "lower_is_better": one.lower_is_better}
+            for one in self.known
+        }
+        run = {
+            "version": __version__,
+            "data": self.data.origin,
+            "digest": self.data.digest,
+            "summaries": len(self.data.keys),
+            "signatures": self.signatures,
+            "problems": self.problems,
+            "measures": measures,
+        }
+        files.write_text(folder / SCORES, self.to_pandas().to_csv(index=False))
+        files.write_text(folder / RUN, json.dumps(run, indent=1) + "\n")
+
+
+def compute_scores(
+    data: Data,
+    blocks: Sequence[Block],
+    *,
+    folder: Path | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Scores[Data]:
+    """Computes all blocks of ``data``, one after the other.
+
+    A block that lacks a package or an encoder is noted in ``Scores.problems``; the others are
+    computed. The scores are written to ``folder`` after each block; with ``resume``, those in it
+    that were made of the same data with the same signature are reused. ``progress``: a bar for each
+    block on stderr. Raises ValueError for ``resume`` without ``folder``, or with one that does not
+    have readable scores of this data.
+    """
+    columns = tuple(column for block in blocks for column in block.columns)
+    scores = Scores(data, columns, progress=progress)
+    if resume:
+        if folder is None:
+            raise ValueError(
+                "Expected argument `folder` to be set if `resume` is set, but got None."
+            )
+        _load(scores, folder)
+    for block in blocks:
+        _add(scores, block, progress)
+        if folder is not None and block.name in scores.signatures:
+            scores.save(folder)
+    return scores
+
+
+def _add(scores: Scores[Data], block: Block, progress: bool) -> None:
+    """Computes a block, or keeps what was loaded of it if the signature is the same."""
+    names = [column.name for column in block.columns]
+    earlier_signature = scores.signatures.pop(block.name, None)
+    values: ColumnValues = {
+        name: scores.values.pop(name) for name in names if name in scores.values
+    }
+    try:
+        prepared = block.prepare()
+        if prepared.signature == earlier_signature and len(values) == len(names):
+            scores.reused.append(block.name)
+        else:
+            values = _computed(block, prepared.compute, scores.data, progress)
+    except (ImportError, OSError, ValueError) as error:
+        scores.problems[block.name] = " ".join(str(error).split())
+        return
+    scores.values |= {name: np.asarray(values[name], dtype=np.float64) for name in names}
+    scores.signatures[block.name] = prepared.signature
+    if notes := block.notes(scores.data):
+        scores.notes[block.name] = notes
+
+
+def _computed(
+    block: Block, compute: Callable[[Any, Advance], ColumnValues], data: Summaries, progress: bool
+) -> ColumnValues:
+    if progress and block.own_bar:
+        tqdm.write(block.name, file=sys.stderr)
+    total = len(data.keys)
+    with tqdm(
+        total=total, desc=block.name, unit="summary", disable=not progress or block.own_bar
+    ) as bar:
+        values = compute(data, bar.update)
+        bar.update(total - bar.n)
+    return values
+
+
+def _load(scores: Scores[Data], folder: Path) -> None:
+    """Reads what an earlier run left; `_add` keeps or drops it."""
+    if not (folder / RUN).is_file():
+        return
+    try:
+        run = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        # Not pandas: some of its versions do not read floats to the last bit.
+        with (folder / SCORES).open(encoding="utf-8", newline="") as stream:
+            table = list(csv.DictReader(stream))
+        digest, signatures = run["digest"], dict(run["signatures"])
+        known = {
+            name: np.array([float(row[name] or "nan") for row in table]) for name in run["measures"]
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"Expected {folder} to contain the scores of an earlier run, but got {error!r}."
+        ) from error
+    if digest != scores.data.digest or len(table) != len(scores.data.keys):
+        raise ValueError(
+            f"Expected {folder} to contain scores of this data ({scores.data.digest}), but they are of "
+            f"{run.get('data')} ({digest}). Omit --resume or choose another folder."
+        )
+    wanted = {column.name for column in scores.columns}
+    scores.values = {name: values for name, values in known.items() if name in wanted}
+    scores.signatures = signatures

@@ -1,0 +1,130 @@
+"""Each summary clean and with subtle errors as labeled rows, for `evaluate` and others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from estime_metric.inputs import check_texts
+from estime_metric.studies.benchmarks.subtle_errors.generator import Corrupted, SubtleError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+#: A row as `labeled_rows` makes it: `FIELDS`, and the list ``errors`` of rows with `ERROR_FIELDS`.
+LabeledRow = dict[str, Any]
+#: Fields of a row and of each of its errors, with their types as ``datasets`` names them.
+FIELDS = {
+    "id": "string",
+    "pair": "string",
+    "source": "string",
+    "summary": "string",
+    "label": "int64",
+    "n_errors": "int64",
+    "n_missing": "int64",
+}
+ERROR_FIELDS = {
+    "start": "int64",
+    "end": "int64",
+    "clean_start": "int64",
+    "clean_end": "int64",
+    "original": "string",
+    "replacement": "string",
+    "rank": "int64",
+    "probability": "float64",
+    "step": "int64",
+}
+
+
+def labeled_rows(
+    sources: Sequence[str],
+    corrupted: Sequence[Corrupted],
+    n_errors: Sequence[int] | None = None,
+    ids: Sequence[str] | None = None,
+) -> list[LabeledRow]:
+    """One row for each clean summary and one for each number of errors in it.
+
+    Args:
+        sources, corrupted: one source for each summary, and what `SubtleErrors` made of the
+            summaries.
+        n_errors: numbers of errors; the errors of the smaller are among those of the larger.
+            ``None``: all errors.
+        ids: a name for each pair; ``None`` counts from 0.
+
+    Returns:
+        Pair after pair, the clean row first. ``label`` is 1 for clean and 0 for corrupted,
+        ``n_errors`` the errors that are in the summary, ``n_missing`` how many fewer than asked
+        for; ``errors`` has a row with `ERROR_FIELDS` for each. A summary into which no error could
+        be put has only its clean row.
+    """
+    texts = check_texts("sources", sources)
+    names = [*map(str, range(len(texts)))] if ids is None else check_texts("ids", ids)
+    if not len(texts) == len(corrupted) == len(names):
+        raise ValueError(
+            f"Expected arguments `sources`, `corrupted` and `ids` to be of one length, "
+            f"but got {len(texts)}, {len(corrupted)} and {len(names)}."
+        )
+    rows = []
+    for source, most, name in zip(texts, corrupted, names, strict=True):
+        numbers = [len(most.errors) + most.n_missing] if n_errors is None else n_errors
+        for number in (0, *numbers):
+            version = most.first(number)
+            if number == 0 or version.errors:
+                rows.append(_row(name, source, version, number))
+    return rows
+
+
+def to_dataset(rows: Sequence[LabeledRow], description: str = "") -> Dataset:
+    """The rows of `labeled_rows` as a ``datasets.Dataset`` with the types of `FIELDS`, even if there
+    are none.
+
+    ``description`` is what the dataset says of itself, for example `SubtleErrors.signature`. Raises
+    ImportError if ``datasets`` is not installed.
+    """
+    datasets = import_datasets()
+    types = {name: datasets.Value(kind) for name, kind in FIELDS.items()}
+    error_types = {name: datasets.Value(kind) for name, kind in ERROR_FIELDS.items()}
+    features = datasets.Features({**types, "errors": [error_types]})
+    columns = {name: [row[name] for row in rows] for name in features}
+    info = datasets.DatasetInfo(description=description, features=features)
+    return datasets.Dataset.from_dict(columns, features=info.features, info=info)
+
+
+def import_datasets() -> Any:
+    """The package ``datasets``; ImportError that names the extra if it is not installed."""
+    try:
+        import datasets
+    except ImportError as error:
+        raise ImportError(
+            "Datasets need `datasets`: pip install 'estime-metric[evaluate]'."
+        ) from error
+    return datasets
+
+
+def _row(name: str, source: str, version: Corrupted, asked: int) -> LabeledRow:
+    return {
+        "id": f"{name}-{asked}",
+        "pair": name,
+        "source": source,
+        "summary": version.text,
+        "label": 0 if version.errors else 1,
+        "n_errors": len(version.errors),
+        "n_missing": version.n_missing,
+        "errors": [_error_row(error) for error in version.errors],
+    }
+
+
+def _error_row(error: SubtleError) -> dict[str, Any]:
+    start, end = error.span
+    clean_start, clean_end = error.clean_span
+    return {
+        "start": start,
+        "end": end,
+        "clean_start": clean_start,
+        "clean_end": clean_end,
+        "original": error.original,
+        "replacement": error.replacement,
+        "rank": error.rank,
+        "probability": error.probability,
+        "step": error.step,
+    }

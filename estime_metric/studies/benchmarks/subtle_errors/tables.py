@@ -1,0 +1,221 @@
+"""The tables of the experiment for readers: Table 3 of the paper, the rise of alarms, and where they
+fall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from estime_metric.comparison.tables import EMPTY, Cell, Column, Section, Table, interval
+from estime_metric.studies.benchmarks.shared.estime_paper import TABLE_3
+from estime_metric.studies.benchmarks.shared.frames import Frames
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.subtle_errors.data import Versions
+from estime_metric.studies.benchmarks.subtle_errors.statistics import AGREEMENT, POSITIONS, RISE
+
+#: With fewer pairs an interval would say nothing: a resample of them mostly repeats the same few.
+LEAST_PAIRS = 10
+
+
+@dataclass(frozen=True)
+class ShownStatistic:
+    """A statistic of a tidy table in a table for readers: its heading, its field, whether its
+    interval follows, and its decimals.
+    """
+
+    heading: str
+    field: str
+    with_interval: bool = True
+    decimals: int = 3
+
+    @property
+    def columns(self) -> list[Column]:
+        """One column, or two with the interval."""
+        value = Column(self.heading, decimals=self.decimals)
+        return [value, Column("95%", text=True)] if self.with_interval else [value]
+
+    def cells(self, row: Any) -> list[Cell]:
+        """The cells of a row; the interval is empty if there are too few pairs."""
+        value: Cell = getattr(row, self.field)
+        if not self.with_interval:
+            return [value]
+        if row.pairs < LEAST_PAIRS:
+            return [value, EMPTY]
+        low, high = getattr(row, f"{self.field}_low"), getattr(row, f"{self.field}_high")
+        return [value, interval(low, high, decimals=3)]
+
+
+_AGREEMENT = [
+    ShownStatistic("ρ", "spearman"),
+    ShownStatistic("τ-c", "kendall_c", with_interval=False),
+    ShownStatistic("ρ behind the first", "behind"),
+    ShownStatistic("AUC", "auc"),
+    ShownStatistic("clean preferred", "preferred", with_interval=False),
+    ShownStatistic("p", "p_value", with_interval=False, decimals=4),
+]
+_RISE = [
+    ShownStatistic("mean", "mean"),
+    ShownStatistic("more than clean", "rise"),
+    ShownStatistic("more than the row above", "step"),
+    ShownStatistic("share with more less share with fewer", "more_less_fewer"),
+]
+_PRECISION = [
+    ShownStatistic("precision", "precision"),
+    ShownStatistic("by chance", "precision_by_chance", with_interval=False),
+    ShownStatistic("lift", "precision_lift"),
+]
+_RECALL = [
+    ShownStatistic("checkable errors", "checkable_share", with_interval=False),
+    ShownStatistic("recall of them", "recall"),
+    ShownStatistic("by chance", "recall_by_chance", with_interval=False),
+    ShownStatistic("lift", "recall_lift"),
+    ShownStatistic("recall of all", "recall_of_all", with_interval=False),
+    ShownStatistic("before", "before", with_interval=False),
+    ShownStatistic("gain", "gain"),
+]
+_BY_CHANCE = "By chance: if the alarms of each summary fell on its checked units at random."
+_INTERVALS = "95%: percentiles of a bootstrap over pairs, widened to the estimate if that is outside of them."
+
+
+def make_tables(scores: Scores[Versions], frames: Frames, layer: int) -> list[Table]:
+    """``subtle-errors-table-3``, ``-rise``, and ``-precision`` and ``-recall`` of the positions of
+    alarms; ``layer`` is the one whose alarms are located.
+    """
+    return [
+        table_3(scores, frames[AGREEMENT]),
+        rise_table(scores, frames[RISE], layer),
+        precision_table(frames[POSITIONS], layer),
+        recall_table(frames[POSITIONS], layer),
+    ]
+
+
+def table_3(scores: Scores[Versions], frame: pd.DataFrame) -> Table:
+    """Correlations of every measure with clean = 1 and corrupted = 0, and the paper's as printed."""
+    data = scores.data
+    sections = []
+    for number, rows in frame.groupby("n_errors"):
+        title = f"Computed in this run: {_count(number, 'error')}, {_count(rows['pairs'].iloc[0], 'pair')}"
+        sections.append(Section(title, _rows(rows, "measure", _AGREEMENT)))
+    sections.append(_printed_section())
+    pairs = len(data.documents)
+    complete = {number: len(data.complete(number)) for number in data.numbers}
+    notes = (
+        "Higher is better; (-): the measure is negated. Behind the first: ρ of the first row minus ρ of this row. Clean "
+        "preferred: fraction of the pairs in which the clean summary scores higher; ties count as one half. p: paired "
+        "test of the mean difference by approximate randomization, two-sided.",
+        _about_intervals(frame),
+        *(
+            f"{_count(pairs - known, 'pair')} of {pairs} excluded: too few whole words for {_count(number, 'error')}."
+            for number, known in complete.items()
+            if known < pairs
+        ),
+        f"Errors: {data.generator}",
+        *scores.remarks,
+    )
+    title = "Subtle errors (Table 3 of the paper): correlation with clean = 1, corrupted = 0"
+    return _table("table-3", title, Column("measure", text=True), _AGREEMENT, sections, notes)
+
+
+def _printed_section() -> Section:
+    printed = {"spearman": "rho", "kendall_c": "tau"}
+    rows = []
+    for name, correlations in TABLE_3.items():
+        row: list[Cell] = [name]
+        for statistic in _AGREEMENT:
+            known = printed.get(statistic.field)
+            row.append(None if known is None else getattr(correlations, known))
+            row += [None] * (len(statistic.columns) - 1)
+        rows.append(tuple(row))
+    title = "Printed in the paper, not computed in this run: 3 errors, 2000 pairs of CNN/DailyMail"
+    return Section(title, rows)
+
+
+def rise_table(scores: Scores[Versions], frame: pd.DataFrame, layer: int) -> Table:
+    """How alarms rise with the number of errors."""
+    sections, notes = [], [_about_intervals(frame)]
+    for measure, rows in frame.groupby("measure", sort=False) if len(frame) else ():
+        clean, *others = _rows(rows, "n_errors", _RISE)
+        # The clean summaries have a number of errors, a mean and its interval; no difference.
+        nothing: list[Cell] = [None] * (len(clean) - 3)
+        sections.append(Section(str(measure), [(*clean[:3], *nothing), *others]))
+        notes.append(f"{measure}: {_verdict(rows)}")
+    pairs = _count(len(scores.data.complete(scores.data.numbers[-1])), "pair")
+    title = f"Rise with the number of errors, layer {layer}, {pairs} that can take all of them"
+    return _table("rise", title, Column("errors"), _RISE, sections, notes)
+
+
+def precision_table(frame: pd.DataFrame, layer: int) -> Table:
+    """Which of the alarms fall on errors and their neighbors."""
+    note = (
+        f"Precision: share of the alarms within the given number of units of an error. {_BY_CHANCE}"
+    )
+    title = f"Do the alarms of layer {layer} fall near the errors? Precision"
+    return _position_table("precision", title, frame, _PRECISION, note)
+
+
+def recall_table(frame: pd.DataFrame, layer: int) -> Table:
+    """Which of the errors have alarms on them or near."""
+    note = (
+        "Recall: share of the errors with an alarm within the given number of units. Checkable errors: the share with a "
+        "unit there that occurs in the source, since no other raises alarms. "
+        f"{_BY_CHANCE} Before: the same positions in the clean summary. Gain: recall of all minus before."
+    )
+    title = f"Do the alarms of layer {layer} fall near the errors? Recall"
+    share = frame["checkable"] / frame["errors"].where(frame["errors"] > 0)
+    return _position_table("recall", title, frame.assign(checkable_share=share), _RECALL, note)
+
+
+def _position_table(
+    name: str, title: str, frame: pd.DataFrame, shown: Sequence[ShownStatistic], note: str
+) -> Table:
+    sections = []
+    for number, rows in frame.groupby("n_errors"):
+        errors, alarms = rows["errors"].iloc[0], rows["alarms"].iloc[0]
+        counts = f"{_count(errors, 'error')}, {_count(alarms, 'alarm')}"
+        heading = f"{_count(number, 'error')} in a summary: {counts}"
+        sections.append(Section(heading, _rows(rows, "reach", shown)))
+    notes = (note, _about_intervals(frame))
+    return _table(name, title, Column("units to each side"), shown, sections, notes)
+
+
+def _table(
+    name: str,
+    title: str,
+    first: Column,
+    shown: Sequence[ShownStatistic],
+    sections: Sequence[Section],
+    notes: Iterable[str],
+) -> Table:
+    columns = [first, *(column for statistic in shown for column in statistic.columns)]
+    return Table(f"subtle-errors-{name}", title, columns, sections, tuple(notes))
+
+
+def _rows(
+    frame: pd.DataFrame, first: str, shown: Sequence[ShownStatistic]
+) -> list[tuple[Cell, ...]]:
+    """The rows of a tidy table as they are shown, the field ``first`` in front."""
+    return [
+        (getattr(row, first), *(cell for statistic in shown for cell in statistic.cells(row)))
+        for row in frame.itertuples()
+    ]
+
+
+def _verdict(rows: pd.DataFrame) -> str:
+    if rows["pairs"].iloc[0] < LEAST_PAIRS:
+        return "too few pairs to say whether it rises."
+    if (rows["step_low"].iloc[1:] > 0).all():
+        return "rises with every step, the whole 95% interval of each above 0."
+    return "does not rise with every step beyond doubt: the 95% interval of at least one step reaches 0."
+
+
+def _about_intervals(frame: pd.DataFrame) -> str:
+    few = len(frame) and frame["pairs"].min() < LEAST_PAIRS
+    return f"{_INTERVALS} Fewer than {LEAST_PAIRS} pairs have no interval." if few else _INTERVALS
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -1,0 +1,153 @@
+"""What is computed of scores on SummEdits: areas under the ROC curve and balanced accuracies by
+domain. All are in per cent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from estime_metric.comparison.checks import Floats
+from estime_metric.comparison.detection import (
+    Labels,
+    areas,
+    balanced_accuracies,
+    choose_threshold,
+)
+from estime_metric.studies.benchmarks.shared.blocks import ScoreColumn
+from estime_metric.studies.benchmarks.shared.frames import (
+    Frames,
+    Resamples,
+    each_column,
+    ids_of,
+    with_interval,
+)
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.summedits.data import SummEdits
+from estime_metric.studies.benchmarks.summedits.published import PUBLISHED as PUBLISHED_ACCURACIES
+
+#: Section of the models whose accuracies are the authors'.
+PUBLISHED = "Published"
+#: In place of a domain: the mean of the domains that the data have.
+MEAN = "mean"
+#: Accuracy and area of a measure that says nothing, in per cent.
+CHANCE = 50
+DETECTION = "detection.csv"
+_VALUES = ["accuracy", "accuracy_low", "accuracy_high", "area", "area_low", "area_high"]
+
+
+def analyze(scores: Scores[SummEdits], *, resamples: int = 1000, seed: int = 0) -> Frames:
+    """How well each measure detects consistent summaries in each domain, and the mean of the
+    domains.
+
+    The accuracies are those of thresholds from the other documents of the domain, see
+    `cross_validated`. Intervals are those of a bootstrap over documents, with the thresholds kept.
+    A summary without a score is left out of that measure.
+
+    ``detection.csv``: ``column``, ``measure``, ``section``, ``domain`` (or `MEAN`), ``summaries``,
+    ``accuracy`` (balanced accuracy), ``area`` (area under the ROC curve), and of both the ends of
+    the 95% interval, ``NAME_low`` and ``NAME_high``. Of published models there is the accuracy
+    alone.
+    """
+    documents = Resamples(scores.data.document_of_each, resamples, seed)
+
+    def of_column(column: ScoreColumn) -> pd.DataFrame:
+        values = scores.oriented(column)
+        cells = [_detect(scores.data, values, domain, documents) for domain in scores.data.domains]
+        return pd.DataFrame(
+            [
+                {
+                    "domain": cell.domain,
+                    "summaries": cell.summaries,
+                    **with_interval(cell.accuracies, "accuracy"),
+                    **with_interval(cell.areas, "area"),
+                }
+                for cell in (*cells, _mean(cells))
+            ]
+        )
+
+    computed = each_column(scores, of_column, ["domain", "summaries", *_VALUES])
+    return {DETECTION: pd.concat([computed, published(scores.data)], ignore_index=True)}
+
+
+def cross_validated(
+    labels: Labels, scores: Floats, documents: Sequence[str]
+) -> npt.NDArray[np.bool_]:
+    """Which of k summaries are taken for consistent: those with a score above the threshold that
+    suits the summaries of all *other* documents best (`detection.choose_threshold`).
+
+    Labels and scores are of shape (k,), higher scores are more consistent; ``documents`` names the
+    document of each summary. ValueError for fewer than two documents.
+    """
+    of_each = np.array(documents, dtype=object)
+    names = dict.fromkeys(documents)
+    if len(names) < 2:
+        raise ValueError(f"Expected at least two documents, but got {len(names)}.")
+    consistent = np.zeros(len(scores), dtype=bool)
+    for name in names:
+        held_out = of_each == name
+        threshold = choose_threshold(labels[~held_out], scores[~held_out])
+        consistent[held_out] = scores[held_out] > threshold
+    return consistent
+
+
+def published(data: SummEdits) -> pd.DataFrame:
+    """The published accuracies as rows of the tidy table; the mean is that of the domains in the
+    data.
+    """
+    rows = []
+    for model, accuracies in PUBLISHED_ACCURACIES.items():
+        ids = ids_of(ScoreColumn(f"published:{model}", model, PUBLISHED))
+        known = {
+            name: accuracies.domains[name] for name in data.domains if name in accuracies.domains
+        }
+        for domain, accuracy in known.items():
+            rows.append({**ids, "domain": domain, "accuracy": accuracy})
+        if known:
+            mean = float(np.mean(list(known.values())))
+            rows.append({**ids, "domain": MEAN, "accuracy": mean})
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class DomainDetection:
+    """What was found in a domain: the number of ``summaries`` with a score, and ``accuracies`` and
+    ``areas`` in per cent, those of the sample and then of every resample.
+    """
+
+    domain: str
+    summaries: int
+    accuracies: Floats
+    areas: Floats
+
+
+def _detect(data: SummEdits, values: Floats, domain: str, documents: Resamples) -> DomainDetection:
+    inside = data.rows(domain)
+    inside = inside[np.isfinite(values[inside])]
+    weights = documents.weights(inside)
+    labels, scored = data.labels[inside], values[inside]
+    names = [data.document_of_each[index] for index in inside]
+    if len(set(names)) < 2:  # there is no other document for a threshold
+        accuracies = np.full(len(weights), np.nan)
+    else:
+        accuracies = balanced_accuracies(labels, cross_validated(labels, scored, names), weights)
+    return DomainDetection(
+        domain=domain,
+        summaries=len(inside),
+        accuracies=100 * accuracies,
+        areas=100 * areas(labels, scored, weights),
+    )
+
+
+def _mean(cells: Sequence[DomainDetection]) -> DomainDetection:
+    """The mean of the domains, each with the same weight."""
+    return DomainDetection(
+        domain=MEAN,
+        summaries=sum(cell.summaries for cell in cells),
+        accuracies=np.mean([cell.accuracies for cell in cells], axis=0),
+        areas=np.mean([cell.areas for cell in cells], axis=0),
+    )

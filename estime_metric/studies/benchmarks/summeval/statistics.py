@@ -1,0 +1,103 @@
+"""What is computed of scores on SummEval: correlations with the experts, and how much better or
+worse measures from files correlate than ESTIME.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from estime_metric.studies.benchmarks.shared.blocks import OWN, ScoreColumn
+from estime_metric.studies.benchmarks.shared.frames import Frames, each_column
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.studies.meta.correlations import UndefinedCorrelationError
+from estime_metric.studies.meta.grid import Grid
+from estime_metric.studies.meta.resampling import evaluate_all
+from estime_metric.studies.meta.significance import bootstrap_difference, williams_test
+
+#: What is computed: the paper's two levels and two statistics, and Pearson's r.
+LEVELS = ("summary", "system")
+METHODS = ("spearman", "kendall_c", "pearson")
+CORRELATIONS, DIFFERENCES = "correlations.csv", "differences.csv"
+_CORRELATIONS = ["quality", "level", "method", "value", "low", "high", "undefined"]
+_DIFFERENCES = ["than", "quality", "documents", "difference", "low", "high", "p_value"]
+
+
+def analyze(scores: Scores[SummEval], *, resamples: int = 1000, seed: int = 0) -> Frames:
+    """How well each measure agrees with each quality, with 95% intervals of a bootstrap over
+    documents.
+
+    ``correlations.csv``: ``column``, ``measure`` (its label), ``section``, ``quality``, ``level``,
+    ``method``, ``value`` (NaN if all scores or all judgements are equal), ``low``, ``high``, and
+    ``undefined``, the resamples without a value. ``differences.csv``, if scores of files were read
+    in addition to ESTIME: see `differences`.
+    """
+
+    def of_column(column: ScoreColumn) -> pd.DataFrame:
+        grids = (
+            scores.grid(column, judged, quality)
+            for quality, judged in scores.data.judgements.items()
+        )
+        found = evaluate_all(
+            grids, levels=LEVELS, methods=METHODS, resample="documents", n=resamples, seed=seed
+        )
+        return found.rename(columns={"judgement": "quality"})
+
+    frames = {CORRELATIONS: each_column(scores, of_column, _CORRELATIONS)}
+    if len(compared := differences(scores, resamples, seed)):
+        frames[DIFFERENCES] = compared
+    return frames
+
+
+def differences(scores: Scores[SummEval], resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """Each measure from a file minus ESTIME's first row, Spearman's rho at the summary level.
+
+    Both are computed on the documents for which both score every system.
+
+    Tidy: ``column``, ``measure``, ``section``, ``than`` (ESTIME's row), ``quality``, ``documents``,
+    ``difference``, ``low``, ``high`` (bootstrap over documents) and ``p_value`` (Williams' test); no
+    rows if no file was read or ESTIME was not computed, NaN if scores are constant or documents too
+    few.
+    """
+    ours = next((one for one in scores.known if one.main and one.layer is not None), None)
+
+    def of_column(column: ScoreColumn) -> pd.DataFrame:
+        if ours is None or column.section != OWN:
+            return pd.DataFrame(columns=_DIFFERENCES)
+        rows = []
+        for quality, judged in scores.data.judgements.items():
+            first = scores.grid(column, judged, quality, among=scores.values[ours.name])
+            second = scores.grid(ours, judged, quality, among=scores.values[column.name])
+            rows.append(
+                {
+                    "than": ours.label,
+                    "quality": quality,
+                    "documents": len(first.documents),
+                    **_compare(first, second, resamples, seed),
+                }
+            )
+        return pd.DataFrame(rows, columns=_DIFFERENCES)
+
+    return each_column(scores, of_column, _DIFFERENCES)
+
+
+def _compare(first: Grid, second: Grid, resamples: int, seed: int) -> dict[str, float]:
+    """The numbers of `differences` for one quality."""
+    what: dict[str, Any] = {"level": "summary", "method": "spearman"}
+    try:
+        found = bootstrap_difference(
+            first, second, **what, resample="documents", n=resamples, seed=seed
+        )
+        p_value = williams_test(first, second, **what).p_value
+    except (UndefinedCorrelationError, ValueError):
+        return dict.fromkeys(("difference", "low", "high", "p_value"), float("nan"))
+    assert found.low is not None  # the bootstrap gives an interval
+    assert found.high is not None
+    return {
+        "difference": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "p_value": p_value,
+    }

@@ -1,0 +1,234 @@
+"""SummEval's tables for readers: the ESTIME paper's Tables 1 and 2, intervals, layers, and measures
+from files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from estime_metric.comparison.tables import Cell, Column, Section, Table
+from estime_metric.studies.benchmarks.shared import estime_paper
+from estime_metric.studies.benchmarks.shared.blocks import (
+    OWN,
+    REFERENCE_BASED,
+    REFERENCE_FREE,
+    SECTIONS,
+    ScoreColumn,
+)
+from estime_metric.studies.benchmarks.shared.estime_paper import QUALITIES
+from estime_metric.studies.benchmarks.shared.frames import Frames, RowsByKey, lookup
+from estime_metric.studies.benchmarks.shared.scores import Scores
+from estime_metric.studies.benchmarks.shared.tables import (
+    ShownColumn,
+    TablePart,
+    interval_column,
+    measure_table,
+)
+from estime_metric.studies.benchmarks.summeval.data import SummEval
+from estime_metric.studies.benchmarks.summeval.statistics import CORRELATIONS, DIFFERENCES, LEVELS
+
+SYMBOLS = {"spearman": "ρ", "kendall_c": "τ"}
+#: Where a row of the paper's tables comes from.
+HERE, PAPER, FILE, FAILED = "here", "paper", "file", "failed"
+#: Section -> the paper's rows in it.
+PRINTED = {
+    REFERENCE_FREE: estime_paper.REFERENCE_FREE,
+    REFERENCE_BASED: estime_paper.REFERENCE_BASED,
+}
+#: The paper's row before which ESTIME with another layer is shown.
+FIRST_ESTIME = "(-)ESTIME-12"
+
+
+def make_tables(scores: Scores[SummEval], frames: Frames) -> list[Table]:
+    """``table1`` and ``table2`` of the paper, ``intervals``; ``layers`` if several were read,
+    ``own`` if scores of files were.
+    """
+    found = frames[CORRELATIONS]
+    rows = lookup(found, "column", "quality", "level", "method")
+    made = [table_1(scores, rows), table_2(scores, rows), intervals(scores, found)]
+    of_layers = [column for column in scores.known if column.layer is not None]
+    if len({column.layer for column in of_layers}) > 1:
+        made.append(layers(scores, of_layers, rows))
+    if DIFFERENCES in frames:
+        made.append(own(scores, frames[DIFFERENCES]))
+    return made
+
+
+def table_1(scores: Scores[SummEval], found: RowsByKey) -> Table:
+    """Table 1: summary level, four qualities, rho and tau-c."""
+    shown = [
+        *_correlation_columns("summary", *QUALITIES),
+        interval_column("consistency", "summary", "spearman"),
+    ]
+    printed: dict[str, list[Cell]] = {}
+    for label, correlations in estime_paper.TABLE_1.items():
+        printed[label] = [cell for pair in correlations for cell in (pair.rho, pair.tau)]
+        printed[label].append(None)  # the paper has no intervals
+    title = (
+        "The paper's Table 1, summary level: correlation of measures with the mean of three experts, Spearman's ρ and "
+        f"Kendall's τ-c, {len(scores.data)} summaries."
+    )
+    return _paper_table("table1", title, scores, shown, found, printed, _notes(scores))
+
+
+def table_2(scores: Scores[SummEval], found: RowsByKey) -> Table:
+    """Table 2: system level, consistency, rho and tau-c."""
+    data = scores.data
+    shown = []
+    for method, symbol in SYMBOLS.items():
+        key = ("consistency", "system", method)
+        shown.append(ShownColumn(Column(symbol), key))
+        shown.append(interval_column(*key, name=f"{symbol}, 95% interval"))
+    printed: dict[str, list[Cell]] = {
+        label: [correlations.rho, None, correlations.tau, None]
+        for label, correlations in estime_paper.TABLE_2.items()
+    }
+    title = (
+        f"The paper's Table 2, system level: correlation of {len(data.systems)} systems' mean scores with their mean "
+        f"consistency, Spearman's ρ and Kendall's τ-c, {len(data.documents)} documents."
+    )
+    unnamed = "The data do not name the systems: position k of each row's list is taken for the same system."
+    notes = _notes(scores) if data.named_systems else (*_notes(scores), unnamed)
+    return _paper_table("table2", title, scores, shown, found, printed, notes)
+
+
+def intervals(scores: Scores[SummEval], found: pd.DataFrame) -> Table:
+    """What the paper does not print: intervals of rho, and Pearson's r, for all qualities on both
+    levels.
+    """
+    shown = []
+    for quality in QUALITIES:
+        shown.append(ShownColumn(Column("ρ", quality), (quality, "spearman")))
+        shown.append(interval_column(quality, "spearman", group=quality))
+        shown.append(ShownColumn(Column("r", quality), (quality, "pearson")))
+    labels = {column.name: column.label for column in scores.known}
+    parts = []
+    for level in LEVELS:
+        rows = lookup(found[found["level"] == level], "column", "quality", "method")
+        parts.append(TablePart(f"{level.capitalize()} level", rows, labels))
+    title = "Spearman's ρ with 95% intervals (bootstrap over documents) and Pearson's r, all qualities, both levels."
+    return measure_table("intervals", title, shown, parts, _notes(scores))
+
+
+def layers(scores: Scores[SummEval], columns: Sequence[ScoreColumn], found: RowsByKey) -> Table:
+    """The curve of appendix A: each layer's correlations, summary level; a section per measure."""
+    shown = [
+        *_correlation_columns("summary", *QUALITIES),
+        *_correlation_columns("system", "consistency", prefix="system, "),
+    ]
+    rows: dict[str, list[tuple[Cell, ...]]] = {}
+    for column in columns:
+        mean = float(np.nanmean(scores.values[column.name]))
+        row = (column.layer, mean, *(one.cell(found, column.name) for one in shown))
+        rows.setdefault(column.label.replace(f"-{column.layer}", "", 1), []).append(row)
+    title = (
+        "By layer (appendix A of the paper): mean over the summaries, correlation with the experts at the summary "
+        "level, and with consistency at the system level; Spearman's ρ and Kendall's τ-c."
+    )
+    headings = [Column("layer", text=True), Column("mean", decimals=2)]
+    return Table(
+        "layers",
+        title,
+        [*headings, *(one.column for one in shown)],
+        [Section(measure, of_measure) for measure, of_measure in rows.items()],
+        _notes(scores),
+    )
+
+
+def own(scores: Scores[SummEval], compared: pd.DataFrame) -> Table:
+    """Scores of files compared with ESTIME: the rows of `statistics.differences`."""
+    shown = [ShownColumn(Column("documents"), (QUALITIES[0],), "documents")]
+    for quality in QUALITIES:
+        shown += [
+            ShownColumn(Column("ρ more", quality), (quality,), "difference"),
+            interval_column(quality, group=quality),
+            ShownColumn(Column("p", quality, decimals=4), (quality,), "p_value"),
+        ]
+    labels = dict(zip(compared["column"], compared["measure"], strict=True))
+    part = TablePart("", lookup(compared, "column", "quality"), labels)
+    ours = compared["than"].iloc[0]
+    notes = (
+        f"Positive: the file's measure agrees better than {ours}. Intervals: bootstrap over documents. p: the test of "
+        "Williams, two-sided, which takes summaries as independent and is approximate for ρ.",
+        *(note for notes in scores.notes.values() for note in notes),
+    )
+    title = f"Measures from files minus {ours}: Spearman's ρ with the experts, summary level."
+    return measure_table("own", title, shown, [part], notes)
+
+
+def _correlation_columns(level: str, *qualities: str, prefix: str = "") -> list[ShownColumn]:
+    return [
+        ShownColumn(Column(symbol, f"{prefix}{quality}"), (quality, level, method))
+        for quality in qualities
+        for method, symbol in SYMBOLS.items()
+    ]
+
+
+def _paper_table(
+    name: str,
+    title: str,
+    scores: Scores[SummEval],
+    shown: Sequence[ShownColumn],
+    found: RowsByKey,
+    printed: Mapping[str, Sequence[Cell]],
+    notes: Sequence[str],
+) -> Table:
+    """The rows in the paper's order, what was computed above the printed row of the same measure."""
+
+    def rows(section: str) -> Iterator[tuple[Cell, ...]]:
+        for label in (*PRINTED.get(section, ()), None):
+            for column in scores.columns:
+                if column.main and _place_of(column) == (section, label):
+                    cells = (one.cell(found, column.name) for one in shown)
+                    yield (column.label, _origin_of(column, scores), *cells)
+            if label is not None:
+                yield (label, PAPER, *printed[label])
+
+    headings = [Column("measure", text=True), Column("from", text=True)]
+    sections = [Section(section, list(rows(section))) for section in SECTIONS]
+    return Table(
+        name,
+        title,
+        [*headings, *(one.column for one in shown)],
+        [section for section in sections if section.rows],
+        notes,
+    )
+
+
+class _PlaceInTable(NamedTuple):
+    """The section of a row, and the paper's row above which it is shown; ``None``: below all."""
+
+    section: str
+    above: str | None
+
+
+def _place_of(column: ScoreColumn) -> _PlaceInTable:
+    name = column.label.split(" [")[0] if column.section == OWN else column.label
+    for section, labels in PRINTED.items():
+        if name in labels and column.section in (section, OWN):
+            return _PlaceInTable(section, name)
+    return _PlaceInTable(column.section, FIRST_ESTIME if column.layer is not None else None)
+
+
+def _origin_of(column: ScoreColumn, scores: Scores[SummEval]) -> str:
+    """Where the row of a column comes from."""
+    if column.name not in scores.values:
+        return FAILED
+    return FILE if column.section == OWN else HERE
+
+
+def _notes(scores: Scores[SummEval]) -> tuple[str, ...]:
+    data = scores.data
+    return (
+        f"Rows from {HERE!r} were computed in this run, on {data.origin} ({len(data.documents)} documents, "
+        f"{len(data.systems)} systems); their signatures are listed below.",
+        f"Rows from {PAPER!r} are printed in Vasilyev & Bohannon 2021, ESTIME with "
+        "bert-large-uncased-whole-word-masking and BERTScore with roberta-large; they were not computed in this run.",
+        "(-): the score is negated, so that higher is better in every row. Length: words; absent words: words that the "
+        "source does not have. Intervals: percentiles of a bootstrap over documents.",
+        *scores.remarks,
+    )

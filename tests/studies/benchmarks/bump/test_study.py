@@ -1,0 +1,212 @@
+"""Consistency, ties, areas and paired tests by hand on made-up scores; the printed values of the
+published measures on BUMP itself.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from estime_metric import EstimeScorer
+from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.studies.benchmarks.bump.data import Bump, read
+from estime_metric.studies.benchmarks.bump.statistics import CONSISTENCY, TESTS
+from estime_metric.studies.benchmarks.bump.study import BumpStudy
+from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from estime_metric.studies.benchmarks.shared.scores import Scores, compute_scores
+from estime_metric.studies.benchmarks.shared.study import Found, run
+from tests.studies.benchmarks.bump.conftest import SCORES, made_rows, write_folder
+from tests.studies.conftest import rows
+
+#: Consistency and area in per cent as printed (Ma et al. 2023, task 1), from the list that comes
+#: with the data.
+PRINTED = {
+    "BARTScore": (91.9, 60.1),
+    "CoCo": (90.8, 56.4),
+    "DAE": (87.9, 63.7),
+    "QAFactEval": (84.0, 71.5),
+    "BERTScore": (81.4, 55.0),
+    "QuestEval": (78.6, 62.0),
+    "BLEURT": (74.5, 55.1),
+    "SummaC": (68.4, 55.9),
+    "ROUGE-2": (67.2, 53.2),
+    "BLEU": (66.1, 50.6),
+    "Q2": (65.7, 64.2),
+    "FactCC": (59.5, 57.2),
+}
+
+
+@pytest.fixture(scope="module")
+def study(bert_folder: str) -> BumpStudy:
+    return BumpStudy(EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES))
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bump") / "out"
+
+
+@pytest.fixture(scope="module")
+def data(out: Path) -> Bump:
+    return read(write_folder(out.parent / "BUMP", made_rows()))
+
+
+@pytest.fixture(scope="module")
+def found(study: BumpStudy, data: Bump, out: Path) -> Found[Bump]:
+    guess = pd.DataFrame(data.keys, columns=["pair", "version"])
+    guess["guess"] = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 2.0, None]
+    blocks = [*study.blocks(data), own_block(guess, "mine")]
+    return run(study, data, blocks, folder=out, resamples=40)
+
+
+def published_only(study: BumpStudy, data: Bump) -> Scores[Bump]:
+    return compute_scores(data, study.blocks(data)[-1:])
+
+
+def test_the_published_measures_have_their_printed_values(study: BumpStudy, bump: Bump) -> None:
+    frames = study.analyze(published_only(study, bump), resamples=2)
+    overall = frames[CONSISTENCY].query("error == 'all'").set_index("measure")
+    assert list(overall.index) == list(PRINTED)
+    for name, (consistency, area) in PRINTED.items():
+        assert f"{overall.loc[name, 'consistency']:.1f}" == f"{consistency:.1f}", name
+        assert f"{overall.loc[name, 'area']:.1f}" == f"{area:.1f}", name
+    assert overall.loc["Q2", "ties"] == 123
+    by_type = frames[CONSISTENCY].query("measure == 'Q2' and error != 'all'")
+    assert by_type["pairs"].sum() == 693
+    assert by_type["ties"].sum() == 123
+
+
+def test_by_hand(found: Found[Bump]) -> None:
+    frame = found.frames[CONSISTENCY].set_index(["measure", "error"])
+    dae, new = (frame.xs(name, level="measure") for name in ("DAE", "New"))
+    # DAE prefers the reference in four of six pairs and ties in one; New in two and ties in two.
+    assert (dae.loc["all", "consistency"], dae.loc["all", "ties"]) == (pytest.approx(400 / 6), 1)
+    assert (new.loc["all", "consistency"], new.loc["all", "ties"]) == (pytest.approx(200 / 6), 2)
+    # Types alternate: entity 0 and 3, coreference 1 and 4, strange 2 and 5.
+    expected = {
+        "Intrinsic Entity Error": (0, 0),
+        "Coreference Error": (0, 2),
+        "Strange Error": (100, 0),
+    }
+    for error, (consistency, ties) in expected.items():
+        row = new.loc[error]
+        assert (row["pairs"], row["consistency"], row["ties"]) == (2, consistency, ties)
+    assert dae.loc["Intrinsic Entity Error", "consistency"] == 50
+    # References 2, 4 against edited 1, 3: three of four.
+    assert new.loc["Strange Error", "area"] == 75
+
+
+def test_areas_are_those_of_all_pairs_of_summaries(found: Found[Bump]) -> None:
+    frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
+    for name, pairs in SCORES.items():
+        reference, edited = np.array(pairs, dtype=float).T
+        expected = stats.mannwhitneyu(reference, edited).statistic / 36
+        assert frame.loc[name, "area"] == pytest.approx(100 * expected)
+
+
+def test_intervals_draw_articles_with_all_their_pairs(found: Found[Bump]) -> None:
+    frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
+    preferred = np.array([one > other for one, other in SCORES["New"]]).reshape(3, 2)
+    drawn = np.random.default_rng(0).integers(3, size=(40, 3))
+    shares = [100 * preferred[articles].mean() for articles in drawn]
+    row = frame.loc["New"]
+    assert (row["consistency_low"], row["consistency_high"]) == pytest.approx(
+        tuple(np.quantile(shares, [0.025, 0.975]))
+    )
+
+
+def test_ours_are_the_scorers(found: Found[Bump], study: BumpStudy, data: Bump) -> None:
+    result = study.scorer.score(list(data.summaries), data.source_of_each)
+    frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("column")
+    alarms = result.values("alarms", 2).numpy().reshape(6, 2)
+    row = frame.loc["estime_token_2"]
+    assert row["consistency"] == pytest.approx(100 * (alarms[:, 0] < alarms[:, 1]).mean())
+    assert row["ties"] == (alarms[:, 0] == alarms[:, 1]).sum()
+
+
+def test_a_pair_without_both_scores_is_left_out_and_said(found: Found[Bump]) -> None:
+    frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("column")
+    row = frame.loc["mine:guess"]
+    assert (row["pairs"], row["consistency"]) == (5, 80)
+    notes = " ".join(found.tables["bump"].notes)
+    assert "excluded from that row: guess [mine] 1" in notes
+
+
+def test_tests_against_the_nearest_published_measure(found: Found[Bump]) -> None:
+    frame = found.frames[TESTS].query("column == 'mine:guess'").set_index("other")
+    dae, new = frame.loc["published:DAE"], frame.loc["published:New"]
+    # Over the five pairs that all score: guess prefers 0 to 3, DAE 0, 1 and 4, New 2 alone.
+    assert (dae["difference"], dae["only_first"], dae["only_second"]) == (pytest.approx(20), 2, 1)
+    assert (new["difference"], new["only_first"], new["only_second"]) == (pytest.approx(60), 3, 0)
+    assert dae["p_mcnemar"] == 1
+    assert new["p_mcnemar"] == pytest.approx(2 / 2**3)
+    assert dae["nearest"]
+    assert not new["nearest"]
+    assert dae["difference_low"] <= 20 <= dae["difference_high"]
+    # Resamples of articles: those without the first two articles have a difference of -100.
+    drawn = np.random.default_rng(0).integers(3, size=(40, 3))
+    guess, theirs = [2, 2, 0], [2, 0, 1]  # pairs preferred by article, of 2, 2 and 1 pairs
+    sizes = np.array([2, 2, 1])
+    differences = [
+        100 * (np.array(guess)[one].sum() - np.array(theirs)[one].sum()) / sizes[one].sum()
+        for one in drawn
+    ]
+    assert (dae["difference_low"], dae["difference_high"]) == pytest.approx(
+        tuple(np.quantile(differences, [0.025, 0.975]))
+    )
+    less = min(sum(value <= 0 for value in differences), sum(value >= 0 for value in differences))
+    assert dae["p_bootstrap"] == pytest.approx(min(1, 2 * (1 + less) / 41))
+    (row,) = (row for row in rows(found.tables["bump-tests"]) if row["measure"] == "guess [mine]")
+    assert row["nearest published"] == "DAE"
+
+
+def test_tables_and_files_hold_all_of_it(found: Found[Bump], out: Path) -> None:
+    names = {"bump", "bump-types", "bump-types-area", "bump-tests"}
+    assert set(found.tables) == names
+    files = {"scores.csv", "run.json", CONSISTENCY, TESTS, "plots"}
+    files |= {f"{name}.{ending}" for name in names for ending in ("md", "csv", "tex")}
+    assert {path.name for path in out.iterdir()} == files
+    assert {path.name for path in (out / "plots").iterdir()} == {
+        f"{name}.{ending}" for name in ("consistency", "types") for ending in ("png", "svg")
+    }
+    overall = {row["measure"]: row for row in rows(found.tables["bump"])}
+    assert {"(-)ESTIME-2", "(-)inconsistency-2", "(-)new trigrams", "DAE", "guess [mine]"} <= set(
+        overall
+    )
+    assert float(overall["DAE"]["consistency value"]) == pytest.approx(400 / 6)
+    assert overall["DAE"]["ties"] == "1"
+    by_type = {row["measure"]: row for row in rows(found.tables["bump-types"])}
+    assert float(by_type["DAE"]["entity intrinsic (2)"]) == 50
+    assert float(by_type["New"]["Strange Error (2)"]) == 100
+    assert list(pd.read_csv(out / "scores.csv").columns[:2]) == ["pair", "version"]
+
+
+def test_plots_show_what_the_tables_say(found: Found[Bump], study: BumpStudy) -> None:
+    figures = dict(study.draw(found.scores, found.frames))
+    left, right = figures["consistency"].axes
+    frame = found.frames[CONSISTENCY].query("error == 'all'").set_index("measure")
+    labels = [text.get_text() for text in left.get_yticklabels()]
+    assert len(labels) == len(frame)
+    for axes, value in ((left, "consistency"), (right, "area")):
+        points = {
+            labels[int(line.get_ydata()[0])]: line.get_xdata()[0]
+            for line in axes.lines
+            if len(line.get_xdata()) == 1
+        }
+        assert points == frame[value].to_dict()
+    (axes,) = figures["types"].axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == [
+        "entity, intrinsic",
+        "coreference",
+        "Strange Error",
+    ]
+
+
+def test_nothing_computed_is_no_error(study: BumpStudy, data: Bump) -> None:
+    empty = run(study, data, [], resamples=5)
+    assert not any(section.rows for table in empty.tables.values() for section in table.sections)
+    assert not list(study.draw(empty.scores, empty.frames))

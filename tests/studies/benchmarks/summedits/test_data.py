@@ -1,0 +1,103 @@
+"""The authors' layout: what is read, in which order, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from estime_metric.studies.benchmarks.summedits.data import DOMAINS, SummEdits, read
+from estime_metric.studies.benchmarks.summedits.published import PUBLISHED
+from tests.studies.benchmarks.summedits.conftest import (
+    LABELS,
+    SUMMEDITS,
+    made_rows,
+    write_folder,
+)
+
+
+def test_domains_come_in_the_order_of_tables(data: SummEdits) -> None:
+    assert data.domains == ("podcast", "news", "strange")
+    assert data.key_names == ("domain", "id")
+    assert data.keys[0] == ("podcast", "a_0")
+    assert data.keys[-1] == ("strange", "e_2")
+    labels = [label for domain in data.domains for of in LABELS[domain].values() for label in of]
+    assert data.labels.tolist() == labels
+    assert data.rows("news").tolist() == list(range(4, 12))
+    assert len(data) == 15
+    assert data.source_of_each[4] == made_rows("news")[0]["doc"]
+    assert data.summaries[5] == made_rows("news")[1]["summary"]
+
+
+def test_a_document_is_a_text_of_a_domain(data: SummEdits, tmp_path: Path) -> None:
+    assert data.document_of_each[:4] == ("podcast/0", "podcast/0", "podcast/1", "podcast/1")
+    assert len(set(data.document_of_each)) == 6  # podcast and news share a text, but no document
+    same_text = made_rows("news")
+    same_text[0]["id"] = "other_name_0"
+    renamed = read(write_folder(tmp_path / "x", {"news": same_text}))
+    assert renamed.document_of_each[0] == renamed.document_of_each[1]
+
+
+def test_every_layout_is_found(folder: Path) -> None:
+    place = folder / "data" / "summedits"
+    for given in (folder, folder / "data", place):
+        assert len(read(given)) == 15
+    assert len(read(folder, limit=1)) == 2 + 3 + 3
+    with pytest.raises(ValueError, match="`limit` to be at least 1, but got 0"):
+        read(folder, limit=0)
+
+
+def test_what_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"files summedits_DOMAIN.json, or the folder"):
+        read(tmp_path)
+    rows = made_rows("news")
+    lacking = [{name: value for name, value in rows[0].items() if name != "doc"}]
+    for number, (bad, message) in enumerate(
+        (
+            ([*rows, rows[1]], "these ids occur twice: a_1"),
+            (
+                [{**rows[0], "label": 2}],
+                "labels 0 and 1 in summedits_news.json, but got 2 for 'a_0'",
+            ),
+            (lacking, "line 1 of summedits_news.json to have 'doc'"),
+        )
+    ):
+        folder = write_folder(tmp_path / str(number), {"news": bad})
+        with pytest.raises(ValueError, match=message):
+            read(folder)
+
+
+def test_the_digest_changes_with_every_part(data: SummEdits, tmp_path: Path) -> None:
+    digests = {data.digest}
+    for field, value in (("doc", "x"), ("summary", "x"), ("id", "x"), ("label", 0)):
+        made = {domain: made_rows(domain) for domain in LABELS}
+        made["news"][0][field] = value
+        digests.add(read(write_folder(tmp_path / field, made)).digest)
+    assert len(digests) == 5
+
+
+def test_the_real_data(summedits: SummEdits) -> None:
+    assert len(summedits) == 4681
+    assert len(set(summedits.document_of_each)) == 162
+    assert summedits.domains == tuple(
+        name for name in DOMAINS if name not in ("billsum", "shakespeare")
+    )
+
+
+def test_published_accuracies_are_those_of_the_authors_readme() -> None:
+    assert len(PUBLISHED) == 20  # 19 models and people
+    for accuracies in PUBLISHED.values():
+        assert list(accuracies.domains) == list(DOMAINS)
+        mean = np.mean(list(accuracies.domains.values()))
+        assert accuracies.overall == pytest.approx(mean, abs=0.0501)  # it is printed with one digit
+    path = SUMMEDITS / "published.json"
+    if not path.is_file():
+        pytest.skip("the copy of the README's table is missing")
+    printed = json.loads(path.read_text(encoding="utf-8"))
+    assert len(printed) == len(PUBLISHED)
+    for row, (model, accuracies) in zip(printed, PUBLISHED.items(), strict=True):
+        assert row.pop("model") == {"people": "Human Perf."}.get(model, model)
+        assert row.pop("overall") == accuracies.overall
+        assert row == accuracies.domains

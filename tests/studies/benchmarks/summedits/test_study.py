@@ -1,0 +1,204 @@
+"""Cross-validated accuracies, areas and their means against plain loops; tables, files, plots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from estime_metric import EstimeScorer
+from estime_metric.comparison.detection import choose_threshold
+from estime_metric.measures import FURTHER_MEASURES
+from estime_metric.studies.benchmarks.shared.own_scores import own_block
+from estime_metric.studies.benchmarks.shared.study import Found, run
+from estime_metric.studies.benchmarks.summedits.data import SummEdits, read
+from estime_metric.studies.benchmarks.summedits.published import PUBLISHED
+from estime_metric.studies.benchmarks.summedits.statistics import DETECTION, MEAN, cross_validated
+from estime_metric.studies.benchmarks.summedits.study import SummEditsStudy
+from tests.studies.benchmarks.summedits.conftest import LABELS, made_rows, write_folder
+from tests.studies.conftest import rows
+
+VALUES = ["accuracy", "accuracy_low", "accuracy_high", "area", "area_low", "area_high"]
+
+
+@pytest.fixture(scope="module")
+def study(bert_folder: str) -> SummEditsStudy:
+    return SummEditsStudy(EstimeScorer(model=bert_folder, layers=2, measures=FURTHER_MEASURES))
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("summedits") / "out"
+
+
+@pytest.fixture(scope="module")
+def data(out: Path) -> SummEdits:
+    made = {domain: made_rows(domain) for domain in LABELS}
+    return read(write_folder(out.parent / "factualNLG", made))
+
+
+@pytest.fixture(scope="module")
+def guesses(data: SummEdits) -> np.ndarray:
+    """Scores that follow the labels, with ties and two mistakes."""
+    values = data.labels * 2.0
+    values[[5, 10]] = [3.0, 0.0]
+    return values
+
+
+@pytest.fixture(scope="module")
+def found(
+    study: SummEditsStudy, data: SummEdits, guesses: np.ndarray, out: Path
+) -> Found[SummEdits]:
+    table = pd.DataFrame(data.keys, columns=["domain", "id"]).assign(guess=guesses)
+    blocks = [*study.blocks(data), own_block(table, "mine")]
+    return run(study, data, blocks, folder=out, resamples=30)
+
+
+def balanced(labels: np.ndarray, predicted: np.ndarray) -> float:
+    """Balanced accuracy of two classes that both occur."""
+    return float(np.mean([(predicted[labels == label] == label).mean() for label in (0, 1)]))
+
+
+def by_hand(data: SummEdits, guesses: np.ndarray, domain: str) -> float:
+    """The accuracy of thresholds from the other documents, in a plain loop."""
+    inside = [index for index, key in enumerate(data.keys) if key.document == domain]
+    predicted = []
+    for index in inside:
+        others = [
+            other
+            for other in inside
+            if data.document_of_each[other] != data.document_of_each[index]
+        ]
+        threshold = choose_threshold(data.labels[others], guesses[others])
+        predicted.append(guesses[index] > threshold)
+    return balanced(data.labels[inside], np.array(predicted))
+
+
+def test_thresholds_come_from_the_other_documents(
+    found: Found[SummEdits], data: SummEdits, guesses: np.ndarray
+) -> None:
+    frame = found.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
+    assert list(frame.index) == ["podcast", "news", "strange", MEAN]
+    for domain in ("podcast", "news"):
+        assert frame.loc[domain, "accuracy"] == pytest.approx(100 * by_hand(data, guesses, domain))
+    assert np.isnan(frame.loc["strange", "accuracy"])  # it has one document
+    assert frame["summaries"].tolist() == [4, 8, 3, 15]
+
+
+def test_a_document_is_not_judged_by_its_own_scores() -> None:
+    # The threshold that suits a alone is above all of b's scores, and the other way round.
+    labels = np.array([0, 1, 0, 1])
+    scores = np.array([10.0, 11.0, 0.0, 1.0])
+    assert cross_validated(labels, scores, ["a", "a", "b", "b"]).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    with pytest.raises(ValueError, match="at least two documents, but got 1"):
+        cross_validated(labels, scores, ["a"] * 4)
+
+
+def test_areas_and_means(found: Found[SummEdits], data: SummEdits, guesses: np.ndarray) -> None:
+    frame = found.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
+    for domain in data.domains:
+        labels, scores = (values[data.rows(domain)] for values in (data.labels, guesses))
+        consistent, others = scores[labels == 1], scores[labels == 0]
+        area = stats.mannwhitneyu(consistent, others).statistic / len(consistent) / len(others)
+        assert frame.loc[domain, "area"] == pytest.approx(100 * area)
+    assert frame.loc[MEAN, "area"] == pytest.approx(frame["area"][:3].mean())
+
+
+def test_intervals_draw_documents(
+    found: Found[SummEdits], data: SummEdits, guesses: np.ndarray
+) -> None:
+    frame = found.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
+    names = list(dict.fromkeys(data.document_of_each))
+    inside = data.rows("news")
+    areas = []
+    for drawn in np.random.default_rng(0).integers(len(names), size=(30, len(names))):
+        taken = [
+            index
+            for place in drawn
+            for index in inside
+            if data.document_of_each[index] == names[place]
+        ]
+        labels, scores = data.labels[taken], guesses[taken]
+        consistent, others = scores[labels == 1], scores[labels == 0]
+        if len(taken):
+            statistic = stats.mannwhitneyu(consistent, others).statistic
+            areas.append(100 * statistic / len(consistent) / len(others))
+    assert (frame.loc["news", "area_low"], frame.loc["news", "area_high"]) == pytest.approx(
+        tuple(np.quantile(areas, [0.025, 0.975]))
+    )
+
+
+def test_published_models_have_their_accuracies_and_the_mean_of_these_domains(
+    found: Found[SummEdits],
+) -> None:
+    frame = found.frames[DETECTION].query("column == 'published:DAE'").set_index("domain")
+    domains = PUBLISHED["DAE"].domains
+    assert frame["accuracy"].to_dict() == {
+        "podcast": domains["podcast"],
+        "news": domains["news"],
+        MEAN: pytest.approx((domains["podcast"] + domains["news"]) / 2),
+    }
+    assert frame["area"].isna().all()
+
+
+def test_tables_and_files_hold_all_of_it(found: Found[SummEdits], out: Path) -> None:
+    assert set(found.tables) == {"summedits", "summedits-area"}
+    assert {path.name for path in (out / "plots").iterdir()} == {"detection.png", "detection.svg"}
+    assert list(pd.read_csv(out / DETECTION).columns) == [
+        "column",
+        "measure",
+        "section",
+        "domain",
+        "summaries",
+        *VALUES,
+    ]
+    accuracies = {row["measure"]: row for row in rows(found.tables["summedits"])}
+    assert {"(-)ESTIME-2", "(-)new trigrams", "guess [mine]"} <= set(accuracies)
+    assert float(accuracies["GPT4 (ten domains: 82.1)"]["news"]) == 83.3
+    assert "people (ten domains: 90.9)" in accuracies
+    areas = {row["measure"]: row for row in rows(found.tables["summedits-area"])}
+    frame = found.frames[DETECTION].query("column == 'mine:guess'").set_index("domain")
+    assert float(areas["guess [mine]"]["news"]) == frame.loc["news", "area"]
+    assert not any("GPT4" in name for name in areas)
+
+
+def test_what_is_at_chance_is_said(found: Found[SummEdits], study: SummEditsStudy) -> None:
+    frame = found.frames[DETECTION]
+    ours = frame["section"].isin(["Reference-free", "Trivial"]) & (frame["domain"] == MEAN)
+    for low, said in (
+        (49.0, "None has a 95% interval above chance"),
+        (51.0, "above chance (50) for:"),
+    ):
+        changed = frame.assign(area_low=frame["area_low"].mask(ours, low))
+        tables = study.tables(found.scores, {DETECTION: changed})
+        assert any(said in note for note in tables[0].notes)
+        assert any(said in note for note in tables[1].notes)
+
+
+def test_the_plot_shows_the_means(found: Found[SummEdits], study: SummEditsStudy) -> None:
+    figures = dict(study.draw(found.scores, found.frames))
+    left, right = figures["detection"].axes
+    labels = [text.get_text() for text in left.get_yticklabels()]
+    assert "people" in labels
+    means = found.frames[DETECTION].query("domain == @MEAN").set_index("measure")
+    for axes, value in ((left, "accuracy"), (right, "area")):
+        points = {
+            labels[int(line.get_ydata()[0])]: line.get_xdata()[0]
+            for line in axes.lines
+            if len(line.get_xdata()) == 1
+        }
+        assert points == means[value].dropna().to_dict()
+
+
+def test_nothing_computed_leaves_the_published_rows(study: SummEditsStudy, data: SummEdits) -> None:
+    empty = run(study, data, [], resamples=5)
+    assert len(rows(empty.tables["summedits"])) == len(PUBLISHED)
+    assert not rows(empty.tables["summedits-area"])
