@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -304,6 +305,34 @@ def compute(measure: str, statistics: Tensor) -> Tensor:
     """
     check_choice("measure", measure, MEASURES)
     return MEASURES[measure](dict(zip(STATISTICS, statistics.unbind(-1), strict=True)))
+
+
+_LAYER = re.compile(r"_layer\d+$")
+
+
+def reported_name(measure: str, layer: int, layers: Collection[int]) -> str:
+    """The name under which every toolkit and every file has the values of a measure.
+
+    It is the measure's own name and, if several ``layers`` were read, its layer. It consists of
+    letters, digits and underscores, since MLflow and Weights & Biases refuse other characters.
+
+    Example:
+        >>> reported_name("alarms", 12, [12])
+        'alarms'
+        >>> reported_name("alarms", 12, [12, 21])
+        'alarms_layer12'
+    """
+    return f"{measure}_layer{layer}" if len(layers) > 1 else measure
+
+
+def measure_of(name: str) -> str:
+    """The measure of a `reported_name`; any other name as it is.
+
+    Example:
+        >>> measure_of("alarms_layer12"), measure_of("alarm_rate")
+        ('alarms', 'alarm_rate')
+    """
+    return _LAYER.sub("", name)
 
 
 def threshold_value(threshold: float | str, measure: str, model: str) -> float:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from estime_metric import cli
+from estime_metric import cli, files
 
 #: Starts processes that have the imports already, which take a new one seconds.
 FORKS = multiprocessing.get_context("forkserver")
@@ -128,6 +128,13 @@ def csv_rows(path: Path) -> list[dict[str, str]]:
 
 def json_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def table_rows(path: Path) -> list[tuple[int, files.Row]]:
+    """Number and row of each line of a table, none of which is invalid."""
+    lines = list(files.read_rows(path))
+    assert not any(line.problem for line in lines)
+    return [(line.number, line.row) for line in lines]
 
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> Path:

@@ -105,14 +105,18 @@ class Handlers:
             refuse(
                 f"The file has {size / 1e6:.1f} MB; this page takes up to {most}.", "max-file-bytes"
             )
-        pairs = files.read_pairs(
-            path, source_column.strip() or "source", summary_column.strip() or "summary"
+        layout = files.Layout(
+            source_column=source_column.strip() or "source",
+            summary_column=summary_column.strip() or "summary",
+            options=files.ReadOptions(limits=limits.of_reading()),
         )
-        if len(pairs) > limits.max_pairs:
-            refuse(
-                f"The file has {len(pairs):,} pairs; this page takes up to {limits.max_pairs:,}.",
-                "max-pairs",
-            )
+        try:
+            pairs = files.read_pairs(path, layout)
+        except files.LimitError as error:
+            if error.limit == "rows":
+                most = f"{limits.max_pairs:,}"
+                refuse(f"The file has more than {most} rows, the most for this page.", "max-pairs")
+            raise RefusedError(f"{error}") from error
         if not len(pairs):
             first = f" The first problem: {pairs.problems[0]}." if pairs.problems else ""
             raise RefusedError(f"There is no pair in the file.{first}")
@@ -135,7 +139,8 @@ class Handlers:
             "estime_" if any(not others.keys().isdisjoint(ours) for others in pairs.others) else ""
         )
         end = time.monotonic() + limits.max_seconds
-        for pair in pairs.chunks(1):
+        for index in range(len(pairs)):
+            pair = pairs.select([index])
             if time.monotonic() >= end:
                 progress.late = True
                 break

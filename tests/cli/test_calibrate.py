@@ -26,15 +26,18 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
     expected = calibrate([row["inconsistency"] for row in rows], [row["label"] for row in rows])
     out = " ".join(shown.stdout.split())
     assert (
-        f"threshold {expected.threshold:.4f}: look at summaries with inconsistency of at least that"
+        f"threshold {expected.threshold:.4f}: review summaries with inconsistency >= this value"
         in out
     )
-    assert f"{expected.expected:.3f} [{expected.low:.3f}, {expected.high:.3f}] on others" in out
+    assert (
+        f"for new summaries: {expected.expected:.3f} [{expected.low:.3f}, {expected.high:.3f}]"
+        in out
+    )
     assert len(csv_rows(tmp_path / "curve.csv")) == len(expected.curve)
     shown = run_command(
         "calibrate", judged, "--score", "mine", "--higher", "-o", tmp_path / "curve.png"
     )
-    assert "with mine of at most that" in shown.stdout
+    assert "with mine <= this value" in shown.stdout
     assert (tmp_path / "curve.png").stat().st_size > 5000
 
 
@@ -48,4 +51,4 @@ def test_texts_are_scored_where_there_is_no_score(bert_folder: str, tmp_path: Pa
         "calibrate", write_jsonl(tmp_path / "judged.jsonl", rows), "-m", bert_folder, "-q"
     )
     assert "2 summaries, 1 consistent; area under the ROC curve 1.000" in shown.stdout
-    assert "fewer than 10 summaries of a class" in shown.stderr
+    assert "One class has fewer than 10 summaries." in shown.stderr

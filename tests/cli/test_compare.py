@@ -55,9 +55,9 @@ def test_the_numbers_are_those_of_the_library(files: tuple[Path, Path], tmp_path
     p_value = approximate_randomization(A, B, n=500, seed=4).p_value
     for line in (
         f"alarms: B is better (approximate randomisation, p = {p_value:.4f})",
-        f"written: {out}",
+        f"wrote 2 rows to {out}",
         "90% interval",
-        "8 summaries, 0 blank, 20.0 tokens a summary",
+        "8 summaries, 0 blank, 20.0 tokens per summary",
     ):
         assert line in shown
     assert "…" not in shown
@@ -72,8 +72,8 @@ def test_broken_rows_and_those_without_a_partner_are_named(
     said = run(*files, "-o", tmp_path / "out.jsonl", status=1).stderr
     assert "a.jsonl line 9: is not JSON" in said
     assert "a.jsonl line 10: has no signature" in said
-    assert "a.jsonl: no partner in b.jsonl for 'e0'" in said
-    assert "b.jsonl: no partner in a.jsonl for 'stranger'" in said
+    assert "a.jsonl: 'e0' has no matching row in b.jsonl" in said
+    assert "b.jsonl: 'stranger' has no matching row in a.jsonl" in said
     row = json_rows(tmp_path / "out.jsonl")[0]
     assert (row["examples"], row["difference"]) == (
         7,
@@ -88,7 +88,7 @@ def test_files_that_hold_neither(tmp_path: Path, files: tuple[Path, Path]) -> No
         "Expected a column 'source' in bare.jsonl, but its columns are text.*--source-column", said
     )
     said = run(files[0], write_jsonl(tmp_path / "empty.csv", []), status=2).stderr
-    assert "empty.csv to hold scores or pairs, but it holds neither: it is empty" in said
+    assert "empty.csv to have scores or pairs, but it has neither: it is empty" in said
 
 
 def test_without_the_extra_it_says_so_at_once(
@@ -128,7 +128,7 @@ def test_pairs_are_scored_and_matched_by_source(
     shown = run(
         *pairs, "-m", bert_folder, "-q", *SHORT, "--measures", "alarms,soft", "-o", out, status=1
     )
-    assert "two.jsonl: no partner in one.jsonl for 'Nobody.'" in shown.stderr
+    assert "two.jsonl: 'Nobody.' has no matching row in one.jsonl" in shown.stderr
     scorer = EstimeScorer(model=bert_folder, window=60, margin=10, measures=("soft", "copied"))
     for row in json_rows(out):
         for side, path in (("mean_a", pairs[0]), ("mean_b", pairs[1])):
@@ -166,7 +166,7 @@ def test_a_scored_file_beside_pairs_of_its_settings(
         found.append([row["mean_b"] for row in json_rows(tmp_path / "out.jsonl")])
     assert found[0] == found[1]
     refused = run(pairs[0], tmp_path / "scores.csv", *options, "--window", "50", status=2)
-    assert "Expected all systems to carry one signature" in refused.stderr
+    assert "Expected all systems to have the same signature" in refused.stderr
 
 
 def test_two_columns_of_one_table_are_compared_without_further_options(

@@ -19,6 +19,7 @@ from tests.jobs.conftest import QUICK, rows
 def start_team(folder: Path, *arguments: object) -> list[BaseProcess]:
     """``estime ARGUMENTS`` on two processes, as ``torchrun`` starts them but for its own seconds."""
     store = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": 2}
+    store["TORCHELASTIC_RUN_ID"] = "none"
     return [
         start_command(*arguments, said=folder / f"said{rank}.txt", RANK=rank, **store)
         for rank in range(2)
@@ -51,7 +52,7 @@ def test_two_processes_write_what_one_does(tmp_path: Path) -> None:
     for process in start_team(tmp_path, *arguments):
         process.join(120)
         assert process.exitcode == 2
-    assert "exists: replace it with --overwrite" in (tmp_path / "said0.txt").read_text(
+    assert "already exists. Use --overwrite to replace it." in (tmp_path / "said0.txt").read_text(
         encoding="utf-8"
     )
 
@@ -80,7 +81,7 @@ def test_a_run_that_loses_a_process_is_resumed(tmp_path: Path) -> None:
             process.join(120)
         said = (tmp_path / "said0.txt").read_text(encoding="utf-8")
         assert first.exitcode == 1, said  # as alone: a row is invalid
-        assert "1 rows skipped" in said
+        assert "1 row skipped" in said
         assert together.read_bytes() == alone.read_bytes()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import counted, say, say_wrote, warn
 from estime_metric.cli.screen import print_table
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ def coherence(
     measures: str = "entity_graph",
     output: options.Output = None,
     overwrite: options.Overwrite = False,
-    source_column: str = "source",
-    summary_column: options.SummaryColumn = "summary",
+    table: options.TableOptions = options.TABLE,
     classifier: str | None = None,
     bartscore_model: str | None = None,
     tagger: str | None = None,
@@ -39,15 +38,14 @@ def coherence(
     These are the measures of Steen & Markert 2022 that need no checkpoint of their authors. 'estime
     benchmark coherence' compares published scores of such measures with human judgements.
 
-    Exit status: 0, all rows scored; 1, invalid rows skipped, the rest scored; 2, failed.
+    Exit status: 0 if all rows were scored, 1 if invalid rows were skipped, 2 on failure.
 
     Args:
-        file: JSON Lines, CSV or Parquet with a summary in each row.
+        file: Table with one summary per row, in any format of 'estime score'.
         measures: Comma-separated: entity_graph, which needs nothing; classifier, which needs
             --classifier; bartscore, which needs the sources and --bartscore-model; the baselines
             length and random.
-        output: Write scores to a .jsonl or .csv file; '-' for the screen.
-        source_column: Column of the sources, which only bartscore reads.
+        output: Write scores to a .jsonl, .csv or .parquet file; '-' for standard output.
         classifier: Folder or Hub name of a trained classifier (python -m
             estime_metric.studies.coherence_measures.train).
         bartscore_model: Sequence-to-sequence model, Hub name or folder. (default:
@@ -69,8 +67,10 @@ def coherence(
     scoring.check_measures(asked, needed)
     if output is not None:
         files.check_writable(output, [file], overwrite=overwrite)
+    layout = table.layout()
+    summary_column, source_column = layout.summary_column, layout.source_column
     columns = [summary_column, *([source_column] if "bartscore" in asked else [])]
-    lines, rows, problems = _read(file, columns, reserved=("line", *asked))
+    lines, rows, problems = _read(file, columns, ("line", *asked), layout.options)
     for problem in problems:
         warn(f"skipped {problem}")
     if not rows:
@@ -93,24 +93,25 @@ def coherence(
         files.write_rows(output, written, {"signature": signature})
     elif len(rows) <= LISTED:
         _print_rows(lines, [row[summary_column] for row in rows], found)
-    if str(output) != "-":
-        say(f"{len(rows)} summaries scored, {len(problems)} rows skipped")
+    if output is None or not files.is_standard(output):
+        say(f"{counted(len(rows), 'summary')} scored, {counted(len(problems), 'row')} skipped")
         for name, scores in found.items():
             say(f"{name}: mean {scores.mean():.4f} (higher is better)")
         say(signature)
         if output is not None:
-            say(f"written: {output}")
+            say_wrote(counted(len(rows), "row"), output)
     return 1 if problems else 0
 
 
 def _read(
-    path: Path, columns: Sequence[str], reserved: Sequence[str]
+    path: Path, columns: Sequence[str], reserved: Sequence[str], options: files.ReadOptions
 ) -> tuple[list[int], list[dict[str, Any]], list[str]]:
     """Line and row of each summary, and a sentence for each row that holds none."""
     lines, rows, problems = [], [], []
-    for line, row in files.read_rows(path):
-        if isinstance(row, str):
-            problems.append(f"line {line}: {row}")
+    for read in files.read_rows(path, options):
+        line, row = read.number, read.row
+        if read.problem:
+            problems.append(f"line {line}: {read.problem}")
             continue
         taken = next((name for name in reserved if name in row and name not in columns), None)
         if taken is not None:
@@ -120,7 +121,7 @@ def _read(
         lacking = next((name for name in columns if not isinstance(row.get(name), str)), None)
         if lacking is not None:
             problems.append(
-                f"line {line}: column {lacking!r} should hold a text, but holds {row.get(lacking)!r}"
+                f"line {line}: column {lacking!r} should contain text, but is {row.get(lacking)!r}"
             )
             continue
         lines.append(line)

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from estime_metric import files
 from estime_metric.cli import options
-from estime_metric.cli.console import say, warn
+from estime_metric.cli.console import say, say_wrote, warn
 from estime_metric.cli.screen import print_sections
 from estime_metric.measures import HIGHER_IS_BETTER, MEASURES
 
@@ -134,7 +134,7 @@ def meta_evaluate(
         print_sections(table, f"{table.title}: ")
         say("\n".join([*table.notes, ""]))
     if output is not None:
-        say(f"written: {output}")
+        say_wrote("everything" if not output.suffix else "the agreement", output)
 
 
 def _name_pair(text: str | None) -> tuple[str | None, str | None]:

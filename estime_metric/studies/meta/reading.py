@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from estime_metric.comparison.reading import READABLE, read_table
+from estime_metric.measures import measure_of
 from estime_metric.studies.meta.grid import Grid, join
 
 #: Names of the columns of documents and of systems that are tried in turn where none is given.
@@ -45,7 +46,7 @@ def read_grids(
         judgements: a table.
         measures, qualities: columns or measures of the scores, and columns of the judgements; where
             left out, all that hold numbers, but for ``not_measures``.
-        directions: measure, or column of scores without ``@LAYER`` -> whether higher is better; the
+        directions: measure, or column of scores without its layer -> whether higher is better; the
             others are negated. Where left out, higher is better for all.
         not_measures: columns of numbers that are not taken unasked, such as line numbers.
         document, system: their columns; a pair where the tables name one differently. Where left
@@ -69,7 +70,7 @@ def read_grids(
     higher: dict[str, bool | None] = dict.fromkeys(found, True)
     if directions is not None:
         for name, (_, column, _) in found.items():
-            tried = (name, name.split("@")[0], column, column.split("@")[0])
+            tried = (name, measure_of(name), column, measure_of(column))
             higher[name] = next((directions[each] for each in tried if each in directions), None)
     grids = [
         join(
@@ -148,14 +149,14 @@ def _read(
 def _numeric(
     table: pd.DataFrame, ids: tuple[str, str], path: Path, skipped: Collection[str]
 ) -> tuple[str, ...]:
-    """The columns that hold mostly numbers: a stray word is an error; ``NAME@LAYER`` is skipped
+    """The columns that hold mostly numbers: a stray word is an error; ``NAME_layerLAYER`` is skipped
     where ``NAME`` is.
     """
     numbers = tuple(
         str(name)
         for name in table.columns
         if name not in ids
-        and str(name).split("@")[0] not in skipped
+        and measure_of(str(name)) not in skipped
         and pd.to_numeric(table[name], errors="coerce").notna().mean() >= 0.5
     )
     if not numbers:

@@ -129,7 +129,8 @@ def _read(
     )
 
     if file is not None and not file.is_dir():
-        found = files.read_pairs(file, source_column, summary_column)
+        layout = files.Layout(source_column=source_column, summary_column=summary_column)
+        found = files.read_pairs(file, layout)
     else:
         if file is not None:
             sources, summaries, ids = summeval_references(file)
