@@ -40,6 +40,7 @@ class Ran:
     exit_code: int
     stdout: str
     stderr: str
+    data: bytes = b""  # of standard output
 
     @property
     def output(self) -> str:
@@ -47,14 +48,18 @@ class Ran:
 
 
 def run_command(
-    *arguments: object, status: int | None = 0, columns: int = 80, stdin: str | bytes = ""
+    *arguments: object,
+    status: int | None = 0,
+    columns: int = 80,
+    stdin: str | bytes = "",
+    encoding: str = "utf-8",
 ) -> Ran:
-    """Runs ``estime ARGUMENTS`` on a screen of some width; ``status`` is the exit status it has to
-    have, if any.
+    """Runs ``estime ARGUMENTS`` on a screen of some width and encoding; ``status`` is the exit
+    status it has to have, if any.
     """
     typed = stdin.encode() if isinstance(stdin, str) else stdin
     streams = [
-        io.TextIOWrapper(io.BytesIO(data), "utf-8", write_through=True)
+        io.TextIOWrapper(io.BytesIO(data), encoding, newline="\n", write_through=True)
         for data in (b"", b"", typed)
     ]
     with (
@@ -68,8 +73,8 @@ def run_command(
         except SystemExit as left:
             code = left.code
     assert isinstance(code, int)
-    out, err = (stream.buffer.getvalue().decode() for stream in streams[:2])  # type: ignore[attr-defined]
-    ran = Ran(code, out, err)
+    out, err = (stream.buffer.getvalue() for stream in streams[:2])  # type: ignore[attr-defined]
+    ran = Ran(code, out.decode(encoding, "replace"), err.decode(encoding, "replace"), out)
     assert status is None or code == status, ran.output
     return ran
 

@@ -50,8 +50,7 @@ class TableOptions:
     delimiter: Annotated[
         Text,
         Parameter(
-            help=r"Character between the cells of CSV, such as ';' or '\t'. (default: comma; tab "
-            "for .tsv)"
+            help="Character between the cells of CSV, such as ';'. (default: comma, or tab for .tsv)"
         ),
     ] = None
     encoding: Annotated[

@@ -73,7 +73,7 @@ class OutputOptions:
     resume: bool = False
     overwrite: options.Overwrite = False
     keep_texts: bool = False
-    prefix: Annotated[str, Parameter(allow_leading_hyphen=True)] = ""
+    prefix: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)] = ""
     with_signature: bool = False
     look_ahead: options.PositiveCount | None = None
     threshold: Annotated[float | str | None, Parameter(metavar="VALUE|balanced")] = None

@@ -26,7 +26,7 @@ def read_table(
     In CSV, a column of numbers or of true and false becomes one, with `MISSING` cells as NaN; other
     columns and the ``text_columns`` stay as written: ``007``, ``NA``.
 
-    Raises ValueError for a file that is not a table, naming the line; OSError if it cannot be read,
+    Raises ValueError for a file that is not a table or has no rows, naming the line; OSError if it cannot be read,
     ImportError for Parquet without pyarrow.
     """
     path = Path(path)
@@ -38,6 +38,8 @@ def read_table(
             )
         rows.append(line.row)
         numbers.append(line.number)
+    if not rows:
+        raise ValueError(f"Expected {path.name} to be a table, but it has no rows.")
     table = pd.DataFrame(rows, index=pd.Index(numbers, name=files.LINE))
     if not files.has_text_cells(path):
         return table
@@ -60,7 +62,7 @@ def check_numbers(table: pd.DataFrame, column: str, name: str, *, allow_missing:
     if len(empty) and not allow_missing:
         raise ValueError(
             f"Expected column {column!r} of {name} to contain numbers, but line {empty[0]} has "
-            "none."
+            'none. With missing="drop" (--drop-missing) its document is excluded.'
         )
 
 

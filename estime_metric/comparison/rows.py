@@ -235,7 +235,7 @@ def read_systems(
     given = [Path(path) for path in paths]
     tables = [_read(path, name, layout) for path, name in zip(given, _names(given), strict=True)]
     if len(given) == 1:
-        _check_system_column(tables[0], system_column)
+        _check_system_column(tables[0], system_column, layout)
     _score([table for table in tables if table.pairs is not None], layout, options, progress)
     problems = [problem for table in tables for problem in table.problems]
     if len(given) == 1:
@@ -277,17 +277,18 @@ def _read(path: Path, name: str, layout: files.Layout) -> _Table:
     return _Table(name, [], [f"{name} {problem}" for problem in pairs.problems], pairs)
 
 
-def _check_system_column(table: _Table, column: str) -> None:
+def _check_system_column(table: _Table, column: str, layout: files.Layout) -> None:
     """Refuses a file of several systems that does not say which row is of which, before anything is
     scored.
     """
     rows = table.rows if table.pairs is None else table.pairs.others
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    texts = [] if table.pairs is None else [layout.source_column, layout.summary_column]
+    columns = list(dict.fromkeys([*texts, *(name for row in rows for name in row)]))
     advice = "Name the column of systems with `system_column`, or pass one file per system."
     if column not in columns:
-        found = ", ".join(columns) if columns else "none except the texts"
         raise ValueError(
-            f"Expected a column {column!r} in {table.name}, but its columns are {found}. {advice}"
+            f"Expected a column {column!r} in {table.name}, but its columns are "
+            f"{', '.join(columns)}. {advice}"
         )
     lines = [row.get(LINE) for row in rows] if table.pairs is None else table.pairs.lines
     for line, row in zip(lines, rows, strict=True):

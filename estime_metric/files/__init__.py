@@ -30,7 +30,6 @@ from estime_metric.files.pairs import (
     read_lines,
     read_pairs,
 )
-from estime_metric.files.parquet_writing import write_parquet
 from estime_metric.files.reading import read_rows
 from estime_metric.files.replacing import locked, make_folder, named, replaced, write_text
 from estime_metric.files.scores import (
@@ -54,6 +53,7 @@ from estime_metric.files.writing import (
     encode_csv,
     encode_header,
     encode_json_lines,
+    replace_table,
     write_rows,
 )
 
@@ -100,12 +100,12 @@ __all__ = [
     "read_rows",
     "read_scored",
     "read_signature",
+    "replace_table",
     "replaced",
     "rows_with",
     "score_columns",
     "score_rows",
     "write_meta",
-    "write_parquet",
     "write_rows",
     "write_standard_output",
     "write_text",

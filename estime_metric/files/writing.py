@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,12 @@ from estime_metric.files.replacing import replaced
 from estime_metric.files.streams import is_standard, write_standard_output
 from estime_metric.files.values import to_cell, to_line
 
-WRITABLE = (".jsonl", ".csv", ".parquet")
+#: Gives all rows from the first one on, each time it is called.
+Rows = Callable[[], Iterator[Row]]
+Meta = Mapping[str, Any] | None
 
 
-def write_rows(path: Path, rows: Sequence[Row], meta: Mapping[str, Any] | None = None) -> None:
+def write_rows(path: Path, rows: Sequence[Row], meta: Meta = None) -> None:
     """Writes rows as JSON Lines, CSV or Parquet, by the ending of ``path``; ``-`` is JSON Lines on
     standard output.
 
@@ -28,18 +30,42 @@ def write_rows(path: Path, rows: Sequence[Row], meta: Mapping[str, Any] | None =
     check_writable(path)
     if is_standard(path):
         write_standard_output(encode_json_lines(rows))
-        return
+    else:
+        replace_table(path, lambda: iter(rows), meta)
+
+
+def replace_table(path: Path, rows: Rows, meta: Meta) -> None:
+    """Writes a file in the format that its ending names, and its metadata; a file that exists is
+    replaced in one step.
+    """
     ending = path.suffix.lower()
     with replaced(path) as unfinished:
-        if ending == ".parquet":
-            write_parquet(unfinished, lambda: iter(rows), meta)
-        elif ending == ".csv":
-            columns = list(dict.fromkeys(name for row in rows for name in row))
-            unfinished.write_bytes(encode_header(columns) + encode_csv(rows, columns))
-        else:
-            unfinished.write_bytes(encode_json_lines(rows))
-    if ending != ".parquet":
+        WRITERS[ending](unfinished, rows, meta)
+    if ending not in WITH_META:
         write_meta(path, meta)
+
+
+def _write_json_lines(path: Path, rows: Rows, meta: Meta) -> None:
+    with path.open("wb") as stream:
+        stream.writelines(encode_json_lines([row]) for row in rows())
+
+
+def _write_csv(path: Path, rows: Rows, meta: Meta) -> None:
+    columns = list(dict.fromkeys(name for row in rows() for name in row))
+    with path.open("wb") as stream:
+        stream.write(encode_header(columns))
+        stream.writelines(encode_csv([row], columns) for row in rows())
+
+
+#: The ending of a file's name -> what writes it. A writer of `WITH_META` puts the metadata into the
+#: file, for the others it is written next to it.
+WRITERS: dict[str, Callable[[Path, Rows, Meta], None]] = {
+    ".jsonl": _write_json_lines,
+    ".csv": _write_csv,
+    ".parquet": write_parquet,
+}
+WITH_META = (".parquet",)
+WRITABLE = tuple(WRITERS)
 
 
 def encode_json_lines(rows: Iterable[Row]) -> bytes:

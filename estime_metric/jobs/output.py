@@ -19,6 +19,7 @@ from estime_metric.jobs.job import Job
 from estime_metric.jobs.record import Record, check_same_job, read_record, save_record
 from estime_metric.jobs.totals import Totals
 
+_GROWING = (".jsonl", ".csv")  # endings of formats to which rows can be appended
 EXISTING = ("refuse", "overwrite", "resume")  # what may be done with an output that exists
 
 
@@ -60,8 +61,8 @@ class OutputFiles:
 
     Attributes:
         final: the output.
-        rows: what the rows are written to: the output itself, or JSON Lines next to it, from which
-            Parquet is made in the end.
+        rows: what the rows are written to: the output itself if rows can be appended to its format,
+            otherwise JSON Lines next to it, from which the output is made in the end.
         progress: the record of a run that is not finished.
     """
 
@@ -72,8 +73,8 @@ class OutputFiles:
     @classmethod
     def of(cls, output: Path) -> OutputFiles:
         """The files of an output, by its name."""
-        is_parquet = output.suffix.lower() == ".parquet"
-        rows = output.with_name(f"{output.name}.rows.jsonl") if is_parquet else output
+        grows = output.suffix.lower() in _GROWING
+        rows = output if grows else output.with_name(f"{output.name}.rows.jsonl")
         return cls(output, rows, output.with_name(f"{output.name}.progress"))
 
     @property
@@ -106,13 +107,12 @@ class FileOutput(Output):
         save_record(self.record, self._paths.progress)
 
     def finish(self) -> None:
-        """As `Output.finish`: makes Parquet of the rows, and writes the metadata."""
+        """As `Output.finish`: makes the output of the rows if need be, and writes the metadata."""
         self._stream.close()
         self.record.finished = True
         meta = self.record.to_meta()
         if self._paths.converts:
-            with files.replaced(self._paths.final) as unfinished:
-                files.write_parquet(unfinished, self._rows, meta)
+            files.replace_table(self._paths.final, self._rows, meta)
         else:
             files.write_meta(self._paths.final, meta)
         self._paths.progress.unlink(missing_ok=True)

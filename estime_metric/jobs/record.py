@@ -160,6 +160,9 @@ def _compared(record: Record) -> Mapping[str, Any]:
 
 
 def _shown(value: Any) -> Any:
+    """A value of an option as JSON holds it."""
     if isinstance(value, frozenset):
         return sorted(value)
+    if isinstance(value, tuple):
+        return list(value)
     return getattr(value, "__qualname__", str(value)) if callable(value) else value

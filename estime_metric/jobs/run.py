@@ -94,6 +94,11 @@ def score_files(
     first = first_pairs(job)
     blank = scorer.score([""], [""])  # loads the encoder, which layers and signature depend on
     config = blank.config
+    if job.threshold is not None and len(config.layer_tuple) > 1:
+        layers = ", ".join(map(str, config.layer_tuple))
+        raise ValueError(
+            f"Expected one layer with argument `threshold`, but got the layers {layers}."
+        )
     added = _added_columns(job, blank)
     if job.output is not None:
         _refuse_clash(first, job, added)

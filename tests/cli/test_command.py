@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from cyclopts import App
 
 from estime_metric import __version__
 from estime_metric.cli import app, console, score
-from estime_metric.cli.options import MeasureOptions
+from estime_metric.cli.options import MeasureOptions, ScoringOptions
 from estime_metric.config import EstimeConfig
 from tests.command import run_command, run_python
 from tests.studies import conftest as summeval
@@ -39,12 +40,41 @@ def test_every_command_has_help_and_long_names(command: tuple[str, ...]) -> None
         assert not names or any(name.startswith("--") for name in names), names
 
 
+def options_of(command: tuple[str, ...]) -> set[str]:
+    _, apps, _ = app.parse_commands(command)
+    return {
+        name
+        for argument in apps[-1].assemble_argument_collection()
+        for name in argument.names
+        if name.startswith("--") and not name.startswith(("--no-", "--empty-"))
+    }
+
+
+def test_every_command_that_scores_has_the_same_options_of_the_metric() -> None:
+    """Only which measures are computed differs: `explain` and the benchmarks do not choose them."""
+    own = {"--measures", "--soft-model", "--soft-revision"}
+    shared = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(ScoringOptions)}
+    assert {"--fast", "--keep-tags", "--layers"} < shared
+    known = {f"--{one.name}".replace("_", "-") for one in dataclasses.fields(EstimeConfig)}
+    assert known - own <= shared
+    scoring = [path for path in commands() if "--distance" in options_of(path)]
+    assert {("score",), ("explain",), ("compare",), ("calibrate",)} < set(scoring)
+    assert ("benchmark", "summeval") in scoring
+    for path in scoring:
+        assert shared <= options_of(path), path
+    for name in ("score", "compare", "calibrate"):
+        assert own <= options_of((name,))
+
+
 def test_options_of_the_measure_are_those_of_the_configuration() -> None:
     given = MeasureOptions(
         model="embedded",
         layers="3,5",
         measures="soft, coherence",
+        soft_model="x",
+        soft_revision="y",
         tagger="nltk",
+        keep_tags="NN",
         drop_tags="DT,IN",
         normalize=True,
     ).given()
@@ -52,7 +82,10 @@ def test_options_of_the_measure_are_those_of_the_configuration() -> None:
         model="embedded",
         layers=(3, 5),
         measures=("soft", "coherence"),
+        soft_model="x",
+        soft_revision="y",
         tagger="nltk",
+        keep_tags=frozenset({"NN"}),
         drop_tags=frozenset({"DT", "IN"}),
         normalize=True,
     )
@@ -128,6 +161,7 @@ REFUSED = [
     ("corrupt", "-m embedded", "such as 'embedded-small', but 'embedded' has none"),
     ("score", "--device cuda:99", "--device to be"),
     ("explain", "--layers 1,2", "Expected --layers to be one layer, but got '1,2'"),
+    ("score", "--threshold 0.5 -l 1,2", "Expected one layer with --threshold, but got the layers"),
     ("score", "--delimiter ab", "Expected --delimiter to be one character, but got 'ab'"),
     ("score", "--encoding utf-9", "Expected --encoding to be an encoding such as utf-8"),
     ("score", "--encoding latin-1", "pairs.jsonl, which is always UTF-8"),
@@ -184,7 +218,7 @@ REFUSED = [
     (
         "meta-evaluate",
         "--measures text",
-        "column 'text' of `scores` to hold numbers, but got 'a' at (d0, s0)",
+        "Expected column 'text' of table.csv to contain numbers, but line 1 has 'a'.",
     ),
     (
         "meta-evaluate",

@@ -164,3 +164,40 @@ def test_a_threshold_flags_the_summaries_to_look_at(
         str(int(value == max(values))) for value in values
     ]
     assert files.read_meta(out)["threshold"] == {"inconsistency": max(values)}
+
+
+def test_text_files_are_scored_line_by_line(bert_folder: str, tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("The cat sat on the mat.\nThe dog ran.\n")
+    (tmp_path / "a.txt").write_text("The cat sat.\nThe dog.\n")
+    (tmp_path / "b.txt").write_text("The dog sat.\n\n")
+    options = ["-m", bert_folder, "-q", *SHORT]
+    texts = ["-s", tmp_path / "s.txt", "-i", tmp_path / "a.txt", tmp_path / "b.txt"]
+    out = tmp_path / "out.jsonl"
+    shown = run("score", *texts, "-o", out, *options, columns=200).stdout
+    assert f"wrote 4 rows to {out}" in shown
+    found = [(Path(row["file"]).name, row["line"]) for row in json_rows(out)]
+    assert found == [("a.txt", 1), ("a.txt", 2), ("b.txt", 1), ("b.txt", 2)]
+    shown = run("score", *texts, *options, columns=200).stdout
+    assert re.search(r"line .* file +summary", shown)
+    assert re.search(r" 2 .*b\.txt", shown)
+    (tmp_path / "b.txt").write_text("one\ntwo\nthree\n")
+    refused = run("score", *texts, *options, status=2).stderr
+    assert "s.txt and b.txt to have the same number of lines, but got 2 and 3." in refused
+    assert "pass JSON Lines with the columns source and summary." in refused
+
+
+def test_an_empty_summary_scores_alike_in_csv_and_json_lines(
+    bert_folder: str, tmp_path: Path
+) -> None:
+    rows = [("The cat sat.", "The cat."), ("The cat sat.", ""), ("", "The cat.")]
+    (tmp_path / "p.csv").write_text("source,summary\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    (tmp_path / "p.jsonl").write_text(
+        "\n".join(json.dumps({"source": a, "summary": b}) for a, b in rows)
+    )
+    shown = [
+        run("score", tmp_path / name, "-m", bert_folder, "-q", *SHORT, status=1)
+        for name in ("p.csv", "p.jsonl")
+    ]
+    assert shown[0] == shown[1]
+    assert "2 pairs scored, 1 row skipped, 1 blank summary" in shown[0].stdout
+    assert "skipped line 3: column 'source' is empty" in shown[0].stderr

@@ -73,12 +73,11 @@ def test_a_bomb_of_parquet_is_refused_for_its_bytes_and_for_its_rows(tmp_path: P
 
 
 def test_a_bomb_is_read_without_limits_at_the_memory_of_a_few_rows(tmp_path: Path) -> None:
-    """Equal texts are one text until their row is read."""
     path = bomb(tmp_path / "p.parquet")
     with memory() as peak:
         rows = sum(len(line.row["source"]) == 15_000 for line in files.read_rows(path))
     assert rows == 20_000
-    assert peak[0] < 1_000_000
+    assert peak[0] < 3_000_000
 
 
 def test_one_row_may_be_a_bomb_too(tmp_path: Path) -> None:

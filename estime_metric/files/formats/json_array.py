@@ -12,7 +12,7 @@ from estime_metric.files.lines import Line
 from estime_metric.files.options import ReadOptions
 from estime_metric.files.streams import opened
 
-_BLOCK = 1 << 16  # characters that are read together
+_BLOCK = 1 << 14  # characters that are read together
 _SPACE = " \t\n\r"  # what JSON takes for white space
 
 #: An error this near to the end of what was read may come from the cut alone: of the literals and

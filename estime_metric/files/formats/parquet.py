@@ -11,7 +11,9 @@ from estime_metric.files.formats.parquet_pages import pages
 from estime_metric.files.lines import Line
 from estime_metric.files.options import DEFAULT_LIMITS, LimitError, ReadLimits, ReadOptions
 
-_BATCH = 256  # rows that are decoded together
+#: Rows that are decoded together. If the size is limited, a single one: a few bytes of a file can
+#: stand for many equal rows of any size.
+_BATCH, _LIMITED_BATCH = 64, 1
 _WIDTH = 16  # bytes of a value that is no text, levels included
 _PARTS = 100_000  # parts of the schema, and row groups, that a file with a limited size may have
 
@@ -25,11 +27,12 @@ def read(path: Path, options: ReadOptions) -> Iterator[Line]:
         ImportError: pyarrow is not installed.
         OSError: the file cannot be read.
     """
+    batch_size = _BATCH if options.limits.size is None else _LIMITED_BATCH
     with opened_parquet(path, options.limits) as table:
         number = 0
         decoded = 0
         for group in range(table.num_row_groups):
-            for batch in table.iter_batches(_BATCH, row_groups=[group], use_threads=False):
+            for batch in table.iter_batches(batch_size, row_groups=[group], use_threads=False):
                 if options.limits.size is not None:
                     decoded += _decoded_size(batch)
                     _check_size(path, decoded, options.limits.size)
@@ -59,14 +62,14 @@ def opened_parquet(path: Path, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[
             path.open("rb") as stream,
             ParquetFile(stream, thrift_container_size_limit=parts) as table,
         ):
-            metadata = table.metadata
-            _check_footer(metadata, path, limits)
-            if limits.size is not None:
-                _check_pages(metadata, stream, path, limits.size)
-            # Equal texts stay one text in memory until a row is read.
-            names = _texts_with_dictionary(metadata)
-            with ParquetFile(stream, read_dictionary=names, metadata=metadata) as with_dictionaries:
-                yield with_dictionaries
+            _check_footer(table.metadata, path, limits)
+            if limits.size is None:
+                yield table
+                return
+            _check_pages(table.metadata, stream, path, limits.size)
+            names = _nested_texts(table.metadata)
+            with ParquetFile(stream, read_dictionary=names, metadata=table.metadata) as limited:
+                yield limited
     except (ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno:
             raise
@@ -82,12 +85,16 @@ def _parts(metadata: Any) -> Iterator[tuple[Any, Any]]:
             yield group.column(index), metadata.schema.column(index)
 
 
-def _texts_with_dictionary(metadata: Any) -> list[str]:
-    """The columns of texts and bytes that Arrow can read as dictionaries."""
+def _nested_texts(metadata: Any) -> list[str]:
+    """The columns of texts in lists and objects that Arrow can read as dictionaries, in which equal
+    texts are one: a single row can have any number of them.
+    """
     names = {
         column.path: None
         for column in map(metadata.schema.column, range(metadata.num_columns))
-        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type in ("STRING", "NONE")
+        if column.physical_type == "BYTE_ARRAY"
+        and column.logical_type.type in ("STRING", "NONE")
+        and "." in column.path
     }
     for part, column in _parts(metadata):
         if any(encoding.startswith("DELTA") for encoding in part.encodings):
