@@ -17,6 +17,9 @@ from estime_metric.explain.html import comparison, fragment
 from estime_metric.explanation import Explanation
 from estime_metric.measures import BASE_MEASURES, RECOMMENDED
 
+#: The boxes of the page in which the columns of a file are named.
+BOXES = {"source_column": "Source column", "summary_column": "Summary column"}
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -117,6 +120,12 @@ class Handlers:
                 most = f"{limits.max_pairs:,}"
                 refuse(f"The file has more than {most} rows, the most for this page.", "max-pairs")
             raise RefusedError(f"{error}") from error
+        except files.ColumnError as error:
+            raise RefusedError(
+                f"The file has no column `{error.column}`; its columns are "
+                f"{', '.join(error.columns)}. Write the name of the right one in the box "
+                f"\u201c{BOXES[error.argument]}\u201d."
+            ) from error
         if not len(pairs):
             first = f" The first problem: {pairs.problems[0]}." if pairs.problems else ""
             raise RefusedError(f"There is no pair in the file.{first}")

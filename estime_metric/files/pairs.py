@@ -92,7 +92,7 @@ def pair_problem(row: Row, source_column: str, summary_column: str) -> str:
     """
     for column in (source_column, summary_column):
         if column not in row:
-            return f"has no column {column!r} (columns: {', '.join(row) or 'none'})"
+            return f"column {column!r} is missing (columns: {', '.join(row) or 'none'})"
         text = row[column]
         if not isinstance(text, str):
             came = "is missing" if text is None else f"is of type {type(text).__name__}"

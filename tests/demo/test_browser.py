@@ -404,14 +404,14 @@ def test_a_file_is_uploaded_and_its_scores_downloaded(
     page.locator("#file input[type=file]").set_input_files(table)
     expect(page.locator("#file")).to_contain_text("pairs")
     page.locator("#score").click()
-    refused = "Expected a column 'source' in pairs.csv, but its columns are id, article, summary"
+    refused = "The file has no column source; its columns are id, article, summary. Write the name"
     expect(page.locator("#scored .demo-notice")).to_contain_text(refused)
     page.locator("#source-column input, #source-column textarea").fill("article")
     page.locator("#score").click()
     expect(page.locator("#scored tbody tr")).to_have_count(4)
     expect(page.locator("#scored .demo-verdict")).to_contain_text("4 of 5 rows scored, 1 skipped.")
     expect(page.locator("#scored")).to_contain_text(
-        "line 6: column 'summary' should contain text, but is missing"
+        "line 5: column 'summary' is missing (columns: id, article)"
     )
     with page.expect_download() as waiting:
         page.locator("#download").click()

@@ -9,6 +9,8 @@ import logging
 import re
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from estime_metric import EstimeScorer, files
@@ -226,7 +228,7 @@ def test_a_text_that_cannot_be_scored_is_a_problem_of_its_row(tmp_path: Path) ->
     assert [problem.split(",")[0][:40] for problem in sorted(last.problems)] == [
         "line 2: The summary has 31 characters; t",
         "line 3: The source has 13 tokens; with e",
-        "line 4: has no column 'summary' (columns",
+        "line 4: column 'summary' is missing (col",
         "line 5: column 'summary' contains a lone",
     ]
 
@@ -237,15 +239,32 @@ def test_files_over_the_limits_are_refused(tmp_path: Path, handlers: Handlers) -
         limited(max_pairs=3).read(path, "source", "summary")
     with pytest.raises(RefusedError, match=r"The file has 0.0 MB; this page takes up to 0.0001 MB"):
         limited(max_file_bytes=100).read(path, "source", "summary")
-    with pytest.raises(
-        ValueError,
-        match=r"Expected a column 'a' in p\.jsonl, but its columns are source, summary, id",
-    ):
+    said = r"The file has no column `a`; its columns are source, summary, id\. .*“Source column”\.$"
+    with pytest.raises(RefusedError, match=said):
         handlers.read(path, "a", "b")
+    with pytest.raises(RefusedError, match=r"no column `b`; .* in the box “Summary column”\.$"):
+        handlers.read(path, "source", "b")
     with pytest.raises(RefusedError, match=r"^There is no pair in the file\.$"):
         handlers.read(write_jsonl(tmp_path / "empty.jsonl", []), "source", "summary")
     with pytest.raises(RefusedError, match=r"This page reads files that end in \.jsonl"):
         handlers.read(tmp_path / "p.txt", "source", "summary")
+
+
+def test_a_small_file_that_would_be_large_in_memory_is_refused(
+    tmp_path: Path, handlers: Handlers
+) -> None:
+    path = tmp_path / "p.parquet"
+    table = pyarrow.table({"source": ["x" * 15_000] * 2000, "summary": ["y"] * 2000})
+    pyarrow.parquet.write_table(table, path, compression="zstd")
+    assert path.stat().st_size < 1000
+    with pytest.raises(RefusedError, match="more than 500 rows"):
+        handlers.read(path, "", "")
+    with pytest.raises(RefusedError, match="at most 20,000,000 bytes when it is decompressed"):
+        limited(max_pairs=5000).read(path, "", "")
+    wide = tmp_path / "p.csv"
+    wide.write_text(",".join(f"c{index}" for index in range(300)) + "\n1\n")
+    with pytest.raises(RefusedError, match="at most 200 columns, but it has 300"):
+        handlers.read(wide, "", "")
 
 
 # Encoders and limits

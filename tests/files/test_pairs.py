@@ -19,7 +19,7 @@ Write = Callable[[str, str | bytes], Path]
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"source": "x"}', r"has no column 'summary' \(columns: source\)"),
+        ('{"source": "x"}', r"column 'summary' is missing \(columns: source\)"),
         ('{"source": null, "summary": "x"}', "column 'source' should contain text, but is missing"),
         (
             '{"source": "x", "summary": 3}',
